@@ -1,0 +1,61 @@
+# make demo | test | lint | bench: each sets up what it needs in .venv the first time.
+#   make test PYTHON=python3.12     another Python for the environment
+#   make test ARGS="-k tape -x"     arguments for pytest
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+python := $(VENV)/bin/python
+install := $(python) -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test lint format bench
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo     train on real digits and print the test accuracy'
+	@echo 'make test     run the tests             (ARGS="-k tape" is passed to pytest)'
+	@echo 'make lint     formatting, style, types, and who may import whom'
+	@echo 'make format   put code into the house format'
+	@echo 'make bench    cost per op, import time, and training steps'
+
+demo: $(VENV)/.core
+	$(python) examples/mnist_fit.py
+
+test: $(VENV)/.dev
+	$(python) -m pytest $(ARGS)
+
+lint: $(VENV)/.dev
+	$(python) -m ruff check .
+	$(python) -m ruff format --check .
+	$(python) -m pyright --pythonpath $(python)
+	$(VENV)/bin/lint-imports --no-logo
+
+format: $(VENV)/.dev
+	$(python) -m ruff check --fix .
+	$(python) -m ruff format .
+
+# NumPy's BLAS knows the CPU better than these two variables do.
+bench: $(VENV)/.core
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/op_overhead.py
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/import_time.py
+	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/train_step.py
+
+# The package itself with what plots need, then everything that work on it needs.
+$(VENV)/.core: pyproject.toml | $(python)
+	@echo 'installing framework into $(VENV) ...'
+	@$(install) --editable '.[plot]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(python)
+	@echo 'installing framework and the development tools into $(VENV) (the first time takes a minute) ...'
+	@$(install) --editable '.[dev]'
+	@touch $(VENV)/.core $@
+
+$(python):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo 'framework needs Python 3.10 or newer; "$(PYTHON)" is:' "$$($(PYTHON) --version 2>&1)"; \
+	  echo 'Name another with, for example: make $(MAKECMDGOALS) PYTHON=python3.12'; exit 1; }
+	@echo 'making the environment $(VENV) with' "$$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { rm -f $@; \
+	  echo 'Could not make $(VENV). On Debian and Ubuntu: apt install python3-venv'; exit 1; }
+	@rm -f $(VENV)/.core $(VENV)/.dev

@@ -1,0 +1,31 @@
+"""What every test run has in common.
+
+No display; the same Hypothesis examples each time; MNIST only where it is found.
+Warnings are errors: `filterwarnings` in pyproject.toml.
+"""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib; processes inherit it
+
+hypothesis.settings.register_profile("house", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("house")
+
+
+def mnist_is_here():
+    folders = [Path.home() / ".framework/datasets", Path.home() / ".keras/datasets"]
+    if named := os.environ.get("FRAMEWORK_DATA"):
+        folders.insert(0, Path(named))
+    return any((folder / "mnist.npz").is_file() for folder in folders)
+
+
+def pytest_collection_modifyitems(items):
+    """Tests marked `mnist` run where the file is found; elsewhere the summary counts them."""
+    if not mnist_is_here():
+        for item in items:
+            if item.get_closest_marker("mnist"):
+                item.add_marker(pytest.mark.skip(reason="no mnist.npz; see `pytest --markers`"))

@@ -1,0 +1,93 @@
+"""What the repository promises: version, typing, dependencies, sizes, the order of the house."""
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import framework
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "framework"
+
+
+def test_version_is_the_declared_one():
+    declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert framework.__version__ == declared[1] == importlib.metadata.version("framework")
+
+
+def test_type_checkers_find_the_package_typed():
+    assert (Path(framework.__file__).parent / "py.typed").is_file()
+
+
+def test_installing_brings_three_libraries():
+    needed = [r for r in importlib.metadata.requires("framework") if "extra ==" not in r]
+    assert {re.match(r"\w+", r)[0] for r in needed} == {"numpy", "tqdm", "h5py"}
+
+
+def test_importing_loads_no_optional_library():
+    optional = {"numba", "ml_dtypes", "matplotlib", "scipy", "sklearn"}
+    program = f"import sys, framework; print(*sorted({optional} & set(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == []
+
+
+def test_every_folder_of_code_is_a_package():
+    """A folder without __init__.py would work here and be missing from the wheel."""
+    folders = {file.parent for file in PACKAGE.rglob("*.py")}
+    assert [str(f) for f in sorted(folders) if not (f / "__init__.py").is_file()] == []
+
+
+def test_no_file_is_two_rooms_under_one_roof():
+    lengths = {f: len(f.read_text("utf-8").splitlines()) for f in PACKAGE.rglob("*.py")}
+    assert {str(f.relative_to(ROOT)): n for f, n in lengths.items() if n > 500} == {}
+
+
+def lint_imports(folder):
+    """The import contracts of pyproject.toml, held against the `framework` in `folder`."""
+    pytest.importorskip("importlinter")
+    program = "import sys, importlinter.cli as c; sys.exit(c.lint_imports(no_cache=True))"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_imports_follow_the_order_of_the_house():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("ops/new.py", "from framework.core import op", None),
+        ("math.py", "from framework.ops import new", None),
+        ("core/new.py", "from framework.ops import op", "framework.core is not allowed to import"),
+        ("losses/new.py", "import framework.layers", "framework.losses is not allowed to import"),
+        ("layers/new.py", "from framework import keras", "framework.layers is not allowed to"),
+        ("models/new.py", "import framework as tf", "framework.models.new -> framework"),
+        ("attic/new.py", "", "framework.attic"),
+    ],
+)
+def test_the_contracts_notice(tmp_path, file, line, complaint):
+    """A house of empty rooms keeps the contracts until one line breaks them."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for room in ("", "core", "ops", "layers", "losses", "models", "keras"):
+        (tmp_path / "framework" / room).mkdir(exist_ok=True)
+        (tmp_path / "framework" / room / "__init__.py").touch()
+    new = tmp_path / "framework" / file
+    new.parent.mkdir(exist_ok=True)
+    (new.parent / "__init__.py").touch()
+    new.write_text(line + "\n")
+
+    result = lint_imports(tmp_path)
+    if complaint is None:
+        assert result.returncode == 0, result.stdout + result.stderr
+    else:
+        assert result.returncode == 1
+        assert complaint in " ".join(result.stdout.split())
