@@ -1,0 +1,1 @@
+"""Derivatives: the tape and what is built on it."""

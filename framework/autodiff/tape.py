@@ -1,0 +1,454 @@
+"""GradientTape: records what descends from the watched, and walks the record back.
+
+A record is the tuple `(op, entries, outputs)`:
+
+- `entries`: for each live input with a rule `(rule, serial, shape, arguments)`: the rule, the
+  input's serial, its shape where it may have been broadcast (else None) and what the rule reads.
+  A joint rule has one entry whose serial and shape are tuples and which has `needed` besides.
+- `outputs`: the output's serial; for an op of several outputs a tuple of (serial, shape, dtype).
+
+Nothing else is kept: arrays that no rule names die with their tensors.
+"""
+
+import enum
+
+import numpy as np
+
+from framework.core import nest, recorders
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError, ShapeError, TapeError
+from framework.core.recorders import Recorder, serials, thread
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+from framework.ops.movement import broadcast_to, sum_to
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape(Recorder):
+    """Records operations for automatic differentiation.
+
+    Trainable variables are watched when they are read; other tensors by `watch`.
+
+    Args:
+        persistent: allow several `gradient` calls; the record lives as long as the tape.
+        watch_accessed_variables: watch trainable variables automatically.
+
+    Example:
+        >>> import framework as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.gradient(y, x).numpy()
+        np.float32(6.0)
+    """
+
+    differentiates = True
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self._persistent = persistent
+        self._watch_accessed = watch_accessed_variables
+        self._recording = False
+        self._consumed = True  # until it is entered
+        self._clear()
+
+    def _clear(self):
+        self._records = []
+        self._live = set()  # serials of the watched and of all that descends from them
+        self._watched = set()  # serials of watched tensors
+        self._variables = {}  # serial -> watched variable
+        self._reads = {}  # serial of a variable -> serials of the tensors its reads gave
+
+    # ---- life ----
+
+    def __enter__(self):
+        if self._recording:
+            raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
+                                       "re-enter an already-active tape.")  # fmt: skip
+        self._consumed = False
+        self._start()
+        return self
+
+    def __exit__(self, *_):
+        if self._recording:
+            self._stop()
+
+    def _start(self):
+        recorders.push(self)
+        self._recording = True
+
+    def _stop(self):
+        recorders.remove(self)
+        self._recording = False
+
+    def stop_recording(self):
+        """Context in which this tape records nothing; other tapes go on."""
+        if not self._recording:
+            raise TapeError("Tape is not recording: stop_recording() needs an active tape.")
+        return _Pause(self)
+
+    def reset(self):
+        """Forget the record and everything watched; only while recording."""
+        if not self._recording:
+            raise InvalidArgumentError(
+                "reset() works only while the tape is recording (within its `with` block)."
+            )
+        self._clear()
+
+    def watch(self, tensor):
+        """Make tensors or variables (any nest of them) ones that gradients can be asked for.
+
+        Raises:
+            ValueError: for anything else, NumPy arrays too: only an object can be watched, and
+                an array becomes a new tensor at each use.
+        """
+        for item in nest.flatten(tensor):
+            if isinstance(item, CoreVariable):
+                self._watch_variable(item)
+            elif isinstance(item, Tensor):
+                if item.serial is None:
+                    item.serial = next(serials)
+                self._watched.add(item.serial)
+                self._live.add(item.serial)
+            else:
+                raise InvalidArgumentError(
+                    f"watch: passed in object {item!r} of type '{type(item).__name__}', not "
+                    "tf.Tensor or tf.Variable. Convert it first, x = tf.convert_to_tensor(x), "
+                    "and use that x inside the tape."
+                )
+
+    def watched_variables(self):
+        """The variables watched, a tuple in the order of their creation."""
+        return tuple(self._variables[serial] for serial in sorted(self._variables))
+
+    def _watch_variable(self, variable):
+        self._variables[variable.serial] = variable
+        self._reads.setdefault(variable.serial, [])
+
+    # ---- events ----
+
+    def op(self, op, args, attrs, outputs, saved):
+        live = self._live
+        mask, bit = 0, 1
+        for arg in args:
+            if type(arg) is Tensor and arg.serial in live:
+                mask += bit
+            bit += bit
+        if not mask:
+            return
+        try:
+            plan = op.plans[mask]
+        except KeyError:
+            plan = op.plan(mask)
+        if plan is None:
+            return
+        if op.backward is not None:
+            entries = (self._joint_entry(op, plan[0], args, attrs, outputs, saved),)
+        else:
+            entries = []
+            for i, rule, pick in plan:
+                arg = args[i]
+                shape = arg.array.shape if op.broadcasts else None
+                picked = () if pick is None else pick(args, attrs, outputs, saved)
+                entries.append((rule, arg.serial, shape, picked))
+        if op.outputs == 1:
+            (output,) = outputs
+            made = output.serial
+            if made is None:
+                made = output.serial = next(serials)
+            live.add(made)
+        else:
+            made = tuple([self._made(output) for output in outputs])
+        self._records.append((op, entries, made))
+
+    def _made(self, output):
+        """One of several outputs, as a record keeps it."""
+        if output.serial is None:
+            output.serial = next(serials)
+        self._live.add(output.serial)
+        return output.serial, output.array.shape, output.array.dtype
+
+    def _joint_entry(self, op, plan, args, attrs, outputs, saved):
+        positions, rule, pick = plan
+        needed = [False] * len(args)
+        for i in positions:
+            needed[i] = True
+        found = [args[i].serial if n else None for i, n in enumerate(needed)]
+        shapes = [args[i].array.shape if n else None for i, n in enumerate(needed)]
+        inputs = (args, attrs) if op.composite is not None else None
+        picked = () if pick is None else pick(args, attrs, outputs, saved)
+        return rule, found, shapes, picked, tuple(needed), inputs
+
+    def variable_read(self, variable, tensor):
+        serial = variable.serial
+        if serial not in self._variables:
+            if not (self._watch_accessed and variable.trainable):
+                return
+            self._watch_variable(variable)
+        if tensor.serial is None:
+            tensor.serial = next(serials)
+        self._live.add(tensor.serial)
+        self._reads[serial].append(tensor.serial)
+
+    # ---- gradients ----
+
+    def gradient(
+        self, target, sources, output_gradients=None,
+        unconnected_gradients=UnconnectedGradients.NONE,
+    ):  # fmt: skip
+        """The gradient of the sum of `target` with respect to `sources`.
+
+        Args:
+            target: a tensor or variable, or a nest of them, whose sum is differentiated.
+            sources: a tensor or variable, or any nest of them.
+            output_gradients: what multiplies each target's gradient, in the structure of
+                `target`; ones where None.
+            unconnected_gradients: "none" or "zero", or the enum: what unconnected sources get.
+
+        Returns:
+            Tensors in the structure of `sources`, each of its source's shape and dtype; None
+            where unconnected.
+
+        Raises:
+            RuntimeError: a second call on a tape that is not persistent.
+        """
+        zero = _wants_zero(unconnected_gradients)
+        self._use()
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors or Variables "
+                "to be differentiated, but received None."
+            )
+        flat_sources = [_checked_source(s) for s in nest.flatten(sources)]
+        taped = bool(thread.stack)
+        grads = self._seeds(target, output_gradients, taped)
+        with np.errstate(all="ignore"):
+            self._walk_back(grads, flat_sources, taped)
+            found = [self._found(grads, s, taped, zero) for s in flat_sources]
+        if type(sources) is list and len(found) == len(sources):
+            return found
+        return nest.pack_sequence_as(sources, found)
+
+    def _use(self):
+        if self._consumed:
+            raise TapeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians). Use GradientTape(persistent=True) for more, and enter the tape "
+                "(`with tape:`) before."
+            )
+        if not self._persistent:
+            if self._recording:
+                self._stop()
+            self._consumed = True
+
+    def _seeds(self, target, output_gradients, taped):
+        """The cotangents of the targets: serial -> array (a tensor where `taped`)."""
+        targets = nest.flatten(target)
+        seeds = [None] * len(targets)
+        if output_gradients is not None:
+            seeds = nest.flatten(output_gradients)
+            if len(seeds) != len(targets):
+                raise InvalidArgumentError(
+                    f"gradient: output_gradients has {len(seeds)} leaves, target {len(targets)}."
+                )
+        grads = {}
+        for each, seed in zip(targets, seeds, strict=True):
+            each = each if isinstance(each, CoreVariable) else tensor(each)
+            array = each.array
+            if array.dtype.kind not in "fcV" or each.serial is None:
+                continue
+            if seed is None:
+                seed = np.ones(array.shape, array.dtype)
+                seed = Tensor(seed) if taped else seed
+            else:
+                seed = _seed(seed, array, taped)
+            _accumulate(grads, each.serial, seed)
+        return grads
+
+    def _walk_back(self, grads, sources, taped):
+        records = self._records
+        serials_of_sources = self._serials_of(sources)
+        needed = self._on_the_way(serials_of_sources)
+        kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
+        walking = list(records) if self._persistent else records
+        while walking:
+            op, entries, made = walking.pop()
+            if type(made) is tuple:
+                if not any(serial in grads for serial, _, _ in made):
+                    continue
+                g = tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
+            else:
+                g = grads.pop(made, None)
+                if g is None:
+                    continue
+                if made in kept:
+                    grads[made] = g
+            if op.backward is not None:
+                self._joint(op, entries[0], g, grads, needed, taped)
+                continue
+            for rule, serial, shape, arguments in entries:
+                if needed is not None and serial not in needed:
+                    continue
+                if not arguments:
+                    d = rule(g)
+                elif taped:
+                    d = rule(g, *arguments)
+                elif len(arguments) == 1:
+                    (x,) = arguments
+                    d = rule(g, x.array if type(x) is Tensor else x)
+                else:
+                    d = rule(g, *[_arrays(x) for x in arguments])
+                if d is None:
+                    continue
+                if shape is not None and d.shape != shape:
+                    d = sum_to(d, shape=shape)
+                grads[serial] = grads[serial] + d if serial in grads else d
+
+    def _joint(self, op, entry, g, grads, needed, taped):
+        rule, found, shapes, arguments, asked, inputs = entry
+        if needed is not None:
+            asked = tuple(a and s in needed for a, s in zip(asked, found, strict=True))
+        if not any(asked):
+            return
+        if taped and inputs is not None and _differentiating():
+            ds = _through_composite(op, inputs, asked, g)
+        else:
+            if not taped:
+                arguments = [_arrays(a) for a in arguments]
+            ds = op.call_backward(g, arguments, asked)
+        for serial, shape, d, is_asked in zip(found, shapes, ds, asked, strict=True):
+            if d is None or not is_asked:
+                continue
+            if op.broadcasts and d.shape != shape:
+                d = sum_to(d, shape=shape)
+            _accumulate(grads, serial, d)
+
+    def _serials_of(self, sources):
+        found = set()
+        for source in sources:
+            if isinstance(source, CoreVariable):
+                found.update(self._reads.get(source.serial, ()))
+            else:
+                found.add(source.serial)
+        return found
+
+    def _on_the_way(self, source_serials):
+        """Serials whose cotangent matters to the sources; None if all that is live does."""
+        if source_serials >= self._watched and all(
+            source_serials.issuperset(reads) for reads in self._reads.values()
+        ):
+            return None
+        needed = set(source_serials)
+        for op, entries, made in self._records:
+            if op.backward is not None:
+                touched = any(s in needed for s in entries[0][1])
+            else:
+                touched = any(entry[1] in needed for entry in entries)
+            if touched:
+                needed.update(s for s, _, _ in made) if type(made) is tuple else needed.add(made)
+        return needed
+
+    def _found(self, grads, source, taped, zero):
+        """The finished gradient of one source."""
+        if isinstance(source, CoreVariable):
+            parts = [grads[s] for s in self._reads.get(source.serial, ()) if s in grads]
+            if source.serial in grads:  # the variable itself was a target
+                parts.append(grads[source.serial])
+            g = None
+            for part in parts:
+                g = part if g is None else g + part
+        else:
+            g = grads.get(source.serial)
+        array = source.array
+        if array.dtype.kind in "fcV" and g is not None:
+            return g if type(g) is Tensor else Tensor(np.asarray(g))
+        return Tensor(np.zeros(array.shape, array.dtype)) if zero else None
+
+
+class _Pause:
+    """`stop_recording`'s context: the tape is closed within, and open again after; re-entrant."""
+
+    def __init__(self, tape):
+        self._tape = tape
+
+    def __enter__(self):
+        self._was_recording = self._tape._recording
+        if self._was_recording:
+            self._tape._stop()
+
+    def __exit__(self, *_):
+        if self._was_recording and not self._tape._recording:
+            self._tape._start()
+
+
+def _wants_zero(option):
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Unknown value for unconnected_gradients: {option!r}; expected 'none' or 'zero'."
+        ) from None
+
+
+def _checked_source(source):
+    if isinstance(source, (Tensor, CoreVariable)):
+        return source
+    raise InvalidArgumentError(
+        f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
+        f"{source!r} of type {type(source).__name__}."
+    )
+
+
+def _seed(seed, array, taped):
+    seed = tensor(seed if hasattr(seed, "dtype") else np.asarray(seed, array.dtype))
+    if seed.array.ndim == 0 and array.ndim:
+        seed = broadcast_to(seed, shape=array.shape)
+    if seed.array.shape != array.shape:
+        raise ShapeError(
+            f"gradient: output_gradients has shape {seed.array.shape}, its target {array.shape}."
+        )
+    return seed if taped else seed.array
+
+
+def _accumulate(grads, serial, d):
+    grads[serial] = grads[serial] + d if serial in grads else d
+
+
+def _pop_or_zeros(grads, kept, output, taped):
+    serial, shape, dtype = output
+    g = grads.get(serial) if serial in kept else grads.pop(serial, None)
+    if g is None:
+        g = np.broadcast_to(np.zeros((), dtype), shape)
+        g = Tensor(g) if taped else g
+    return g
+
+
+def _arrays(value):
+    if type(value) is Tensor:
+        return value.array
+    if type(value) is tuple and any(type(v) is Tensor for v in value):
+        return tuple(v.array if type(v) is Tensor else v for v in value)
+    return value
+
+
+def _differentiating():
+    return any(r.differentiates for r in thread.stack)
+
+
+def _through_composite(op, inputs, asked, g):
+    """The joint rule's gradients by differentiating the op's composite: for an outer tape."""
+    args, attrs = inputs
+    with GradientTape() as tape:
+        wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
+        # fresh identities: the composite must not run into this tape's own inputs twice
+        tape.watch(wanted)
+        outputs = op.composite(*args, **attrs)
+    seeds = list(g) if type(g) is tuple else g
+    outputs = list(outputs) if type(outputs) is tuple else outputs
+    found = iter(tape.gradient(outputs, wanted, output_gradients=seeds))
+    return [next(found) if is_asked else None for is_asked in asked]

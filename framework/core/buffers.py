@@ -1,0 +1,43 @@
+"""Who owns an array: the one question asked before anybody writes in place."""
+
+import sys
+
+_CPYTHON = sys.implementation.name == "cpython" and hasattr(sys, "getrefcount")
+
+
+def exclusive(array, holders=1):
+    """True if nobody but the `holders` references that the caller knows of can see `array`.
+
+    The caller counts the names, attributes and list places *of its own* that refer to the array;
+    the argument of this call is not counted. Views hold their base, so an array that is viewed
+    anywhere, or is a view itself, is not exclusive. False where references cannot be counted.
+
+    >>> import numpy as np
+    >>> a = np.zeros(3)
+    >>> exclusive(a)
+    True
+    >>> b = a[1:]
+    >>> exclusive(a)
+    False
+    """
+    return (
+        _CPYTHON
+        and array.base is None
+        and array.flags.writeable
+        and array.flags.owndata
+        and sys.getrefcount(array) <= holders + _OWN
+    )
+
+
+def _own_references():
+    """How many references this interpreter adds between a caller's name and `getrefcount`."""
+    import numpy as np
+
+    def count(array, holders=1):
+        return sys.getrefcount(array) - holders
+
+    probe = np.zeros(1)
+    return count(probe)
+
+
+_OWN = _own_references() if _CPYTHON else 0

@@ -1,0 +1,214 @@
+"""Classes whose constructor parameters are typed fields: signature, validation and config from one list.
+
+    class Dense(Layer):
+        units: int
+        activation: Activation = None
+
+    Dense(3, activation="relu").get_config()
+
+A field's annotation may have a `resolve(value)` method (string look-up, conversion, validation);
+`int`, `float`, `bool` and `str` are checked as they stand; anything else is stored as given.
+"""
+
+import inspect
+
+from framework.core.errors import InvalidArgumentError, suggest
+
+_MISSING = inspect.Parameter.empty
+
+
+class Resolved:
+    """An annotation for a field: `resolve` turns what the user passed into what is stored."""
+
+    def __init__(self, name, resolve, serialize=None):
+        self.name, self.resolve = name, resolve
+        self.serialize = serialize or serialize_value
+
+    def __repr__(self):
+        return self.name
+
+
+def _one_of(choices):
+    def resolve(value):
+        if value not in choices:
+            raise InvalidArgumentError(
+                f"expected one of {', '.join(map(repr, choices))}{suggest(value, choices)[:-1]}"
+            )
+        return value
+
+    return resolve
+
+
+def one_of(*choices):
+    """An annotation for a field that takes one of a few values."""
+    return Resolved(f"one of {choices}", _one_of(choices))
+
+
+class Field:
+    __slots__ = ("annotation", "default", "keyword_only", "name")
+
+    def __init__(self, name, annotation, default, keyword_only):
+        self.name, self.annotation, self.default = name, annotation, default
+        self.keyword_only = keyword_only
+
+    def convert(self, value, owner):
+        annotation = self.annotation
+        if value is None and self.default is None:
+            if not hasattr(annotation, "resolve"):
+                return None
+        try:
+            if hasattr(annotation, "resolve"):
+                return annotation.resolve(value)
+            if annotation in _SCALARS:
+                return _SCALARS[annotation](value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{owner}: argument {self.name}={value!r}: {error}") from None
+        return value
+
+    def parameter(self):
+        kind = inspect.Parameter.KEYWORD_ONLY if self.keyword_only else \
+            inspect.Parameter.POSITIONAL_OR_KEYWORD  # fmt: skip
+        return inspect.Parameter(self.name, kind, default=self.default)
+
+
+def _int(value):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise InvalidArgumentError(f"expected an int, got {type(value).__name__}")
+    return int(value)
+
+
+def _float(value):
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise InvalidArgumentError(f"expected a number, got {type(value).__name__}")
+    return float(value)
+
+
+def _str(value):
+    if not isinstance(value, str):
+        raise InvalidArgumentError(f"expected a string, got {type(value).__name__}")
+    return value
+
+
+_SCALARS = {int: _int, float: _float, str: _str, bool: bool}
+
+
+class _LazySignature:
+    """`inspect.signature(cls)` from the fields, made when asked for and not at import."""
+
+    def __get__(self, instance, owner):
+        if owner._own_init():
+            return inspect.signature(owner.__init__).replace(
+                parameters=list(inspect.signature(owner.__init__).parameters.values())[1:]
+            )
+        parameters = [f.parameter() for f in owner._fields.values()]
+        parameters.sort(key=lambda p: p.kind)
+        return inspect.Signature(parameters)
+
+
+class Configurable:
+    """Base of layers, losses, metrics, optimizers, initializers and their like.
+
+    Fields are class annotations, those of bases after the class's own, as keyword-only ones where
+    the base says `_base_fields = True`. User subclasses may write `__init__` and `get_config`
+    themselves, the usual Keras way.
+    """
+
+    __signature__ = _LazySignature()
+    _fields = {}
+    _base_fields = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        own = {}
+        if "__init__" not in cls.__dict__:
+            keyword_only = cls.__dict__.get("_base_fields", False)
+            for name, annotation in _annotations(cls).items():
+                if name.startswith("_"):
+                    continue
+                default = cls.__dict__.get(name, _MISSING)
+                own[name] = Field(name, annotation, default, keyword_only)
+        inherited = {n: f for n, f in cls._fields.items() if n not in own}
+        positional = {n: f for n, f in inherited.items() if not f.keyword_only}
+        base = {n: f for n, f in inherited.items() if f.keyword_only}
+        cls._fields = {**positional, **own, **base}
+
+    @classmethod
+    def _own_init(cls):
+        """Whether a user's subclass wrote its own `__init__`."""
+        return cls.__init__ is not Configurable.__init__ and not getattr(
+            cls.__init__, "_from_fields", False
+        )
+
+    def __init__(self, *args, **kwargs):
+        for name, value in bind(type(self), args, kwargs).items():
+            setattr(self, name, value)
+
+    def get_config(self):
+        """The constructor's arguments as plain values: `from_config` makes an equal object."""
+        return {n: serialize_field(f, getattr(self, n, None)) for n, f in self._fields.items()}
+
+    @classmethod
+    def from_config(cls, config):
+        """An object from what `get_config` gave."""
+        return cls(**config)
+
+
+def _annotations(cls):
+    """The class's own annotations, as objects (Python 3.14 evaluates them on this access)."""
+    return dict(inspect.get_annotations(cls))
+
+
+def bind(cls, args, kwargs):
+    """Constructor arguments by field name, converted; TypeError naming what does not fit."""
+    fields = cls._fields
+    positional = [f for f in fields.values() if not f.keyword_only]
+    owner = cls.__name__
+    if len(args) > len(positional):
+        raise TypeError(
+            f"{owner}() takes {len(positional)} positional arguments "
+            f"({', '.join(f.name for f in positional)}), got {len(args)}."
+        )
+    given = {f.name: a for f, a in zip(positional, args, strict=False)}
+    for name, value in kwargs.items():
+        if name not in fields:
+            raise TypeError(
+                f"{owner}() has no argument {name!r}{suggest(name, fields)} "
+                f"It takes: {', '.join(fields)}."
+            )
+        if name in given:
+            raise TypeError(f"{owner}() got two values for argument {name!r}.")
+        given[name] = value
+    bound = {}
+    for name, field in fields.items():
+        value = given.get(name, field.default)
+        if value is _MISSING:
+            raise TypeError(f"{owner}() needs the argument {name!r}.")
+        bound[name] = field.convert(value, owner)
+    return bound
+
+
+def serialize_field(field, value):
+    serialize = getattr(field.annotation, "serialize", serialize_value)
+    return serialize(value)
+
+
+def serialize_value(value):
+    """A plain value (numbers, strings, lists, dicts) for anything a field may hold."""
+    if isinstance(value, Configurable):
+        return {
+            "module": value.__module__, "class_name": type(value).__name__,
+            "config": value.get_config(), "registered_name": None,
+        }  # fmt: skip
+    if isinstance(value, (list, tuple)):
+        return type(value)(serialize_value(v) for v in value)
+    if isinstance(value, dict):
+        return {k: serialize_value(v) for k, v in value.items()}
+    if isinstance(value, str):
+        return str(value)
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return value.item()
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    return value

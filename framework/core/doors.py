@@ -1,0 +1,135 @@
+"""The two doors in front of the op table: how operands of different kinds come together.
+
+`strict` (TensorFlow's names): numbers and arrays adopt the tensor's dtype, two dtypes raise.
+`promote` (keras.ops): Keras's promotion. Both leave KerasTensors as they are.
+"""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.errors import DTypeError
+from framework.core.op import Op
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+
+_NUMBERS = {float: "fc", int: "fiuc", bool: "b", complex: "c"}  # kinds of dtype that take them
+
+
+def tensor(value, dtype=None):
+    """`value` as a Tensor (or KerasTensor): itself, a variable's read, or a converted copy."""
+    if type(value) is Tensor:
+        found = value
+    elif isinstance(value, CoreVariable):
+        found = value.read()
+    elif isinstance(value, KerasTensor):
+        found = value
+    elif hasattr(value, "_as_tensor"):  # IndexedSlices and their like
+        found = value._as_tensor()
+    else:
+        return Tensor(array_of(value, dtype))
+    if dtype is not None and found.dtype != dtypes.as_dtype(dtype):
+        raise DTypeError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype)} for a tensor of dtype "
+            f"{found.dtype}. Cast it with tf.cast."
+        )
+    return found
+
+
+def strict(a, b):
+    """Two operands for one op: tensors of one dtype, or one tensor and a Python number."""
+    kind_a, kind_b = type(a), type(b)
+    if kind_a is Tensor:
+        if kind_b is Tensor:
+            if a.array.dtype == b.array.dtype:
+                return a, b
+        elif kind_b in _NUMBERS and a.array.dtype.kind in _NUMBERS[kind_b]:
+            return a, b
+    elif kind_b is Tensor and kind_a in _NUMBERS and b.array.dtype.kind in _NUMBERS[kind_a]:
+        return a, b
+    return strict_all(a, b)
+
+
+def strict_all(*values):
+    """Any number of operands as tensors of one dtype; DTypeError where they bring two."""
+    values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
+    values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
+    typed = [v for v in values if isinstance(v, (Tensor, KerasTensor))]
+    if not typed:
+        return _untyped(values)
+    dtype = typed[0].dtype
+    for other in typed[1:]:
+        if other.dtype != dtype:
+            raise DTypeError(
+                f"Operands have different dtypes: {dtype} and {other.dtype}. Cast one of them "
+                "with tf.cast; nothing is promoted silently."
+            )
+    return tuple(v if isinstance(v, (Tensor, KerasTensor)) else _adopt(v, dtype) for v in values)
+
+
+def _untyped(values):
+    """Operands without any tensor: arrays decide, else Python's own promotion among numbers."""
+    arrays = [np.asarray(v) for v in values if hasattr(v, "dtype")]
+    if arrays:
+        dtype = dtypes.as_dtype(arrays[0].dtype)
+        return tuple(_adopt(v, dtype) for v in values)
+    made = [array_of(v) for v in values]
+    dtype = np.result_type(*made)
+    if dtype == np.float64 and all(m.dtype != np.float64 for m in made):
+        dtype = np.dtype(np.float32)  # int32 and float32 together, as Python numbers
+    return tuple(Tensor(m.astype(dtype, copy=False)) for m in made)
+
+
+def _adopt(value, dtype):
+    """A number or array as a tensor of `dtype`; DTypeError where that would lose its meaning."""
+    if type(value) in _NUMBERS:
+        kinds = _NUMBERS[type(value)]
+        kind = "f" if dtype.is_floating else dtype.np.kind
+        if kind not in kinds and kind != "O":
+            raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype}.")
+        return Tensor(np.asarray(value, dtype.np))
+    if not hasattr(value, "dtype"):
+        return Tensor(array_of(value, dtype))
+    kind = np.asarray(value).dtype.kind
+    if kind in "fc" and dtype.is_integer or (kind == "b") != dtype.is_bool:
+        raise DTypeError(
+            f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype {dtype} "
+            "by itself. Cast it with tf.cast."
+        )
+    return Tensor(array_of(value, dtype))
+
+
+# ---- Keras's door -----------------------------------------------------------------------------
+
+
+def promote(*values):
+    """Operands as tensors of the dtype that Keras promotes them to."""
+    values = [v if type(v) in _NUMBERS or isinstance(v, KerasTensor) else tensor(v) for v in values]
+    dtype = dtypes.result_type(*(type(v) if type(v) in _NUMBERS else v.dtype for v in values))
+    return tuple(_as(v, dtype) for v in values)
+
+
+def _as(value, dtype):
+    if type(value) in _NUMBERS:
+        return Tensor(np.asarray(value, dtype.np))
+    return value if value.dtype == dtype else cast(value, dtype=dtype.np)
+
+
+# ---- the one op that the doors themselves need ------------------------------------------------
+
+
+def _cast(x, *, dtype):
+    x = np.asarray(x)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    with np.errstate(invalid="ignore", over="ignore"):
+        return x.astype(dtype)
+
+
+def _cast_vjp(g, x_dtype, dtype):
+    """Through floats and complex numbers only: integers and booleans pass no gradient."""
+    differentiable = dtypes.as_dtype(x_dtype).is_inexact and dtypes.as_dtype(dtype).is_inexact
+    return cast(g, dtype=x_dtype) if differentiable else None
+
+
+cast = Op("cast", _cast, _cast_vjp, kind="elementwise")

@@ -1,0 +1,358 @@
+"""DType and Shape: one object per element type, equal to its name; and how types combine."""
+
+import numpy as np
+
+from framework.core.errors import DTypeError, ShapeError, suggest
+
+
+class DType(str):
+    """An element type. It *is* its name (`dtype == "float32"`) and has TensorFlow's attributes.
+
+    >>> from framework.core.dtypes import float32
+    >>> float32 == "float32", float32.is_floating, float32.size
+    (True, True, 4)
+    """
+
+    __slots__ = ("is_bool", "is_complex", "is_floating", "is_inexact", "is_integer", "np")
+
+    def __new__(cls, name, array_dtype):
+        self = super().__new__(cls, name)
+        self.np = np.dtype(array_dtype)
+        self.is_bool = name == "bool"
+        self.is_integer = self.np.kind in "iu"
+        self.is_complex = self.np.kind == "c"
+        self.is_floating = "float" in name
+        self.is_inexact = self.is_floating or self.is_complex
+        return self
+
+    @property
+    def name(self):
+        return str.__str__(self)
+
+    @property
+    def size(self):
+        """Bytes of one element."""
+        return self.np.itemsize
+
+    @property
+    def as_numpy_dtype(self):
+        return self.np.type
+
+    @property
+    def base_dtype(self):
+        return self
+
+    @property
+    def real_dtype(self):
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def is_numpy_compatible(self):
+        return True
+
+    @property
+    def is_unsigned(self):
+        return self.np.kind == "u"
+
+    @property
+    def limits(self):
+        return self.min, self.max
+
+    @property
+    def min(self):
+        return self._limit("min")
+
+    @property
+    def max(self):
+        return self._limit("max")
+
+    def _limit(self, which):
+        if self.is_bool:
+            return which == "max"
+        if self.is_integer:
+            return int(getattr(np.iinfo(self.np), which))
+        if self.is_floating:
+            info = np.finfo(self.np) if self.np.kind == "f" else _bfloat16_info()
+            return self.np.type(getattr(info, which))
+        raise DTypeError(f"dtype {self.name} has no {which}.")
+
+    def is_compatible_with(self, other):
+        return self is as_dtype(other)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if type(other) is DType:
+            return False
+        if isinstance(other, str):
+            return str.__eq__(self, other)
+        try:
+            return as_dtype(other) is self
+        except (TypeError, ValueError):
+            return False
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __repr__(self):
+        return f"tf.{self.name}"
+
+    def __reduce__(self):
+        return as_dtype, (self.name,)
+
+
+float16 = DType("float16", "float16")
+float32 = DType("float32", "float32")
+float64 = DType("float64", "float64")
+int8 = DType("int8", "int8")
+int16 = DType("int16", "int16")
+int32 = DType("int32", "int32")
+int64 = DType("int64", "int64")
+uint8 = DType("uint8", "uint8")
+uint16 = DType("uint16", "uint16")
+uint32 = DType("uint32", "uint32")
+uint64 = DType("uint64", "uint64")
+bool_ = DType("bool", "bool")
+complex64 = DType("complex64", "complex64")
+complex128 = DType("complex128", "complex128")
+string = DType("string", "O")
+
+_BY_NAME = {
+    str(d): d
+    for d in (
+        float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+        bool_, complex64, complex128, string,
+    )
+}  # fmt: skip
+_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int32",
+    "str": "string",
+}
+_PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128", str: "string"}
+_BY_ARRAY = {d.np: d for d in _BY_NAME.values()}
+
+
+def _ml_dtypes():
+    """The optional ml_dtypes library: NumPy itself has no bfloat16."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise DTypeError(
+            "dtype bfloat16 needs the ml_dtypes library: pip install 'framework[bf16]'."
+        ) from None
+    return ml_dtypes
+
+
+def _bfloat16_info():
+    return _ml_dtypes().finfo(_ml_dtypes().bfloat16)
+
+
+def _bfloat16():
+    made = DType("bfloat16", _ml_dtypes().bfloat16)
+    _BY_NAME["bfloat16"] = _BY_ARRAY[made.np] = made
+    return made
+
+
+def as_dtype(value):
+    """The DType for a DType, name, Python type, NumPy dtype or scalar type; DTypeError otherwise."""
+    if type(value) is DType:
+        return value
+    try:
+        if value in _BY_ARRAY:
+            return _BY_ARRAY[value]
+    except TypeError:  # an unhashable value is no dtype either
+        raise DTypeError(f"{value!r} is not a dtype.") from None
+    if value in _PYTHON and isinstance(value, type):
+        return _BY_NAME[_PYTHON[value]]
+    if isinstance(value, str):
+        name = _ALIASES.get(value, value)
+        if name in _BY_NAME:
+            return _BY_NAME[name]
+        if name == "bfloat16":
+            return _bfloat16()
+    array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
+    try:
+        made = np.dtype(array_dtype if array_dtype is not None else value)
+    except TypeError:
+        raise DTypeError(f"{value!r} is not a dtype{suggest(value, _BY_NAME)}") from None
+    if made in _BY_ARRAY:
+        return _BY_ARRAY[made]
+    if made.name == "bfloat16":
+        return _bfloat16()
+    if made.kind in "SU":
+        return string
+    if made.name in _BY_NAME:  # another byte order
+        return _BY_NAME[made.name]
+    raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
+
+
+def of_array(array):
+    """The DType of a NumPy array."""
+    return _BY_ARRAY.get(array.dtype) or as_dtype(array.dtype)
+
+
+class Shape(tuple):
+    """A tuple of sizes, `None` where a size is not known.
+
+    >>> Shape((2, 3)).as_list(), Shape((2, 3)).rank, Shape((2, 3)).num_elements()
+    ([2, 3], 2, 6)
+    """
+
+    __slots__ = ()
+
+    def as_list(self):
+        return list(self)
+
+    @property
+    def rank(self):
+        return len(self)
+
+    @property
+    def ndims(self):
+        return len(self)
+
+    @property
+    def dims(self):
+        return list(self)
+
+    def num_elements(self):
+        """The product of the sizes, None if one is unknown."""
+        total = 1
+        for size in self:
+            if size is None:
+                return None
+            total *= size
+        return total
+
+    def is_fully_defined(self):
+        return None not in self
+
+    def is_compatible_with(self, other):
+        other = tuple(other)
+        return len(self) == len(other) and all(
+            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other):
+        if not self.is_compatible_with(other):
+            raise ShapeError(f"Shapes {self} and {tuple(other)} are incompatible.")
+
+    def concatenate(self, other):
+        return Shape(tuple(self) + tuple(other))
+
+    def __getitem__(self, index):
+        found = tuple.__getitem__(self, index)
+        return Shape(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        return Shape(tuple.__add__(self, tuple(other)))
+
+    def __repr__(self):
+        return f"TensorShape({list(self)})"
+
+    def __str__(self):
+        return tuple.__repr__(self)
+
+
+# ---- promotion: Keras's lattice, which is JAX's with floatx as the cap -----------------------
+
+_settings = {"floatx": float32, "epsilon": 1e-7}
+
+
+def floatx():
+    """The default float type, a string: "float32" unless `set_floatx` changed it."""
+    return _settings["floatx"]
+
+
+def set_floatx(value):
+    """Set the default float type to "float16", "bfloat16", "float32" or "float64"."""
+    dtype = as_dtype(value)
+    if not dtype.is_floating:
+        raise DTypeError(f"set_floatx: expected a float type, got {value!r}.")
+    _settings["floatx"] = dtype
+
+
+def epsilon():
+    """The fuzz factor added where a division or logarithm could meet zero: 1e-7 by default."""
+    return _settings["epsilon"]
+
+
+def set_epsilon(value):
+    """Set the fuzz factor."""
+    _settings["epsilon"] = float(value)
+
+
+_LATTICE = {  # each type's direct successors; "i*", "f*", "c*" are Python's weak numbers
+    "bool": ("i*",),
+    "i*": ("uint8", "int8"),
+    "uint8": ("int16", "uint16"),
+    "int8": ("int16",),
+    "uint16": ("int32", "uint32"),
+    "int16": ("int32",),
+    "uint32": ("int64", "uint64"),
+    "int32": ("int64",),
+    "uint64": ("f*",),
+    "int64": ("f*",),
+    "f*": ("float16", "bfloat16", "c*"),
+    "float16": ("float32",),
+    "bfloat16": ("float32",),
+    "float32": ("float64", "complex64"),
+    "float64": ("complex128",),
+    "c*": ("complex64",),
+    "complex64": ("complex128",),
+    "complex128": (),
+}
+
+
+def _above(name):
+    found, todo = {name}, [name]
+    while todo:
+        for higher in _LATTICE[todo.pop()]:
+            if higher not in found:
+                found.add(higher)
+                todo.append(higher)
+    return found
+
+
+_ABOVE = {name: _above(name) for name in _LATTICE}
+_WEAK = {bool: "bool", int: "i*", float: "f*", complex: "c*"}
+_promoted = {}
+
+
+def _least_upper_bound(names):
+    common = set.intersection(*(_ABOVE[n] for n in names))
+    least = [n for n in common if all(m in _ABOVE[n] for m in common)]
+    return least[0]
+
+
+def result_type(*types):
+    """The dtype that Keras's ops compute in for operands of these dtypes (Python types are weak).
+
+    >>> str(result_type("int32", "float16")), str(result_type("int64", float))
+    ('float16', 'float32')
+    """
+    key = tuple(t if isinstance(t, type) and t in _WEAK else as_dtype(t) for t in types)
+    cap = _settings["floatx"]
+    found = _promoted.get((key, cap))
+    if found is None:
+        found = _promoted[key, cap] = _promote(key, cap)
+    return found
+
+
+def _promote(key, cap):
+    if not key:
+        return cap
+    if len(set(key)) == 1 and type(key[0]) is DType:
+        return key[0]
+    if string in key:
+        raise DTypeError(
+            f"Strings do not combine with other dtypes; got {', '.join(map(str, key))}."
+        )
+    # int64 and uint64 lose to floats of any width, so that float16 stays float16 (as in Keras)
+    name = _least_upper_bound([_WEAK[t] if t in _WEAK else str(t) for t in key])
+    return {"f*": cap, "i*": int32, "c*": complex64}.get(name) or as_dtype(name)

@@ -1,0 +1,52 @@
+"""Error classes: each is also the builtin that TensorFlow's or Keras's users catch."""
+
+import difflib
+
+
+class FrameworkError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InvalidArgumentError(FrameworkError, ValueError):
+    """An argument has a value the function cannot work with."""
+
+
+class ShapeError(InvalidArgumentError):
+    """Shapes do not fit together."""
+
+
+class DTypeError(FrameworkError, TypeError):
+    """Dtypes do not fit together, or a type cannot be converted."""
+
+
+class NotFoundError(FrameworkError, KeyError):
+    """A name or a file is not there."""
+
+    def __str__(self):  # KeyError would print the message quoted
+        return str(self.args[0]) if self.args else ""
+
+
+class OutOfRangeError(FrameworkError, IndexError):
+    """An index or label lies outside its range."""
+
+
+class LoadError(FrameworkError, ValueError):
+    """A file cannot be loaded, or does not fit the object it is loaded into."""
+
+
+class TapeError(FrameworkError, RuntimeError):
+    """A tape is used in a way its state does not allow."""
+
+
+class SymbolicValueError(FrameworkError, TypeError):
+    """Python asked for the value of a tensor that has only a shape and a dtype so far."""
+
+
+def suggest(name, known):
+    """`"; did you mean 'adam'?"` for the nearest of the known names, or all of them if none is near."""
+    known = [str(k) for k in known]
+    near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in known], n=1, cutoff=0.5)
+    if near:
+        match = next(k for k in known if k.lower() == near[0])
+        return f"; did you mean {match!r}?"
+    return f"; known: {', '.join(sorted(known))}." if known else "."

@@ -1,0 +1,117 @@
+"""Nested structures of lists, tuples, dicts and named tuples, walked in TensorFlow's order.
+
+Dicts are walked by sorted key. Everything that is not one of these containers is a leaf.
+"""
+
+from collections.abc import Mapping
+
+from framework.core.errors import InvalidArgumentError
+
+_CONTAINERS = (list, tuple, Mapping)
+
+
+def is_nested(structure):
+    """True for a list, tuple or mapping."""
+    return isinstance(structure, _CONTAINERS) and not _is_leaf_tuple(structure)
+
+
+def _is_leaf_tuple(structure):
+    return getattr(type(structure), "_is_leaf", False)  # Shape-like tuples
+
+
+def _keys(mapping):
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
+
+
+def _children(structure):
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in _keys(structure)]
+    return structure
+
+
+def _rebuild(structure, children):
+    """A container like `structure` that holds `children` (in walking order)."""
+    if isinstance(structure, Mapping):
+        made = dict(zip(_keys(structure), children, strict=True))
+        ordered = {key: made[key] for key in structure}
+        return ordered if type(structure) is dict else type(structure)(ordered)
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*children)
+    return type(structure)(children) if type(structure) in (list, tuple) else list(children)
+
+
+def flatten(structure):
+    """The leaves, left to right, as a list; a leaf alone gives a list of one."""
+    kind = type(structure)
+    if kind is not list and kind is not tuple and not is_nested(structure):
+        return [structure]
+    found = []
+    _flatten_into(structure, found)
+    return found
+
+
+def _flatten_into(structure, found):
+    for child in _children(structure):
+        if is_nested(child):
+            _flatten_into(child, found)
+        else:
+            found.append(child)
+
+
+def pack_sequence_as(structure, flat_sequence):
+    """`flat_sequence` arranged like `structure`; InvalidArgumentError where the counts differ."""
+    flat = list(flat_sequence)
+    expected = len(flatten(structure))
+    if len(flat) != expected:
+        raise InvalidArgumentError(
+            f"pack_sequence_as: the structure has {expected} leaves, but flat_sequence has "
+            f"{len(flat)} elements. Structure: {structure}, flat_sequence: {flat}."
+        )
+    return _pack(structure, iter(flat))
+
+
+def _pack(structure, leaves):
+    if not is_nested(structure):
+        return next(leaves)
+    return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
+
+
+def map_structure(func, *structures):
+    """`func` applied to the corresponding leaves of the structures, in the first one's shape."""
+    if not structures:
+        raise InvalidArgumentError("map_structure: at least one structure is needed.")
+    first = structures[0]
+    for other in structures[1:]:
+        assert_same_structure(first, other)
+    return _map(func, structures)
+
+
+def _map(func, structures):
+    first = structures[0]
+    if not is_nested(first):
+        return func(*structures)
+    columns = zip(*(_children(s) for s in structures), strict=True)
+    return _rebuild(first, [_map(func, column) for column in columns])
+
+
+def assert_same_structure(a, b, check_types=True):
+    """InvalidArgumentError (a ValueError) unless both have the same nesting."""
+    if is_nested(a) != is_nested(b):
+        raise InvalidArgumentError(f"The two structures don't have the same nesting: {a} and {b}.")
+    if not is_nested(a):
+        return
+    if check_types and isinstance(a, Mapping) != isinstance(b, Mapping):
+        raise InvalidArgumentError(f"The two structures differ in type: {type(a)}, {type(b)}.")
+    if isinstance(a, Mapping) and isinstance(b, Mapping) and set(a) != set(b):
+        raise InvalidArgumentError(
+            f"The two dictionaries don't have the same set of keys: {_keys(a)} and {_keys(b)}."
+        )
+    if len(a) != len(b):
+        raise InvalidArgumentError(
+            f"The two structures don't have the same number of elements: {len(a)} and {len(b)}."
+        )
+    for x, y in zip(_children(a), _children(b), strict=True):
+        assert_same_structure(x, y, check_types)

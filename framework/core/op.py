@@ -1,0 +1,288 @@
+"""Op: a primitive with its NumPy forward and its derivative, and the one hook all of them pass.
+
+Arrays in, array out; tensors in, tensor out (and recorded); KerasTensors in, KerasTensor out.
+"""
+
+import inspect
+
+import numpy as np
+from numpy import ndarray
+
+from framework.core import symbolic
+from framework.core.errors import FrameworkError
+from framework.core.recorders import thread
+from framework.core.tensor import Tensor
+
+KINDS = ("elementwise", "reduction", "movement", "contraction", "opaque")
+
+table = {}
+"""Every op by name."""
+
+_RAW = frozenset(
+    (np.ndarray, int, float, bool, complex, type(None))
+    + tuple(np.dtype(c).type for c in "?bhilqBHILQefdFD")
+)
+
+
+class NoDerivative:
+    """Stands where an input's rule would: the output does not depend on it differentiably."""
+
+    def __repr__(self):
+        return "no_derivative"
+
+
+no_derivative = NoDerivative()
+
+
+class Op:
+    """A primitive.
+
+    Args:
+        name: unique in `table`.
+        forward: a ufunc, or a function whose positional parameters are the inputs (arrays) and
+            whose keyword-only parameters are the attributes. It returns one array, or a tuple of
+            arrays where `outputs` is not 1 (None: as many as it happens to return). With
+            `saves`, it returns that and a tuple of extra arrays for the backward.
+        vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
+            input; or `no_derivative`. What a rule reads it declares by its parameters' names: an
+            input, `y` (the output), `saved`, an attribute, or an input's name followed by
+            `_shape` or `_dtype`. A record keeps what the live inputs' rules name, nothing else.
+            `g` is the output's cotangent, for several outputs the tuple of theirs.
+        backward: instead of `vjps`, one joint rule that may also name `needed` (a tuple of bools,
+            one per input) and returns a sequence of cotangents, one per input (None where not
+            needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
+        kind: one of KINDS.
+        broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
+        composite: with a joint rule, the same function written in differentiable ops. It stands in
+            for the rule where an outer tape listens, so that higher orders are exact.
+        infer: `infer(*specs, **attrs)` gives the output's (shape, dtype), where running the
+            forward on zeros (the default for a symbolic call) is wrong or dear.
+    """
+
+    __slots__ = (
+        "backward", "broadcasts", "composite", "derivative", "forward", "infer", "inputs", "kind", "name",
+        "outputs", "plain", "plans", "saves", "takes_needed", "variadic", "vjps",
+    )  # fmt: skip
+
+    def __init__(
+        self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
+        composite=None, broadcasts=False, infer=None, inputs=None,
+    ):  # fmt: skip
+        if name in table:
+            raise FrameworkError(f"There is an op named {name!r} already.")
+        self.name, self.forward, self.kind = name, forward, kind
+        self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
+        self.plain = outputs == 1 and not saves
+        self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
+        self.backward, self.composite = backward, composite
+        self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
+        self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
+        if not vjps and backward is None:
+            raise FrameworkError(f"Op {name!r} needs its rules, or no_derivative.")
+        if self.derivative and backward is None and len(vjps) != len(self.inputs):
+            raise FrameworkError(f"Op {name!r}: {len(vjps)} rules for the inputs {self.inputs}.")
+        self.takes_needed = backward and "needed" in inspect.signature(backward).parameters
+        self.plans = {0: None}
+        table[name] = self
+
+    def __call__(self, *args, **attrs):
+        arrays = []
+        boxed = False
+        for arg in args:
+            kind = type(arg)
+            if kind is Tensor:
+                boxed = True
+                arrays.append(arg.array)
+            elif kind in _RAW:
+                arrays.append(arg)
+            else:
+                return self._unusual(args, attrs)
+        value = self.forward(*arrays, **attrs)
+        if not boxed:
+            return value if not self.saves else value[0]
+        if self.plain:
+            return self.wrap(value, args, attrs)
+        return self._several(args, attrs, value)
+
+    def wrap(self, value, args, attrs):
+        """The one output as a tensor; recorders are told."""
+        if type(value) is not ndarray:
+            value = np.asarray(value)
+        output = Tensor(value)
+        for recorder in thread.stack:
+            recorder.op(self, args, attrs, (output,), None)
+        return output
+
+    def _several(self, args, attrs, value):
+        value, saved = value if self.saves else (value, None)
+        single = self.outputs == 1
+        outputs = tuple(Tensor(np.asarray(v)) for v in ((value,) if single else value))
+        saved = None if saved is None else tuple(Tensor(v) for v in saved)
+        for recorder in thread.stack:
+            recorder.op(self, args, attrs, outputs, saved)
+        return outputs[0] if single else outputs
+
+    def _unusual(self, args, attrs):
+        """Read variables; hand symbolic calls on; convert anything else that has an array."""
+        args = [a._as_operand() if hasattr(a, "_as_operand") else a for a in args]
+        if any(isinstance(a, symbolic.KerasTensor) for a in args):
+            return symbolic.call(self, args, attrs)
+        args = [a if type(a) is Tensor or type(a) in _RAW else np.asarray(a) for a in args]
+        return self(*args, **attrs)
+
+    def plan(self, mask):
+        """What a tape does for the live inputs in `mask` (bit i: input i is live).
+
+        None where no live input has a rule; otherwise a tuple of (position, rule, pick), or for
+        a joint rule ((positions,), rule, pick), where `pick(args, attrs, y, saved)` gives the
+        rule's arguments after `g`.
+        """
+        if mask not in self.plans:
+            live = [i for i in range(mask.bit_length()) if mask >> i & 1]
+            self.plans[mask] = self._make_plan(live)
+        return self.plans[mask]
+
+    def _make_plan(self, live):
+        if self.backward is not None:
+            return ((tuple(live), self.backward, _picker(self, self.backward)),)
+        if not self.derivative:
+            return None
+        rules = [(i, self.vjps[i]) for i in live]
+        made = tuple((i, r, _picker(self, r)) for i, r in rules if r is not no_derivative)
+        return made or None
+
+    def call_backward(self, g, arguments, needed):
+        """The joint rule's cotangents, given what its pick fetched."""
+        if self.takes_needed:
+            return self.backward(g, *arguments, needed=needed)
+        return self.backward(g, *arguments)
+
+    def __repr__(self):
+        return f"<op {self.name}: {self.kind}>"
+
+
+class Unary(Op):
+    """An op of one input without attributes: the same call, without its generality's cost."""
+
+    __slots__ = ()
+
+    def __call__(self, x):
+        if type(x) is Tensor:
+            return self.wrap(self.forward(x.array), (x,), NO_ATTRS)
+        return Op.__call__(self, x)
+
+
+class Binary(Op):
+    """An op of two inputs without attributes: the same call, without its generality's cost."""
+
+    __slots__ = ()
+
+    def __call__(self, a, b):
+        if type(a) is Tensor:
+            if type(b) is Tensor:
+                return self.wrap(self.forward(a.array, b.array), (a, b), NO_ATTRS)
+            if type(b) in _RAW:
+                return self.wrap(self.forward(a.array, b), (a, b), NO_ATTRS)
+        return Op.__call__(self, a, b)
+
+
+NO_ATTRS = {}
+
+
+def _inputs(forward):
+    """Names of the positional parameters of a forward, and whether they are `*variadic`."""
+    if isinstance(forward, np.ufunc):
+        return {1: ("x",), 2: ("a", "b"), 3: ("a", "b", "c")}[forward.nin], False
+    parameters = inspect.signature(forward).parameters.values()
+    variadic = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+    if variadic:
+        return tuple(variadic), True
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(p.name for p in parameters if p.kind in positional), False
+
+
+# ---- pickers: what a rule's parameters name, fetched from a record-to-be ------------------------
+
+
+def _picker(op, rule):
+    """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
+    names = list(inspect.signature(rule).parameters)[1:]
+    names = [n for n in names if n != "needed"]
+    if not names:
+        return None
+    if len(names) == 1 and not op.variadic:
+        if names[0] == "y" and op.outputs == 1:
+            return lambda args, attrs, y, saved: y
+        if names[0] in op.inputs:
+            i = op.inputs.index(names[0])
+            return lambda args, attrs, y, saved: (args[i],)
+    getters = [_getter(op, name) for name in names]
+    return lambda args, attrs, y, saved: tuple([get(args, attrs, y, saved) for get in getters])
+
+
+def _getter(op, name):
+    if name == "y":
+        if op.outputs == 1:
+            return lambda args, attrs, y, saved: y[0]
+        return lambda args, attrs, y, saved: y
+    if name == "saved":
+        return lambda args, attrs, y, saved: saved
+    if op.variadic:
+        return _variadic_getter(op, name)
+    if name in op.inputs:
+        i = op.inputs.index(name)
+        return lambda args, attrs, y, saved: args[i]
+    base, _, aspect = name.rpartition("_")
+    if base in op.inputs and aspect in _ASPECTS:
+        i, look = op.inputs.index(base), _ASPECTS[aspect]
+        return lambda args, attrs, y, saved: look(args[i])
+    return lambda args, attrs, y, saved: attrs.get(name)
+
+
+def _variadic_getter(op, name):
+    (xs,) = op.inputs
+    if name == xs:
+        return lambda args, attrs, y, saved: args
+    base, _, aspect = name.rpartition("_")
+    if base == xs and aspect in _ASPECTS:
+        look = _ASPECTS[aspect]
+        return lambda args, attrs, y, saved: tuple([look(a) for a in args])
+    return lambda args, attrs, y, saved: attrs.get(name)
+
+
+def _shape(arg):
+    return arg.array.shape if type(arg) is Tensor else np.shape(arg)
+
+
+def _dtype(arg):
+    return arg.array.dtype if type(arg) is Tensor else np.asarray(arg).dtype
+
+
+_ASPECTS = {"shape": _shape, "dtype": _dtype}
+
+
+# ---- the shorthands in which ops/ is written -----------------------------------------------------
+
+
+def elementwise(name, forward, *vjps, **options):
+    """An op computed element by element, its inputs broadcast against each other."""
+    inputs = options.get("inputs") or _inputs(forward)[0]
+    kind = {1: Unary, 2: Binary}.get(len(inputs), Op) if not _attributes(forward) else Op
+    return kind(name, forward, *vjps, kind="elementwise", broadcasts=len(inputs) > 1, **options)
+
+
+def _attributes(forward):
+    if isinstance(forward, np.ufunc):
+        return False
+    parameters = inspect.signature(forward).parameters.values()
+    return any(p.kind is p.KEYWORD_ONLY for p in parameters)
+
+
+def reduction(name, forward, *vjps, **options):
+    """An op `forward(x, *, axis, keepdims)` that reduces the axes in the sorted tuple `axis`."""
+    return Op(name, forward, *vjps, kind="reduction", **options)
+
+
+def movement(name, forward, *vjps, **options):
+    """An op that copies, moves or views elements and computes nothing."""
+    return Op(name, forward, *vjps, kind="movement", **options)

@@ -1,0 +1,189 @@
+"""Random numbers: every draw is NumPy's Philox, keyed by a seed, counted by the draw's number.
+
+A draw depends on nothing else: not on what was drawn before, nor on threads or sizes. All draws of
+the package are made in `draw`, which tells recorders, or in `permutation`.
+"""
+
+import threading
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import thread
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import KerasVariable
+
+# The second key word keeps the uses of one seed apart.
+_DRAWS, _SHUFFLES = 0, 1
+
+
+class _Bits(threading.local):
+    """One Philox per thread, set to (key, counter) for each draw: ten times faster than a new one."""
+
+    def __init__(self):
+        self.philox = np.random.Philox(key=[0, 0])
+        self.generator = np.random.Generator(self.philox)
+        self.state = self.philox.state
+
+    def at(self, seed, number, use=_DRAWS):
+        state = self.state
+        state["state"]["key"][:] = (seed, use)
+        state["state"]["counter"][:] = (0, 0, number, 0)  # 2**128 numbers for each draw
+        state["buffer_pos"], state["has_uint32"] = 4, 0
+        self.philox.state = state
+        return self.generator
+
+
+_bits = _Bits()
+
+
+class SeedGenerator:
+    """A seed and the number of draws made with it, as a saved variable `state`.
+
+    Args:
+        seed: an int; made from the global generator where None.
+        name: a string.
+    """
+
+    def __init__(self, seed=None, name=None, **_kwargs):
+        if seed is None:
+            seed = make_seed()
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InvalidArgumentError(
+                f"SeedGenerator: seed must be an int >= 0 or None, got {seed!r}."
+            )
+        self.name = name or "seed_generator"
+        self._initial_seed = int(seed)
+        state = np.array([int(seed) % 2**32, 0], np.uint32)
+        self.state = KerasVariable(
+            state, trainable=False, autocast=False, name=f"{self.name}_state"
+        )
+
+    def advance(self):
+        """(seed, number) of the next draw; the counter moves on."""
+        seed, number = self.state.array.tolist()
+        self.state._array = np.array([seed, number + 1], np.uint32)
+        return seed, number
+
+    def next(self, ordered=True):
+        """The next (seed, number) as a uint32 tensor of shape (2,)."""
+        return Tensor(np.array(self.advance(), np.uint32))
+
+    def get_config(self):
+        return {"seed": self._initial_seed, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+class Stateless:
+    """A source that gives the same draw each time: what an int `seed=` argument means in Keras."""
+
+    def __init__(self, seed, number=0):
+        self._at = int(seed) % 2**64, int(number)
+
+    def advance(self):
+        return self._at
+
+
+class _Global:
+    generator = None
+
+
+def set_seed(seed):
+    """Seed the global generator: initializers, shuffles and draws without a seed follow from it."""
+    if seed is None:
+        seed = int(np.random.SeedSequence().entropy % 2**32)
+    _Global.generator = SeedGenerator(int(seed))
+
+
+def global_generator():
+    """The generator of draws that were given no seed."""
+    if _Global.generator is None:
+        set_seed(None)
+    return _Global.generator
+
+
+def make_seed():
+    """A new seed, drawn from the global generator."""
+    return int(_bits.at(*global_generator().advance()).integers(2**31))
+
+
+# ---- drawing -------------------------------------------------------------------------------------
+
+
+def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0):
+    """A tensor of random numbers.
+
+    Args:
+        source: a SeedGenerator or Stateless.
+        distribution: a key of `DISTRIBUTIONS`; `a` and `b` are its parameters.
+        shape: a tuple of ints; None in it only in symbolic calls, which draw nothing.
+        dtype: of the result.
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if thread.symbolic is not None:
+        return KerasTensor(shape, dtype)
+    again = Draw(source, distribution, tuple(shape), dtype, a, b)
+    tensor = Tensor(again())
+    for recorder in thread.stack:
+        recorder.random_draw(again, tensor)
+    return tensor
+
+
+class Draw:
+    """A draw that can be made again: each call makes its source's next draw, as an array."""
+
+    __slots__ = ("a", "b", "distribution", "dtype", "shape", "source")
+
+    def __init__(self, source, distribution, shape, dtype, a, b):
+        self.source, self.distribution, self.shape = source, distribution, shape
+        self.dtype, self.a, self.b = dtype, a, b
+
+    def __call__(self):
+        generator = _bits.at(*self.source.advance())
+        array = DISTRIBUTIONS[self.distribution](generator, self.shape, self.dtype, self.a, self.b)
+        return np.asarray(array, self.dtype.np)
+
+
+def _float(dtype):
+    """NumPy draws float32 and float64; narrower floats are rounded from float32."""
+    return np.float64 if dtype == "float64" else np.float32
+
+
+def _uniform(generator, shape, dtype, low, high):
+    unit = generator.random(shape, dtype=_float(dtype))
+    return unit if (low, high) == (0.0, 1.0) else unit * _float(dtype)(high - low) + low
+
+
+def _normal(generator, shape, dtype, mean, stddev):
+    unit = generator.standard_normal(shape, dtype=_float(dtype))
+    return unit if (mean, stddev) == (0.0, 1.0) else unit * _float(dtype)(stddev) + mean
+
+
+def _truncated_normal(generator, shape, dtype, mean, stddev):
+    """Normal, what lies beyond two standard deviations drawn again."""
+    unit = np.asarray(generator.standard_normal(shape, dtype=_float(dtype)))
+    while (beyond := np.abs(unit) > 2).any():
+        unit[beyond] = generator.standard_normal(int(beyond.sum()), dtype=_float(dtype))
+    return unit * _float(dtype)(stddev) + mean
+
+
+def _integers(generator, shape, dtype, low, high):
+    return generator.integers(low, high, shape, dtype=np.int64)
+
+
+DISTRIBUTIONS = {
+    "uniform": _uniform,
+    "normal": _normal,
+    "truncated_normal": _truncated_normal,
+    "integers": _integers,
+}
+
+
+def permutation(seed, epoch, n):
+    """The order of `n` rows in one epoch: a function of (seed, epoch, n) and nothing else."""
+    return _bits.at(int(seed) % 2**64, int(epoch), _SHUFFLES).permutation(n)

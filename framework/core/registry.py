@@ -1,0 +1,71 @@
+"""Names for objects: what "adam" or "relu" means, and how an unknown name is reported."""
+
+import inspect
+import re
+
+from framework.core.errors import InvalidArgumentError, suggest
+
+
+class Registry:
+    """The classes and functions of one sort ("optimizer"), found by name in any usual spelling.
+
+    `add` is a decorator. `get` takes what users may pass: a name, a class, an instance, a config
+    dict or a callable.
+    """
+
+    def __init__(self, sort):
+        self.sort = sort
+        self.by_name = {}  # canonical spelling -> class or function
+        self._spellings = {}
+
+    def add(self, *names):
+        """Register a class or function under its own name, its snake case, and `names`."""
+
+        def register(target):
+            own = target.__name__
+            self.by_name[own] = target
+            for name in (own, snake_case(own), *names):
+                self._spellings[name.lower()] = own
+            return target
+
+        return register
+
+    def lookup(self, name):
+        """The class or function called `name`; InvalidArgumentError, with the nearest name, if none."""
+        own = self._spellings.get(str(name).lower())
+        if own is None:
+            raise InvalidArgumentError(
+                f"Unknown {self.sort}: {name!r}{suggest(name, self.by_name)}"
+            )
+        return self.by_name[own]
+
+    def get(self, identifier):
+        """What `identifier` stands for: None stays None, classes and names of classes are made."""
+        if identifier is None:
+            return None
+        if isinstance(identifier, str):
+            identifier = self.lookup(identifier)
+        elif isinstance(identifier, dict):
+            return self._from_config(identifier)
+        if inspect.isclass(identifier):
+            return identifier()
+        if callable(identifier) or hasattr(identifier, "get_config"):
+            return identifier
+        raise InvalidArgumentError(
+            f"Could not interpret {identifier!r} as {self.sort}: expected a name, an instance, a "
+            f"callable or a config; known names: {', '.join(sorted(self.by_name))}."
+        )
+
+    def _from_config(self, config):
+        if "class_name" not in config:
+            raise InvalidArgumentError(f"A {self.sort} config needs 'class_name', got {config}.")
+        found = self.lookup(config["class_name"])
+        return found.from_config(config.get("config", {})) if inspect.isclass(found) else found
+
+
+def snake_case(name):
+    """`CategoricalCrossentropy` -> `categorical_crossentropy`, `Conv2DTranspose` -> `conv2d_transpose`."""
+    return _WORD_STARTS.sub("_", name).lower()
+
+
+_WORD_STARTS = re.compile(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")

@@ -1,0 +1,188 @@
+"""Tensor: an immutable array with an identity that tapes know."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import thread
+
+
+class Tensor:
+    """An array of one dtype. Made by `constant`, `convert_to_tensor` or an op; never changed.
+
+    Operators, indexing and NumPy's functions work on it. `np.asarray(t)` is a read-only view,
+    `t.numpy()` a copy.
+    """
+
+    # `serial` is the tensor's identity on tapes, given when a tape first cares for it.
+    __slots__ = ("__weakref__", "_keras_mask", "array", "serial")
+    __hash__ = None  # `==` compares elements; `ref()` is hashable
+
+    def __init__(self, array):
+        """Wrap `array` as it is: internal, no copy, no check."""
+        self.array = array
+        self.serial = None
+
+    @property
+    def dtype(self):
+        return dtypes.of_array(self.array)
+
+    @property
+    def shape(self):
+        return dtypes.Shape(self.array.shape)
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    @property
+    def size(self):
+        return self.array.size
+
+    @property
+    def nbytes(self):
+        return self.array.nbytes
+
+    @property
+    def device(self):
+        return "/device:CPU:0"
+
+    def get_shape(self):
+        return self.shape
+
+    def ref(self):
+        """A hashable handle that is equal only to handles of this very object."""
+        return Ref(self)
+
+    # ---- values read by Python: every one of them passes through `_read` ----
+
+    def _read(self, how):
+        for recorder in thread.stack:
+            recorder.value_read(self, how)
+        return self.array
+
+    def numpy(self):
+        """A copy as a NumPy array; a NumPy scalar where the tensor is 0-d."""
+        array = self._read("numpy")
+        return array.copy() if array.ndim else array[()]
+
+    def item(self):
+        return self._read("item").item()
+
+    def tolist(self):
+        return self._read("tolist").tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self._read("__array__")
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __bool__(self):
+        array = self._read("bool")
+        if array.size != 1:
+            raise InvalidArgumentError(
+                f"The truth value of a tensor with {array.size} elements is ambiguous "
+                f"(shape {array.shape}). Use tf.reduce_any or tf.reduce_all."
+            )
+        return bool(array.reshape(()))
+
+    def __int__(self):
+        return int(self._read_one("int"))
+
+    def __float__(self):
+        return float(self._read_one("float"))
+
+    def __complex__(self):
+        return complex(self._read_one("complex"))
+
+    def __index__(self):
+        if self.array.dtype.kind not in "iu":
+            raise TypeError(f"A tensor of dtype {self.dtype} cannot be used as an index.")
+        return int(self._read_one("index"))
+
+    def _read_one(self, how):
+        if self.array.size != 1 or self.array.ndim:
+            raise TypeError(
+                f"Only a 0-d tensor converts to a Python number, got shape {self.array.shape}. "
+                "Index it, or reduce it first."
+            )
+        return self._read(how)
+
+    def __format__(self, spec):
+        return format(self._read("format")[()] if self.array.ndim == 0 else str(self), spec)
+
+    def __str__(self):
+        return f"tf.Tensor({_text(self._read('print'))}, shape={self.shape}, dtype={self.dtype})"
+
+    def __repr__(self):
+        return (
+            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, "
+            f"numpy={_numpy_text(self._read('print'))}>"
+        )
+
+    def __len__(self):
+        if not self.array.ndim:
+            raise TypeError("A 0-d tensor has no len().")
+        return self.array.shape[0]
+
+    def __iter__(self):
+        if not self.array.ndim:
+            raise TypeError("Cannot iterate over a 0-d tensor.")
+        return (self[i] for i in range(self.array.shape[0]))
+
+    def __contains__(self, value):
+        raise TypeError(
+            "`value in tensor` is ambiguous. Use tf.reduce_any(tensor == value) instead."
+        )
+
+    def __setitem__(self, index, value):
+        raise TypeError(
+            "Tensors are immutable: t[index] = value is not possible. Make a new one with "
+            "tf.tensor_scatter_nd_update or tf.where, or use a tf.Variable."
+        )
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return Tensor(self.array.copy())
+
+    def __reduce__(self):
+        return Tensor, (self.array,)
+
+
+class Ref:
+    """A hashable handle of a tensor or variable; `deref()` gives the object back."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target):
+        self._target = target
+
+    def deref(self):
+        return self._target
+
+    def __eq__(self, other):
+        return isinstance(other, Ref) and self._target is other._target
+
+    def __hash__(self):
+        return id(self._target)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._target!r}>"
+
+
+def _text(array):
+    return str(array) if array.dtype.kind != "O" else np.array2string(array, separator=" ")
+
+
+def _numpy_text(array):
+    """As TF prints it: a bare number where 0-d, `array(...)` otherwise."""
+    if array.ndim == 0:
+        return str(array[()]) if array.dtype.kind != "O" else repr(array[()])
+    return repr(array)

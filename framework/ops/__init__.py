@@ -1,0 +1,1 @@
+"""The op table: primitives and composites on arrays or tensors, axes already normalised."""

@@ -1,0 +1,191 @@
+"""Elementwise ops. In rules: `g` cotangent, `y` output, `x` / `a`, `b` inputs.
+
+Where TensorFlow pins a kink or a tie, the rule says so beside it.
+"""
+
+import numpy as np
+
+from framework.core.op import elementwise, no_derivative
+
+
+def quiet(function):
+    """`function` without NumPy's warnings, where inf or nan is a value the op is known to give."""
+    call = np.errstate(all="ignore")(function)
+
+    def forward(*args):
+        return call(*args)
+
+    forward.ufunc = function
+    return forward
+
+
+def unary(name, forward, vjp):
+    return elementwise(name, forward, vjp, inputs=("x",))
+
+
+def binary(name, forward, vjp_a, vjp_b):
+    return elementwise(name, forward, vjp_a, vjp_b, inputs=("a", "b"))
+
+
+# ---- choice ------------------------------------------------------------------------------------
+
+select = elementwise(
+    "select", np.where, no_derivative,
+    lambda g, condition: select(condition, g, 0.0), lambda g, condition: select(condition, 0.0, g),
+    inputs=("condition", "a", "b"),
+)  # fmt: skip
+
+
+def zero(g):
+    """A cotangent that is zero everywhere, where the mathematics says zero and not "unconnected"."""
+    return g * 0
+
+
+# ---- comparisons and logic: no derivative ------------------------------------------------------
+
+equal = binary("equal", np.equal, no_derivative, no_derivative)
+not_equal = binary("not_equal", np.not_equal, no_derivative, no_derivative)
+less = binary("less", np.less, no_derivative, no_derivative)
+less_equal = binary("less_equal", np.less_equal, no_derivative, no_derivative)
+greater = binary("greater", np.greater, no_derivative, no_derivative)
+greater_equal = binary("greater_equal", np.greater_equal, no_derivative, no_derivative)
+logical_and = binary("logical_and", np.logical_and, no_derivative, no_derivative)
+logical_or = binary("logical_or", np.logical_or, no_derivative, no_derivative)
+logical_xor = binary("logical_xor", np.logical_xor, no_derivative, no_derivative)
+logical_not = unary("logical_not", np.logical_not, no_derivative)
+bitwise_and = binary("bitwise_and", np.bitwise_and, no_derivative, no_derivative)
+bitwise_or = binary("bitwise_or", np.bitwise_or, no_derivative, no_derivative)
+bitwise_xor = binary("bitwise_xor", np.bitwise_xor, no_derivative, no_derivative)
+invert = unary("invert", np.invert, no_derivative)
+is_nan = unary("is_nan", np.isnan, no_derivative)
+is_inf = unary("is_inf", np.isinf, no_derivative)
+is_finite = unary("is_finite", np.isfinite, no_derivative)
+
+# ---- rounding: no derivative, but the sign's is zero --------------------------------------------
+
+floor = unary("floor", np.floor, no_derivative)
+ceil = unary("ceil", np.ceil, no_derivative)
+round_ = unary("round", np.rint, no_derivative)
+trunc = unary("trunc", np.trunc, no_derivative)
+sign = unary("sign", np.sign, zero)
+
+# ---- arithmetic --------------------------------------------------------------------------------
+
+add = binary("add", np.add, lambda g: g, lambda g: g)
+subtract = binary("subtract", np.subtract, lambda g: g, lambda g: -g)
+multiply = binary("multiply", np.multiply, lambda g, b: g * b, lambda g, a: g * a)
+divide = binary(
+    "divide", quiet(np.true_divide), lambda g, b: g / b, lambda g, y, b: negative(g * y / b)
+)
+floor_divide = binary("floor_divide", quiet(np.floor_divide), no_derivative, no_derivative)
+floor_mod = binary(
+    "floor_mod", quiet(np.mod), lambda g: g, lambda g, a, b: negative(g * floor(a / b))
+)
+negative = unary("negative", np.negative, lambda g: -g)
+identity = unary("identity", lambda x: x, lambda g: g)
+absolute = unary("abs", np.abs, lambda g, x: g * sign(x))  # 0 at 0
+square = unary("square", np.square, lambda g, x: g * (x * 2))
+reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g * y * y))
+
+# The product that is 0 wherever b is 0, even beside inf or nan.
+multiply_no_nan = binary(
+    "multiply_no_nan", quiet(lambda a, b: np.where(b == 0, np.zeros_like(b), a * b)),
+    lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
+)  # fmt: skip
+
+
+def _divide_no_nan(a, b):
+    quotient = np.true_divide(a, b)
+    return np.where(b == 0, np.zeros_like(quotient), quotient)
+
+
+divide_no_nan = binary(
+    "divide_no_nan", quiet(_divide_no_nan), lambda g, b: divide_no_nan(g, b),
+    lambda g, y, b: negative(g * divide_no_nan(y, b)),
+)  # fmt: skip
+
+# A tie gives the whole gradient to the first argument.
+maximum = binary(
+    "maximum", np.maximum,
+    lambda g, a, b: select(greater_equal(a, b), g, 0.0), lambda g, a, b: select(less(a, b), g, 0.0),
+)  # fmt: skip
+minimum = binary(
+    "minimum", np.minimum,
+    lambda g, a, b: select(less_equal(a, b), g, 0.0),
+    lambda g, a, b: select(greater(a, b), g, 0.0),
+)  # fmt: skip
+
+# Both bounds pass the gradient on to x.
+clip = elementwise(
+    "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    lambda g, x, low, high: select(
+        logical_and(greater_equal(x, low), less_equal(x, high)), g, 0.0
+    ),
+    lambda g, x, low: select(less(x, low), g, 0.0),
+    lambda g, x, high: select(greater(x, high), g, 0.0),
+)  # fmt: skip
+
+# ---- powers, exponentials, logarithms -----------------------------------------------------------
+
+
+def _power(a, b):
+    if type(b) is int and b > 0:  # NumPy's own shortcuts for x**2, and nothing to warn of
+        return a**b
+    with np.errstate(all="ignore"):
+        return np.power(a, b)
+
+
+def _power_vjp_b(g, y, a):
+    """d a**b / db = y log a, and 0 where a <= 0."""
+    positive = greater(a, 0)
+    return select(positive, g * y * log(select(positive, a, 1.0)), 0.0)
+
+
+power = binary("power", _power, lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b)
+# 0 upstream stays 0 though the slope at 0 is infinite.
+sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
+rsqrt = unary(
+    "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))), lambda g, y: g * (y * y * y * -0.5)
+)
+exp = unary("exp", quiet(np.exp), lambda g, y: g * y)
+expm1 = unary("expm1", quiet(np.expm1), lambda g, y: g * (y + 1))
+log = unary("log", quiet(np.log), lambda g, x: g / x)
+log1p = unary("log1p", quiet(np.log1p), lambda g, x: g / (x + 1))
+
+# ---- trigonometric and hyperbolic ----------------------------------------------------------------
+
+sin = unary("sin", np.sin, lambda g, x: g * cos(x))
+cos = unary("cos", np.cos, lambda g, x: negative(g * sin(x)))
+tan = unary("tan", np.tan, lambda g, y: g * (y * y + 1))
+asin = unary("asin", quiet(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
+acos = unary("acos", quiet(np.arccos), lambda g, x: negative(g * rsqrt(1 - x * x)))
+atan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
+sinh = unary("sinh", quiet(np.sinh), lambda g, x: g * cosh(x))
+cosh = unary("cosh", quiet(np.cosh), lambda g, x: g * sinh(x))
+tanh = unary("tanh", np.tanh, lambda g, y: g - g * y * y)
+asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
+acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
+atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / (1 - x * x))
+atan2 = binary(
+    "atan2", np.arctan2,
+    lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: negative(g * a / (a * a + b * b)),
+)  # fmt: skip
+
+# ---- activations with a rule of their own --------------------------------------------------------
+
+
+def _relu(x):
+    return np.maximum(x, _zero_of[x.dtype] if x.dtype in _zero_of else 0)
+
+
+# np.maximum with a 0-d array takes half the time of np.maximum with a Python number.
+_zero_of = {np.dtype(t): np.zeros((), t) for t in ("float16", "float32", "float64")}
+
+relu = unary("relu", _relu, lambda g, y: select(greater(y, 0), g, 0.0))  # 0 at 0
+sigmoid = unary(
+    "sigmoid", quiet(lambda x: np.reciprocal(np.exp(-x) + 1)), lambda g, y: g * (y - y * y)
+)
+softplus = unary(
+    "softplus", lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
+    lambda g, x: g * sigmoid(x),
+)  # fmt: skip

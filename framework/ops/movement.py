@@ -1,0 +1,156 @@
+"""Ops that copy, move or view elements. A linear op and its adjoint are each other's rule."""
+
+import math
+
+import numpy as np
+
+from framework.core.op import movement, no_derivative
+
+# ---- shape ---------------------------------------------------------------------------------------
+
+
+def _reshape_infer(x, *, shape):
+    """Symbolic: one unknown size may stand for -1."""
+    known = [n for n in shape if n is not None and n != -1]
+    free = [i for i, n in enumerate(shape) if n is None or n == -1]
+    sizes = [n for n in x.shape if n is not None]
+    result = list(shape)
+    if len(sizes) == len(x.shape) and len(free) == 1:
+        result[free[0]] = math.prod(sizes) // max(math.prod(known), 1)
+    else:
+        for i in free:
+            result[i] = None
+    return tuple(result), x.dtype
+
+
+reshape = movement(
+    "reshape", lambda x, *, shape: np.reshape(x, shape),
+    lambda g, x_shape: reshape(g, shape=x_shape), infer=_reshape_infer,
+)  # fmt: skip
+
+
+def _inverse(perm):
+    return tuple(int(i) for i in np.argsort(perm))
+
+
+transpose = movement(
+    "transpose", lambda x, *, perm: np.transpose(x, perm),
+    lambda g, perm: transpose(g, perm=_inverse(perm)),
+)  # fmt: skip
+
+
+def _sum_to(x, *, shape):
+    lead = x.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1)
+    return np.add.reduce(x, axis=axes, keepdims=True).reshape(shape)
+
+
+broadcast_to = movement(
+    "broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
+    lambda g, x_shape: sum_to(g, shape=x_shape),
+)  # fmt: skip
+sum_to = movement("sum_to", _sum_to, lambda g, x_shape: broadcast_to(g, shape=x_shape))
+
+
+def expand_axes(x, axes):
+    """`x` with axes of size 1 put in at the sorted positions `axes` of the result."""
+    shape = list(x.shape)
+    for axis in axes:
+        shape.insert(axis, 1)
+    return reshape(x, shape=tuple(shape))
+
+
+flip = movement("flip", lambda x, *, axis: np.flip(x, axis), lambda g, axis: flip(g, axis=axis))
+roll = movement(
+    "roll", lambda x, *, shift, axis: np.roll(x, shift, axis),
+    lambda g, shift, axis: roll(g, shift=tuple(-s for s in shift), axis=axis),
+)  # fmt: skip
+
+# ---- joining and splitting -----------------------------------------------------------------------
+
+concat = movement(
+    "concat", lambda *xs, axis: np.concatenate(xs, axis),
+    backward=lambda g, xs_shape, axis: split(g, sizes=tuple(s[axis] for s in xs_shape), axis=axis),
+)  # fmt: skip
+
+
+def _split(x, *, sizes, axis):
+    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+
+
+split = movement("split", _split, lambda gs, axis: concat(*gs, axis=axis), outputs=None)
+stack = movement(
+    "stack", lambda *xs, axis: np.stack(xs, axis), backward=lambda g, axis: unstack(g, axis=axis)
+)
+unstack = movement(
+    "unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
+    lambda gs, axis: stack(*gs, axis=axis), outputs=None,
+)  # fmt: skip
+
+# ---- indexing ------------------------------------------------------------------------------------
+
+
+def _put(g, *, shape, index):
+    result = np.zeros(shape, g.dtype)
+    if all(not isinstance(i, (np.ndarray, list)) for i in index):
+        result[index] = g
+    else:
+        np.add.at(result, index, g)
+    return result
+
+
+getitem = movement(
+    "getitem", lambda x, *, index: x[index],
+    lambda g, x_shape, index: put(g, shape=x_shape, index=index),
+)  # fmt: skip
+put = movement("put", _put, lambda g, index: getitem(g, index=index))
+
+
+def _scatter_add(g, indices, *, shape, axis):
+    result = np.zeros(shape, g.dtype)
+    np.add.at(result, (slice(None),) * axis + (indices,), g)
+    return result
+
+
+gather = movement(
+    "gather", lambda x, indices, *, axis: np.take(x, indices, axis),
+    lambda g, indices, x_shape, axis: scatter_add(g, indices, shape=x_shape, axis=axis),
+    no_derivative,
+)  # fmt: skip
+scatter_add = movement(
+    "scatter_add", _scatter_add,
+    lambda g, indices, axis: gather(g, indices, axis=axis), no_derivative,
+)  # fmt: skip
+
+
+def _put_along_axis(g, indices, *, shape, axis):
+    result = np.zeros(shape, g.dtype)
+    where = list(np.ogrid[tuple(slice(n) for n in indices.shape)])
+    where[axis] = indices
+    np.add.at(result, tuple(where), g)
+    return result
+
+
+take_along_axis = movement(
+    "take_along_axis", lambda x, indices, *, axis: np.take_along_axis(x, indices, axis),
+    lambda g, indices, x_shape, axis: put_along_axis(g, indices, shape=x_shape, axis=axis),
+    no_derivative,
+)  # fmt: skip
+put_along_axis = movement(
+    "put_along_axis", _put_along_axis,
+    lambda g, indices, axis: take_along_axis(g, indices, axis=axis), no_derivative,
+)  # fmt: skip
+
+pad = movement(
+    "pad", lambda x, *, widths: np.pad(x, widths),
+    lambda g, x_shape, widths: getitem(
+        g, index=tuple(slice(before, before + n) for (before, _), n in zip(widths, x_shape))
+    ),
+)  # fmt: skip
+
+
+def _one_hot(indices, *, depth, dtype):
+    return (indices[..., None] == np.arange(depth)).astype(dtype)
+
+
+one_hot = movement("one_hot", _one_hot, no_derivative)

@@ -1,0 +1,143 @@
+"""Python's operators on tensors and variables, and NumPy's functions called on them."""
+
+import numpy as np
+
+from framework.core import doors
+from framework.core.dtypes import Shape
+from framework.core.errors import OutOfRangeError
+from framework.core.op import NO_ATTRS
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, KerasVariable, Variable
+from framework.ops import contraction, elementwise as e, movement
+
+ARITHMETIC = {
+    "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide,
+    "floordiv": e.floor_divide, "mod": e.floor_mod, "pow": e.power,
+    "and": e.bitwise_and, "or": e.bitwise_or, "xor": e.bitwise_xor, "matmul": contraction.matmul,
+}  # fmt: skip
+COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
+UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
+
+
+def _binary(op, door):
+    def operator(a, b):
+        return op(*door(a, b))
+
+    return operator
+
+
+def _reflected(op, door):
+    def operator(b, a):
+        return op(*door(a, b))
+
+    return operator
+
+
+def _strict_binary(op):
+    """The strict door's commonest case in line, two tensors of one dtype: it is every operator's cost."""
+    strict, forward, wrap = doors.strict, op.forward, op.wrap
+
+    def operator(a, b):
+        if type(b) is Tensor and type(a) is Tensor:
+            x, y = a.array, b.array
+            if x.dtype is y.dtype:
+                return wrap(forward(x, y), (a, b), NO_ATTRS)
+        return op(*strict(a, b))
+
+    return operator
+
+
+def _equality(op, door):
+    def operator(a, b):
+        if b is None or isinstance(b, str) and not _holds_strings(a):
+            return op is e.not_equal
+        return op(*door(a, b))
+
+    return operator
+
+
+def _holds_strings(a):
+    return getattr(a, "dtype", None) == "string"
+
+
+def _hang(kind, door):
+    strict = door is doors.strict
+    for name, op in ARITHMETIC.items():
+        setattr(kind, f"__{name}__", _strict_binary(op) if strict else _binary(op, door))
+        setattr(kind, f"__r{name}__", _reflected(op, door))
+    for name, op in COMPARISONS.items():
+        setattr(kind, f"__{name}__", _binary(op, door))
+    for name, op in UNARY.items():
+        setattr(kind, f"__{name}__", lambda x, op=op: op(x))
+    kind.__round__ = lambda x, digits=0: e.round_(x)
+    kind.__getitem__ = _getitem
+    kind.__array_ufunc__ = _array_ufunc
+    if kind is not KerasTensor:
+        kind.__eq__ = _equality(e.equal, door)
+        kind.__ne__ = _equality(e.not_equal, door)
+
+
+# ---- indexing ------------------------------------------------------------------------------------
+
+
+def _getitem(x, index):
+    items = index if type(index) is tuple else (index,)
+    plain = tuple(_plain_index(i) for i in items)
+    try:
+        return movement.getitem(x, index=plain)
+    except IndexError as error:
+        raise OutOfRangeError(
+            f"Index {index!r} into a tensor of shape {x.shape}: {error}"
+        ) from None
+
+
+def _plain_index(item):
+    """Slices, ints, None and Ellipsis as they are; tensors as the arrays or numbers they hold."""
+    if isinstance(item, slice):
+        return slice(*(None if p is None else int(p) for p in (item.start, item.stop, item.step)))
+    if isinstance(item, (Tensor, CoreVariable)):
+        array = np.asarray(item)
+        return array if array.ndim or array.dtype.kind == "b" else int(array)
+    if isinstance(item, (list, np.ndarray)):
+        return np.asarray(item)
+    return item
+
+
+# ---- NumPy's functions on tensors ----------------------------------------------------------------
+
+UFUNCS = {
+    np.add: e.add, np.subtract: e.subtract, np.multiply: e.multiply, np.true_divide: e.divide,
+    np.floor_divide: e.floor_divide, np.mod: e.floor_mod, np.power: e.power,
+    np.negative: e.negative, np.positive: e.identity, np.absolute: e.absolute, np.sign: e.sign,
+    np.square: e.square, np.sqrt: e.sqrt, np.reciprocal: e.reciprocal, np.exp: e.exp,
+    np.expm1: e.expm1, np.log: e.log, np.log1p: e.log1p, np.sin: e.sin, np.cos: e.cos,
+    np.tan: e.tan, np.arcsin: e.asin, np.arccos: e.acos, np.arctan: e.atan, np.arctan2: e.atan2,
+    np.sinh: e.sinh, np.cosh: e.cosh, np.tanh: e.tanh, np.arcsinh: e.asinh, np.arccosh: e.acosh,
+    np.arctanh: e.atanh, np.maximum: e.maximum, np.minimum: e.minimum, np.floor: e.floor,
+    np.ceil: e.ceil, np.rint: e.round_, np.trunc: e.trunc, np.equal: e.equal,
+    np.not_equal: e.not_equal, np.less: e.less, np.less_equal: e.less_equal, np.greater: e.greater,
+    np.greater_equal: e.greater_equal, np.logical_and: e.logical_and, np.logical_or: e.logical_or,
+    np.logical_xor: e.logical_xor, np.logical_not: e.logical_not, np.isnan: e.is_nan,
+    np.isinf: e.is_inf, np.isfinite: e.is_finite, np.matmul: contraction.matmul,
+    np.bitwise_and: e.bitwise_and, np.bitwise_or: e.bitwise_or, np.bitwise_xor: e.bitwise_xor,
+    np.invert: e.invert,
+}  # fmt: skip
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    """`np.sin(t)`, `array * t`: the op of the same meaning, recorded; strict about dtypes."""
+    op = UFUNCS.get(ufunc)
+    if kwargs.get("out") is not None:
+        raise TypeError(f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into.")
+    if op is None or method != "__call__" or kwargs:
+        plain = [np.asarray(x) if isinstance(x, (Tensor, CoreVariable)) else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **kwargs)
+    return op(*doors.strict_all(*inputs))
+
+
+for _kind, _door in (
+    (Tensor, doors.strict), (CoreVariable, doors.strict), (KerasVariable, doors.promote),
+    (KerasTensor, doors.promote),
+):  # fmt: skip
+    _hang(_kind, _door)
