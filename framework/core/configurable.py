@@ -122,13 +122,15 @@ class Configurable:
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         own = {}
-        if "__init__" not in cls.__dict__:
+        if getattr(cls.__dict__.get("__init__", Configurable.__init__), "_from_fields", False):
             keyword_only = cls.__dict__.get("_base_fields", False)
             for name, annotation in _annotations(cls).items():
                 if name.startswith("_"):
                     continue
                 default = cls.__dict__.get(name, _MISSING)
                 own[name] = Field(name, annotation, default, keyword_only)
+                if _is_property(cls, name):  # the default must not hide a base's property
+                    delattr(cls, name)
         inherited = {n: f for n, f in cls._fields.items() if n not in own}
         positional = {n: f for n, f in inherited.items() if not f.keyword_only}
         base = {n: f for n, f in inherited.items() if f.keyword_only}
@@ -137,13 +139,17 @@ class Configurable:
     @classmethod
     def _own_init(cls):
         """Whether a user's subclass wrote its own `__init__`."""
-        return cls.__init__ is not Configurable.__init__ and not getattr(
-            cls.__init__, "_from_fields", False
-        )
+        return not getattr(cls.__init__, "_from_fields", False)
 
     def __init__(self, *args, **kwargs):
         for name, value in bind(type(self), args, kwargs).items():
             setattr(self, name, value)
+        self.__post_init__()
+
+    __init__._from_fields = True
+
+    def __post_init__(self):
+        """Checks of fields against each other, after all are set."""
 
     def get_config(self):
         """The constructor's arguments as plain values: `from_config` makes an equal object."""
@@ -158,6 +164,11 @@ class Configurable:
 def _annotations(cls):
     """The class's own annotations, as objects (Python 3.14 evaluates them on this access)."""
     return dict(inspect.get_annotations(cls))
+
+
+def _is_property(cls, name):
+    in_bases = next((b.__dict__[name] for b in cls.__mro__[1:] if name in b.__dict__), None)
+    return isinstance(in_bases, property) and name in cls.__dict__
 
 
 def bind(cls, args, kwargs):

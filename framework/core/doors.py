@@ -11,9 +11,12 @@ from framework.core.errors import DTypeError
 from framework.core.op import Op
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
+from framework.core.variable import CoreVariable, KerasVariable, Variable, array_of
 
 _NUMBERS = {float: "fc", int: "fiuc", bool: "b", complex: "c"}  # kinds of dtype that take them
+
+
+_VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 
 def tensor(value, dtype=None):
@@ -36,9 +39,25 @@ def tensor(value, dtype=None):
     return found
 
 
+def floating(x, what):
+    """`x` as a tensor of a floating or complex dtype; DTypeError naming the function `what` otherwise."""
+    if type(x) is Tensor and x.array.dtype.kind == "f":
+        return x
+    x = tensor(x)
+    if not x.dtype.is_inexact:
+        raise DTypeError(
+            f"{what}: expected a floating dtype, got {x.dtype}. Cast it with tf.cast(x, tf.float32)."
+        )
+    return x
+
+
 def strict(a, b):
     """Two operands for one op: tensors of one dtype, or one tensor and a Python number."""
     kind_a, kind_b = type(a), type(b)
+    if kind_a in _VARIABLES:
+        a, kind_a = a.read(), Tensor
+    if kind_b in _VARIABLES:
+        b, kind_b = b.read(), Tensor
     if kind_a is Tensor:
         if kind_b is Tensor:
             if a.array.dtype == b.array.dtype:

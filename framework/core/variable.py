@@ -87,6 +87,12 @@ class CoreVariable:
             self._hold(Tensor(np.asarray(ufunc(array, delta.array))))
         return self
 
+    def hold(self, array):
+        """Own `array`, of the right shape and dtype, from here on: internal, no copy, no check."""
+        for recorder in thread.stack:
+            recorder.variable_assigned(self, Tensor(array))
+        self._array = array if type(array) is np.ndarray else np.asarray(array)
+
     def _hold(self, tensor):
         for recorder in thread.stack:
             recorder.variable_assigned(self, tensor)

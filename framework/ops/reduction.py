@@ -16,7 +16,9 @@ def restore(g, axis, keepdims):
 
 
 def _spread(g, x_shape, axis, keepdims):
-    return broadcast_to(restore(g, axis, keepdims), shape=x_shape)
+    if len(axis) < len(x_shape):  # a 0-d cotangent spreads over any shape as it is
+        g = restore(g, axis, keepdims)
+    return broadcast_to(g, shape=x_shape)
 
 
 def _count(shape, axis):

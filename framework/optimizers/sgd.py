@@ -1,0 +1,48 @@
+"""Stochastic gradient descent."""
+
+from framework.core.errors import InvalidArgumentError
+from framework.optimizers.base import Optimizer, Rate, optimizers
+
+
+@optimizers.add()
+class SGD(Optimizer):
+    """Gradient descent, with momentum where asked for.
+
+    `param - lr * grad`; with momentum m: `v = m v - lr grad`, `param + v`, and with `nesterov`
+    `param + m v - lr grad` (Sutskever et al. 2013, section 2).
+
+    Args:
+        learning_rate: the step size.
+        momentum: m, in [0, 1).
+        nesterov: look ahead by the momentum.
+
+    Example:
+        >>> from framework.core.variable import Variable
+        >>> from framework.core.tensor import Tensor
+        >>> import numpy as np
+        >>> v = Variable(1.0)
+        >>> _ = SGD(0.1).apply_gradients([(Tensor(np.float32(2.0) + np.zeros((), "f")), v)])
+        >>> float(v)
+        0.800000011920929
+    """
+
+    learning_rate: Rate = 0.01
+    momentum: float = 0.0
+    nesterov: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 <= self.momentum <= 1:
+            raise InvalidArgumentError(f"SGD: momentum must be in [0, 1], got {self.momentum}.")
+
+    @property
+    def slots(self):
+        return ("momentum",) if self.momentum else ()
+
+    def update(self, param, grad, slot, lr, step):
+        if not self.momentum:
+            return param - lr * grad
+        slot.momentum = self.momentum * slot.momentum - lr * grad
+        if self.nesterov:
+            return param + (self.momentum * slot.momentum - lr * grad)
+        return param + slot.momentum
