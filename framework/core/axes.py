@@ -1,0 +1,54 @@
+"""Axes as users write them, turned into what ops take: sorted non-negative tuples."""
+
+import operator
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError
+
+_ALL = tuple(tuple(range(rank)) for rank in range(9))
+
+
+def all_axes(axis, rank, what):
+    """The axes meant by None (all), an int or a sequence of ints, as a sorted tuple.
+
+    Args:
+        axis: negative ones count from the end.
+        rank: of the tensor.
+        what: the function, for the error.
+
+    Raises:
+        InvalidArgumentError: naming axis and rank, for one outside -rank to rank - 1 or given twice.
+
+    >>> all_axes(None, 3, "f"), all_axes(-1, 3, "f"), all_axes([2, 0], 3, "f")
+    ((0, 1, 2), (2,), (0, 2))
+    """
+    if axis is None:
+        return _ALL[rank] if rank < 9 else tuple(range(rank))
+    if type(axis) is int and -rank <= axis < rank:
+        return (axis % rank,)
+    found = [one_axis(a, rank, what) for a in _listed(axis)]
+    if len(set(found)) != len(found):
+        raise InvalidArgumentError(f"{what}: axis={axis!r} names an axis twice (rank {rank}).")
+    return tuple(sorted(found))
+
+
+def one_axis(axis, rank, what):
+    """One axis as a non-negative int; InvalidArgumentError naming axis and rank where there is none."""
+    try:
+        index = operator.index(axis)
+    except TypeError:
+        raise InvalidArgumentError(f"{what}: axis must be an int, got {axis!r}.") from None
+    if not -rank <= index < rank:
+        raise InvalidArgumentError(
+            f"{what}: axis={index} is out of range for a tensor of rank {rank}; "
+            + (f"expected {-rank} to {rank - 1}." if rank else "a 0-d tensor has no axes.")
+        )
+    return index % rank
+
+
+def _listed(axis):
+    """A sequence's items; a tensor or array is read."""
+    if hasattr(axis, "__array__"):
+        return np.atleast_1d(np.asarray(axis)).tolist()
+    return axis if isinstance(axis, (list, tuple, range)) else (axis,)

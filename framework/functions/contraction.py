@@ -1,0 +1,222 @@
+"""Products of matrices and tensors, norms, and the clipping that norms make possible."""
+
+import math
+
+import numpy as np
+
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import strict, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.ops import contraction as ops, elementwise, movement, reduction
+
+_tensor = tensor  # `norm` calls its argument so
+
+def matmul(
+    a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False,
+    a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
+):  # fmt: skip
+    """The matrix product over the last two axes; leading axes broadcast.
+
+    Args:
+        a, b: tensors of rank 2 or more.
+        transpose_a, transpose_b: swap the last two axes first.
+        adjoint_a, adjoint_b: the same, for real matrices.
+        a_is_sparse, b_is_sparse, grad_a, grad_b: accepted; they change no result.
+        output_type: not supported yet; None.
+
+    >>> import framework as tf
+    >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
+    array([[11.]], dtype=float32)
+    """
+    if output_type is not None:
+        raise InvalidArgumentError("matmul: output_type is not supported; cast the result.")
+    a, b = strict(tensor(a), b)
+    if a.ndim < 2 or b.ndim < 2:
+        raise ShapeError(
+            f"matmul: both operands need rank 2 or more, got shapes {a.shape} and {b.shape}. "
+            "Use tf.linalg.matvec for a vector, tf.tensordot for two."
+        )
+    turn_a, turn_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
+    inner_a, inner_b = a.shape[-2 if turn_a else -1], b.shape[-1 if turn_b else -2]
+    if inner_a != inner_b and None not in (inner_a, inner_b):
+        raise ShapeError(
+            f"matmul: the inner sizes {inner_a} and {inner_b} differ (shapes {a.shape} and "
+            f"{b.shape}, transpose_a={turn_a}, transpose_b={turn_b})."
+        )
+    return ops.matmul(a, b, transpose_a=turn_a, transpose_b=turn_b)
+
+
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
+    """The product of a matrix and a vector; leading axes broadcast."""
+    a, b = strict(tensor(a), tensor(b))
+    column = movement.expand_axes(b, (b.ndim,))
+    product = matmul(a, column, transpose_a or adjoint_a)
+    return movement.reshape(product, shape=tuple(product.shape[:-1]))
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two axes swapped."""
+    x = tensor(a)
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_transpose: needs rank 2 or more, got shape {x.shape}.")
+    order = list(range(x.ndim))
+    order[-2:] = order[-1], order[-2]
+    return movement.transpose(x, perm=tuple(order))
+
+
+def tensordot(a, b, axes, name=None):
+    """The sum of products over pairs of axes.
+
+    Args:
+        a, b: tensors.
+        axes: an int n (the last n of `a` with the first n of `b`), or two lists of axes.
+
+    >>> import framework as tf
+    >>> tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()
+    np.float32(11.0)
+    """
+    a, b = strict(tensor(a), tensor(b))
+    of_a, of_b = _pairs(axes, a, b)
+    for i, j in zip(of_a, of_b):
+        if a.shape[i] != b.shape[j]:
+            raise ShapeError(
+                f"tensordot: axis {i} of shape {a.shape} and axis {j} of shape {b.shape} differ."
+            )
+    rest_a = [i for i in range(a.ndim) if i not in of_a]
+    rest_b = [j for j in range(b.ndim) if j not in of_b]
+    inner = math.prod(a.shape[i] for i in of_a)
+    left = movement.transpose(a, perm=(*rest_a, *of_a))
+    right = movement.transpose(b, perm=(*of_b, *rest_b))
+    kept = tuple(a.shape[i] for i in rest_a), tuple(b.shape[j] for j in rest_b)
+    left = movement.reshape(left, shape=(math.prod(kept[0]), inner))
+    right = movement.reshape(right, shape=(inner, math.prod(kept[1])))
+    return movement.reshape(ops.matmul(left, right), shape=kept[0] + kept[1])
+
+
+def _pairs(axes, a, b):
+    axes = np.asarray(axes).tolist() if hasattr(axes, "__array__") else axes
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise InvalidArgumentError(
+                f"tensordot: axes={axes} for tensors of rank {a.ndim} and {b.ndim}."
+            )
+        return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    if len(first) != len(second):
+        raise InvalidArgumentError(f"tensordot: `axes` must pair up, got {axes!r}.")
+    return (
+        tuple(one_axis(i, a.ndim, "tensordot") for i in first),
+        tuple(one_axis(j, b.ndim, "tensordot") for j in second),
+    )
+
+
+# ---- norms ---------------------------------------------------------------------------------------
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+    """The norm of vectors (one axis, or all of them) or matrices (two axes).
+
+    Args:
+        tensor: any tensor.
+        ord: "euclidean", or for vectors a number p > 0 or inf; for matrices "fro", 1 or inf.
+        axis: None (all elements as one vector), an int, or a pair.
+        keepdims: keep the axes with size 1.
+    """
+    x = _tensor(tensor)
+    axes = all_axes(axis, x.ndim, "norm")
+    keepdims = bool(keepdims)
+    if ord in ("euclidean", "fro"):
+        return elementwise.sqrt(
+            reduction.reduce_sum(elementwise.square(x), axis=axes, keepdims=keepdims)
+        )
+    if isinstance(ord, str) or not ord > 0:
+        raise InvalidArgumentError(f"norm: ord={ord!r} is not supported.")
+    size = elementwise.absolute(x)
+    if isinstance(axis, (list, tuple)) and len(axes) == 2:
+        return _matrix_norm(size, ord, axis, keepdims)
+    if ord == np.inf:
+        return reduction.reduce_max(size, axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return reduction.reduce_sum(size, axis=axes, keepdims=keepdims)
+    total = reduction.reduce_sum(elementwise.power(size, ord), axis=axes, keepdims=keepdims)
+    return elementwise.power(total, 1.0 / ord)
+
+
+def _matrix_norm(size, ord, axis, keepdims):
+    """The largest column sum (1) or row sum (inf)."""
+    if ord not in (1, np.inf):
+        raise InvalidArgumentError(f"norm: ord={ord!r} is not supported for matrices.")
+    rows, columns = (one_axis(a, size.ndim, "norm") for a in axis)
+    added, compared = (rows, columns) if ord == 1 else (columns, rows)
+    sums = reduction.reduce_sum(size, axis=(added,), keepdims=True)
+    largest = reduction.reduce_max(sums, axis=(compared,), keepdims=True)
+    if keepdims:
+        return largest
+    left = tuple(n for i, n in enumerate(largest.shape) if i not in (rows, columns))
+    return movement.reshape(largest, shape=left)
+
+
+def global_norm(t_list, name=None):
+    """The euclidean norm of all elements of all tensors; None entries are skipped."""
+    squares = [reduction.reduce_sum(elementwise.square(t), axis=tuple(range(t.ndim)), keepdims=False)
+               for t in _present(t_list, "global_norm")]  # fmt: skip
+    total = squares[0] if squares else tensor(0.0)
+    for square in squares[1:]:
+        total = elementwise.add(total, square)
+    return elementwise.sqrt(total)
+
+
+def _present(t_list, what):
+    if not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"{what}: `t_list` must be a list of tensors, got {t_list!r}.")
+    return [tensor(t) for t in t_list if t is not None]
+
+
+# ---- clipping ------------------------------------------------------------------------------------
+
+
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """Elements below the minimum become it, those above the maximum become that.
+
+    The gradient passes at both bounds.
+
+    >>> import framework as tf
+    >>> tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    t = tensor(t)
+    (_, low), (_, high) = strict(t, clip_value_min), strict(t, clip_value_max)
+    return elementwise.clip(t, low, high)
+
+
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """`t` scaled down to a norm of `clip_norm` where its norm, over `axes`, is larger."""
+    t = tensor(t)
+    axes = all_axes(axes, t.ndim, "clip_by_norm")
+    squared = reduction.reduce_sum(elementwise.square(t), axis=axes, keepdims=True)
+    positive = elementwise.greater(squared, 0)
+    safe = elementwise.select(positive, squared, 1.0)  # so that the root has a slope at 0
+    length = elementwise.select(positive, elementwise.sqrt(safe), squared)
+    _, clip_norm = strict(length, clip_norm)
+    return elementwise.divide(
+        elementwise.multiply(t, clip_norm), elementwise.maximum(length, clip_norm)
+    )
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """All tensors scaled by one factor so that their common norm is at most `clip_norm`.
+
+    Args:
+        t_list: a list of tensors; None entries stay None.
+        clip_norm: the largest norm left alone.
+        use_norm: the norm, where it is known already.
+
+    Returns:
+        The list of scaled tensors and the norm before. An infinite norm makes them all nan.
+    """
+    length = global_norm(t_list) if use_norm is None else tensor(use_norm)
+    _, clip_norm = strict(length, clip_norm)
+    # inf - inf is nan: an infinite norm must not look like a clipped one
+    scale = clip_norm / elementwise.maximum(length, clip_norm) + (length - length)
+    scaled = [None if t is None else elementwise.multiply(*strict(tensor(t), scale)) for t in t_list]
+    return scaled, length

@@ -1,0 +1,241 @@
+"""Functions that make tensors: from Python's values, from a shape, from another tensor's shape."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.axes import one_axis
+from framework.core.doors import cast, strict_all, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+from framework.ops import movement
+from framework.ops.elementwise import select as _choose
+
+
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A tensor that holds a copy of `value`.
+
+    Args:
+        value: a number, array or nest of numbers.
+        dtype: the element type; Python floats give float32, ints int32, arrays keep theirs.
+        shape: what the values are reshaped to; a single value fills it.
+
+    >>> import framework as tf
+    >>> tf.constant([[1.0, 2.0]])
+    <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>
+    """
+    if isinstance(value, (Tensor, KerasTensor, CoreVariable)):
+        made = tensor(value, dtype)
+        return made if shape is None else movement.reshape(made, shape=sizes(shape, "constant"))
+    array = array_of(value, dtype)
+    if shape is not None:
+        shape = sizes(shape, "constant")
+        if array.size == 1:
+            array = np.full(shape, array.reshape(()), array.dtype)
+        elif array.size != np.prod(shape):
+            raise ShapeError(
+                f"constant: `value` has {array.size} elements, shape={shape} needs "
+                f"{int(np.prod(shape))}."
+            )
+        array = array.reshape(shape)
+    return Tensor(array)
+
+
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """`value` as a tensor: tensors as they are, variables read, anything else copied.
+
+    Args:
+        value: a tensor, variable, array, number or nest of numbers and tensors.
+        dtype: the element type that is wanted; a tensor of another one raises.
+        dtype_hint: an element type taken where `value` allows it.
+    """
+    if dtype is None and dtype_hint is not None and not hasattr(value, "dtype"):
+        try:
+            return tensor(value, dtype_hint)
+        except TypeError:
+            pass  # a hint only
+    if isinstance(value, (list, tuple)) and _holds_tensors(value):
+        return _stacked(value, dtype)
+    return tensor(value, dtype)
+
+
+def _holds_tensors(value):
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensors(v) for v in value)
+    return isinstance(value, (Tensor, CoreVariable, KerasTensor))
+
+
+def _stacked(value, dtype):
+    """A nest with tensors in it, put together by ops so that gradients reach them."""
+    first = _first_dtype(value) if dtype is None else dtype
+    parts = [
+        _stacked(v, first) if isinstance(v, (list, tuple)) else tensor(v, first) for v in value
+    ]
+    return movement.stack(*parts, axis=0)
+
+
+def _first_dtype(value):
+    for v in value:
+        found = _first_dtype(v) if isinstance(v, (list, tuple)) else getattr(v, "dtype", None)
+        if found is not None:
+            return found
+    return None
+
+
+def is_tensor(x):
+    """Whether `x` is a tensor or a variable."""
+    return isinstance(x, (Tensor, CoreVariable, KerasTensor))
+
+
+# ---- of a shape ----------------------------------------------------------------------------------
+
+
+def sizes(shape, what):
+    """`shape`, an int, sequence or tensor, as a tuple of ints."""
+    if isinstance(shape, (Tensor, CoreVariable)):
+        shape = np.asarray(shape)
+    if np.ndim(shape) == 0:
+        shape = (shape,)
+    try:
+        return tuple(int(n) for n in shape)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"{what}: `shape` must be ints, without None, got {shape!r}."
+        ) from None
+
+
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros."""
+    return Tensor(np.zeros(sizes(shape, "zeros"), dtypes.as_dtype(dtype).np))
+
+
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones."""
+    return Tensor(np.ones(sizes(shape, "ones"), dtypes.as_dtype(dtype).np))
+
+
+def fill(dims, value, name=None, layout=None):
+    """A tensor of shape `dims`, each element `value`, which is 0-d.
+
+    >>> import framework as tf
+    >>> tf.fill([2], 7).numpy()
+    array([7, 7], dtype=int32)
+    """
+    value = tensor(value)
+    if value.ndim:
+        raise ShapeError(f"fill: `value` must be 0-d, got shape {value.shape}.")
+    return movement.broadcast_to(value, shape=sizes(dims, "fill"))
+
+
+def _like(x, dtype, number):
+    x = x if isinstance(x, KerasTensor) else tensor(x)
+    dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(x, KerasTensor):
+        return KerasTensor(x.shape, dtype)
+    return Tensor(np.full(x.array.shape, number, dtype.np))
+
+
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros of the shape and dtype of `input`."""
+    return _like(input, dtype, 0)
+
+
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones of the shape and dtype of `input`."""
+    return _like(input, dtype, 1)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """The identity matrix, or a batch of them.
+
+    >>> import framework as tf
+    >>> tf.eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    columns = None if num_columns is None else int(num_columns)
+    array = np.eye(int(num_rows), columns, dtype=dtypes.as_dtype(dtype).np)
+    if batch_shape is not None:
+        array = np.broadcast_to(array, (*sizes(batch_shape, "eye"), *array.shape)).copy()
+    return Tensor(array)
+
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """The numbers from `start` (0 where only one is given) to below `limit`, `delta` apart.
+
+    >>> import framework as tf
+    >>> tf.range(3).numpy(), tf.range(3, 18, 5).numpy()
+    (array([0, 1, 2], dtype=int32), array([ 3,  8, 13], dtype=int32))
+    """
+    if limit is None:
+        start, limit = 0, start
+    parts = [np.asarray(tensor(p)) for p in (start, limit, delta)]
+    if any(p.ndim for p in parts):
+        raise ShapeError("range: `start`, `limit` and `delta` must be 0-d.")
+    if parts[2] == 0:
+        raise InvalidArgumentError("range: `delta` must not be 0.")
+    kind = dtypes.as_dtype(dtype or np.result_type(*_ranked(parts))).np
+    return Tensor(np.arange(*(p.astype(kind)[()] for p in parts), dtype=kind))
+
+
+def _ranked(parts):
+    """float32 beside int32 stays float32, as in TensorFlow; NumPy would widen it."""
+    floats = [p for p in parts if p.dtype.kind == "f"]
+    return floats or parts
+
+
+def linspace(start, stop, num, name=None, axis=0):
+    """`num` numbers from `start` to `stop`, both included, evenly apart.
+
+    >>> import framework as tf
+    >>> tf.linspace(0.0, 1.0, 5).numpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    num = int(num)
+    if num <= 0:
+        raise InvalidArgumentError(f"linspace: `num` must be above 0, got {num}.")
+    start, stop = strict_all(start, stop)
+    if start.dtype.is_integer:
+        start, stop = cast(start, dtype=np.dtype("f8")), cast(stop, dtype=np.dtype("f8"))
+    axis = one_axis(axis, start.ndim + 1, "linspace")
+    start, stop = (movement.expand_axes(v, (axis,)) for v in (start, stop))
+    shape = [1] * start.ndim
+    shape[axis] = num
+    along = Tensor(np.linspace(0, 1, num).astype(start.dtype.np).reshape(shape))
+    return start * (1 - along) + stop * along  # exact at both ends
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """`on_value` at each index along a new axis of length `depth`, `off_value` elsewhere.
+
+    Args:
+        indices: integers; one outside 0 to depth - 1 gives `off_value` all along.
+        depth: an int.
+        on_value, off_value: 1 and 0 where None.
+        axis: where the new axis goes; last where None or -1.
+        dtype: that of `on_value`, else float32.
+
+    >>> import framework as tf
+    >>> tf.one_hot([1, 0], 3).numpy()
+    array([[0., 1., 0.],
+           [1., 0., 0.]], dtype=float32)
+    """
+    indices = tensor(indices)
+    if not indices.dtype.is_integer:
+        raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")
+    given = [v for v in (on_value, off_value) if v is not None]
+    if dtype is None:
+        dtype = tensor(given[0]).dtype if given else dtypes.float32
+    dtype = dtypes.as_dtype(dtype)
+    hot = movement.one_hot(indices, depth=int(depth), dtype=dtype.np if not given else np.bool_)
+    if given:
+        on, off = (np.asarray(1 if on_value is None else on_value, dtype.np),
+                   np.asarray(0 if off_value is None else off_value, dtype.np))  # fmt: skip
+        hot = _choose(hot, Tensor(on), Tensor(off))
+    axis = one_axis(-1 if axis is None else axis, indices.ndim + 1, "one_hot")
+    if axis == indices.ndim:
+        return hot
+    rest = list(np.arange(indices.ndim))
+    rest.insert(axis, indices.ndim)
+    return movement.transpose(hot, perm=tuple(int(i) for i in rest))

@@ -1,0 +1,200 @@
+"""Functions that choose elements: by position, by condition, by order."""
+
+import numpy as np
+
+from framework.core.axes import one_axis
+from framework.core.doors import strict, tensor
+from framework.core.dtypes import as_dtype, bool_
+from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.tensor import Tensor
+from framework.functions.creation import sizes
+from framework.ops import elementwise, movement as ops
+
+_slice, _tensor = slice, tensor  # their names below are TensorFlow's
+
+def where(condition, x=None, y=None, name=None):
+    """`x` where the condition holds, `y` elsewhere; without them the positions where it holds.
+
+    >>> import framework as tf
+    >>> tf.where([True, False], [1, 2], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
+    >>> tf.where([False, True]).numpy()
+    array([[1]])
+    """
+    condition = tensor(condition)
+    if x is None and y is None:
+        return Tensor(np.argwhere(np.asarray(condition)).astype(np.int64))
+    if x is None or y is None:
+        raise InvalidArgumentError("where: give both x and y, or neither.")
+    if not condition.dtype.is_bool:
+        raise DTypeError(f"where: `condition` must hold booleans, got {condition.dtype}.")
+    return elementwise.select(condition, *strict(x, y))
+
+
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """Slices of `params` at `indices` along `axis`.
+
+    Args:
+        params: a tensor.
+        indices: integers of any shape, from 0 to size - 1.
+        validate_indices: accepted; indices are always checked.
+        axis: an int; 0, or `batch_dims`, where None.
+        batch_dims: how many leading axes `params` and `indices` have in common.
+
+    Raises:
+        OutOfRangeError: an index lies outside the axis.
+
+    >>> import framework as tf
+    >>> tf.gather([10, 20, 30], [2, 0]).numpy()
+    array([30, 10], dtype=int32)
+    """
+    x, indices = tensor(params), tensor(indices)
+    if not indices.dtype.is_integer:
+        raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
+    axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
+    _check_range(indices, x.shape[axis], axis, "gather")
+    if not batch_dims:
+        return ops.gather(x, indices, axis=axis)
+    return _batch_gather(x, indices, axis, batch_dims % max(indices.ndim, 1))
+
+
+def _check_range(indices, size, axis, what):
+    found = getattr(indices, "array", None)
+    if found is None or not found.size or size is None:
+        return
+    low, high = found.min(), found.max()
+    if low < 0 or high >= size:
+        wrong = low if low < 0 else high
+        raise OutOfRangeError(f"{what}: index {wrong} is out of range for axis {axis} of size {size}.")
+
+
+def _batch_gather(x, indices, axis, batch_dims):
+    """By one gather on an axis that runs over batch and `axis` together."""
+    batch = tuple(x.shape[:batch_dims])
+    if tuple(indices.shape[:batch_dims]) != batch:
+        raise ShapeError(
+            f"gather: the first {batch_dims} sizes of shapes {x.shape} and {indices.shape} differ."
+        )
+    front = (*range(batch_dims), axis)
+    moved = ops.transpose(x, perm=(*front, *(i for i in range(x.ndim) if i not in front)))
+    rest = tuple(moved.shape[batch_dims + 1 :])
+    size, rows = x.shape[axis], int(np.prod(batch))
+    flat = ops.reshape(moved, shape=(rows * size, *rest))
+    starts = (np.arange(rows) * size).reshape(*batch, *(1,) * (indices.ndim - batch_dims))
+    places = elementwise.add(indices, Tensor(starts.astype(indices.dtype.np)))
+    found = ops.gather(flat, places, axis=0)
+    between = axis - batch_dims  # axes of x between the batch's and the gathered one go back there
+    inner = indices.ndim - batch_dims
+    order = (
+        *range(batch_dims),
+        *range(indices.ndim, indices.ndim + between),
+        *range(batch_dims, batch_dims + inner),
+        *range(indices.ndim + between, found.ndim),
+    )
+    return ops.transpose(found, perm=order)
+
+
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """Elements or slices of `params` at the index tuples in the last axis of `indices`.
+
+    >>> import framework as tf
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    if batch_dims:
+        raise InvalidArgumentError("gather_nd: batch_dims is not supported; use gather.")
+    x, places = tensor(params), np.asarray(tensor(indices))
+    if places.shape[-1] > x.ndim:
+        raise ShapeError(
+            f"gather_nd: index tuples of length {places.shape[-1]} into a tensor of rank {x.ndim}."
+        )
+    columns = np.moveaxis(places, -1, 0)
+    for axis, column in enumerate(columns):
+        _check_range(Tensor(column), x.shape[axis], axis, "gather_nd")
+    return ops.getitem(x, index=tuple(columns)) if len(columns) else elementwise.identity(x)
+
+
+def slice(input_, begin, size, name=None):
+    """The block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
+
+    >>> import framework as tf
+    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy()
+    array([[2, 3],
+           [5, 6]], dtype=int32)
+    """
+    x, begin, size = tensor(input_), sizes(begin, "slice"), sizes(size, "slice")
+    if not len(begin) == len(size) == x.ndim:
+        raise ShapeError(
+            f"slice: `begin` and `size` need {x.ndim} entries, got {len(begin)} and {len(size)}."
+        )
+    ends = [n if s == -1 else b + s for b, s, n in zip(begin, size, x.shape)]
+    if any(b < 0 or e > n or e < b for b, e, n in zip(begin, ends, x.shape)):
+        raise OutOfRangeError(f"slice: begin={begin}, size={size} leave the shape {x.shape}.")
+    return ops.getitem(x, index=tuple(_slice(b, e) for b, e in zip(begin, ends)))
+
+
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+    """The elements (or slices) where the mask, which covers the axes from `axis` on, is true.
+
+    >>> import framework as tf
+    >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    x, mask = _tensor(tensor), np.asarray(_tensor(mask))
+    axis = 0 if axis is None else one_axis(axis, x.ndim, "boolean_mask")
+    if not mask.ndim:
+        raise InvalidArgumentError("boolean_mask: `mask` must not be 0-d.")
+    covered = tuple(x.shape[axis : axis + mask.ndim])
+    if mask.dtype.kind != "b" or covered != mask.shape:
+        raise ShapeError(
+            f"boolean_mask: `mask` must be booleans of shape {covered}, got {mask.dtype} of shape "
+            f"{mask.shape}."
+        )
+    flat = (*x.shape[:axis], mask.size, *x.shape[axis + mask.ndim :])
+    return ops.gather(ops.reshape(x, shape=flat), np.flatnonzero(mask), axis=axis)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
+    """True at the first `lengths` positions of a new last axis of length `maxlen`.
+
+    >>> import framework as tf
+    >>> tf.sequence_mask([1, 2]).numpy()
+    array([[ True, False],
+           [ True,  True]])
+    """
+    lengths = np.asarray(tensor(lengths))
+    longest = (lengths.max() if lengths.size else 0) if maxlen is None else int(maxlen)
+    return Tensor((np.arange(longest) < lengths[..., None]).astype(as_dtype(dtype).np))
+
+
+# ---- order ---------------------------------------------------------------------------------------
+
+
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    """The indices that would sort along `axis`, int32. Always stable.
+
+    >>> import framework as tf
+    >>> tf.argsort([3, 1, 2]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    x = tensor(values)
+    axis = one_axis(axis, x.ndim, "argsort")
+    array = np.asarray(x)
+    if direction == "DESCENDING":
+        # ties keep their order: sort the reversed, then count positions from the other end
+        turned = np.argsort(np.flip(array, axis), axis, kind="stable")
+        order = array.shape[axis] - 1 - np.flip(turned, axis)
+    elif direction == "ASCENDING":
+        order = np.argsort(array, axis, kind="stable")
+    else:
+        raise InvalidArgumentError(
+            f"argsort: `direction` must be 'ASCENDING' or 'DESCENDING', got {direction!r}."
+        )
+    return Tensor(order.astype(np.int32))
+
+
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    """The elements in order along `axis`."""
+    x = tensor(values)
+    axis = one_axis(axis, x.ndim, "sort")
+    return ops.take_along_axis(x, argsort(x, axis, direction), axis=axis)

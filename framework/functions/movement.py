@@ -1,0 +1,331 @@
+"""Functions that reshape, join, split and turn tensors."""
+
+import math
+
+import numpy as np
+
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import strict_all, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.functions.creation import sizes
+from framework.ops import elementwise, movement as ops
+
+_tensor = tensor  # some of TensorFlow's functions call their argument so
+
+# ---- shape ---------------------------------------------------------------------------------------
+
+
+def reshape(tensor, shape, name=None):
+    """The same elements in another shape; one size may be -1.
+
+    >>> import framework as tf
+    >>> tf.reshape(tf.range(6), [3, -1]).shape
+    TensorShape([3, 2])
+    """
+    x, shape = _tensor(tensor), sizes(shape, "reshape")
+    try:
+        return ops.reshape(x, shape=shape)
+    except ValueError:
+        raise ShapeError(
+            f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
+        ) from None
+
+
+
+def transpose(a, perm=None, conjugate=False, name="transpose"):
+    """The axes in the order `perm`; reversed where None."""
+    x = tensor(a)
+    if perm is None:
+        perm = tuple(reversed(range(x.ndim)))
+    else:
+        perm = tuple(one_axis(i, x.ndim, "transpose") for i in _ints(perm))
+        if sorted(perm) != list(range(x.ndim)):
+            raise InvalidArgumentError(
+                f"transpose: perm={perm} is no order of the {x.ndim} axes of shape {x.shape}."
+            )
+    return ops.transpose(x, perm=perm)
+
+
+def expand_dims(input, axis, name=None):
+    """An axis of size 1 put in at `axis`.
+
+    >>> import framework as tf
+    >>> tf.expand_dims([1, 2], -1).shape
+    TensorShape([2, 1])
+    """
+    x = tensor(input)
+    return ops.expand_axes(x, (one_axis(axis, x.ndim + 1, "expand_dims"),))
+
+
+def squeeze(input, axis=None, name=None):
+    """Without its axes of size 1, or without those in `axis`, which must have size 1."""
+    x = tensor(input)
+    if axis is None:
+        gone = tuple(i for i, n in enumerate(x.shape) if n == 1)
+    else:
+        gone = all_axes(axis, x.ndim, "squeeze")
+        if wrong := [i for i in gone if x.shape[i] not in (1, None)]:
+            raise ShapeError(
+                f"squeeze: axis {wrong[0]} of shape {x.shape} has size {x.shape[wrong[0]]}, not 1."
+            )
+    return ops.reshape(x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
+
+
+def broadcast_to(input, shape, name=None):
+    """`input` repeated along axes of size 1 and new leading axes until it has `shape`."""
+    x, shape = tensor(input), sizes(shape, "broadcast_to")
+    try:
+        return ops.broadcast_to(x, shape=shape)
+    except ValueError:
+        raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
+
+
+def ensure_shape(x, shape, name=None):
+    """`x` itself; ShapeError where its shape is not `shape` (None: any size)."""
+    x = tensor(x)
+    if not x.get_shape().is_compatible_with(tuple(shape)):
+        raise ShapeError(f"ensure_shape: expected shape {tuple(shape)}, got {x.shape}.")
+    return elementwise.identity(x)
+
+
+def shape(input, out_type=None, name=None):
+    """The shape as an int32 tensor."""
+    return Tensor(np.array(_sizes_of(input), _integer(out_type)))
+
+
+def rank(input, name=None):
+    """The number of axes as an int32 tensor."""
+    return Tensor(np.array(len(_sizes_of(input)), np.int32))
+
+
+def size(input, out_type=None, name=None):
+    """The number of elements as an int32 tensor."""
+    return Tensor(np.array(math.prod(_sizes_of(input)), _integer(out_type)))
+
+
+def _sizes_of(x):
+    x = tensor(x)
+    if isinstance(x, KerasTensor) and None in x.shape:
+        x._refuse()
+    return tuple(x.shape)
+
+
+def _integer(out_type):
+    return np.int32 if out_type is None else np.dtype(str(out_type))
+
+
+def identity(input, name=None):
+    """A new tensor of the same values."""
+    return elementwise.identity(tensor(input))
+
+
+# ---- joining and splitting -----------------------------------------------------------------------
+
+
+def concat(values, axis, name="concat"):
+    """The tensors joined along an axis they have.
+
+    >>> import framework as tf
+    >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    xs = _several(values, "concat")
+    axis = one_axis(axis, xs[0].ndim, "concat")
+    for x in xs[1:]:
+        same = x.ndim == xs[0].ndim
+        if not same or any(m != n for i, (m, n) in enumerate(zip(x.shape, xs[0].shape))
+                           if i != axis and None not in (m, n)):  # fmt: skip
+            raise ShapeError(
+                f"concat: the shapes {', '.join(str(v.shape) for v in xs)} differ in more than "
+                f"axis {axis}."
+            )
+    return ops.concat(*xs, axis=axis)
+
+
+def stack(values, axis=0, name="stack"):
+    """The tensors, of one shape, joined along a new axis."""
+    xs = _several(values, "stack")
+    if any(tuple(x.shape) != tuple(xs[0].shape) for x in xs):
+        shapes = ", ".join(str(x.shape) for x in xs)
+        raise ShapeError(f"stack: all shapes must be equal, got {shapes}.")
+    return ops.stack(*xs, axis=one_axis(axis, xs[0].ndim + 1, "stack"))
+
+
+def _several(values, what):
+    if not isinstance(values, (list, tuple)):
+        values = list(tensor(values)) if hasattr(values, "shape") else [values]
+    if not values:
+        raise InvalidArgumentError(f"{what}: `values` must hold at least one tensor, got none.")
+    return strict_all(*values)
+
+
+def unstack(value, num=None, axis=0, name="unstack"):
+    """The slices along an axis, as a list."""
+    x = tensor(value)
+    axis = one_axis(axis, x.ndim, "unstack")
+    if num is not None and num != x.shape[axis]:
+        raise ShapeError(f"unstack: axis {axis} has size {x.shape[axis]}, not num={num}.")
+    return list(ops.unstack(x, axis=axis))
+
+
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """`value` cut along an axis into a number of equal parts, or parts of the sizes given.
+
+    >>> import framework as tf
+    >>> [part.numpy().tolist() for part in tf.split(tf.range(6), [2, -1])]
+    [[0, 1], [2, 3, 4, 5]]
+    """
+    x = tensor(value)
+    axis = one_axis(axis, x.ndim, "split")
+    length = x.shape[axis]
+    parts = np.asarray(num_or_size_splits)
+    if parts.ndim == 0:
+        n = int(parts)
+        if n <= 0 or length % n:
+            raise ShapeError(f"split: axis {axis} of size {length} does not split into {n} parts.")
+        parts = (length // n,) * n
+    else:
+        parts = [int(n) for n in parts]
+        if parts.count(-1) == 1:
+            parts[parts.index(-1)] = length - sum(parts) - 1
+        if sum(parts) != length or min(parts) < 0:
+            raise ShapeError(
+                f"split: sizes {num_or_size_splits!r} do not add up to axis {axis} of size {length}."
+            )
+    return list(ops.split(x, sizes=tuple(parts), axis=axis))
+
+
+# ---- repeating, turning, padding -----------------------------------------------------------------
+
+
+def tile(input, multiples, name=None):
+    """`input` repeated `multiples[i]` times along axis i.
+
+    >>> import framework as tf
+    >>> tf.tile([1, 2], [2]).numpy()
+    array([1, 2, 1, 2], dtype=int32)
+    """
+    x, multiples = tensor(input), sizes(multiples, "tile")
+    if len(multiples) != x.ndim:
+        raise InvalidArgumentError(
+            f"tile: `multiples` must have one entry for each of the {x.ndim} axes, got {multiples}."
+        )
+    apart, wide, whole = [], [], []
+    for m, n in zip(multiples, x.shape):
+        apart += [1, n]
+        wide += [m, n]
+        whole.append(m * n)
+    spread = ops.broadcast_to(ops.reshape(x, shape=tuple(apart)), shape=tuple(wide))
+    return ops.reshape(spread, shape=tuple(whole))
+
+
+def repeat(input, repeats, axis=None, name=None):
+    """Each element (or slice along `axis`) repeated; `axis` None flattens first.
+
+    >>> import framework as tf
+    >>> tf.repeat([1, 2], [2, 1]).numpy()
+    array([1, 1, 2], dtype=int32)
+    """
+    x = tensor(input)
+    if axis is None:
+        x, axis = ops.reshape(x, shape=(-1,)), 0
+    axis = one_axis(axis, x.ndim, "repeat")
+    counts = np.asarray(repeats)
+    if counts.ndim and counts.size not in (1, x.shape[axis]):
+        raise ShapeError(
+            f"repeat: `repeats` has {counts.size} entries, axis {axis} has size {x.shape[axis]}."
+        )
+    rows = np.repeat(np.arange(x.shape[axis]), counts)
+    return ops.gather(x, rows, axis=axis)
+
+
+def reverse(tensor, axis, name=None):
+    """The elements in reverse order along the axes in `axis`."""
+    x = _tensor(tensor)
+    return ops.flip(x, axis=all_axes(axis, x.ndim, "reverse"))
+
+
+def roll(input, shift, axis, name=None):
+    """The elements moved by `shift` along `axis`; what falls off comes back at the start."""
+    x = tensor(input)
+    shifts, axes = _ints(shift), [one_axis(a, x.ndim, "roll") for a in _ints(axis)]
+    if len(shifts) != len(axes):
+        raise InvalidArgumentError(
+            f"roll: `shift` has {len(shifts)} entries, `axis` {len(axes)}; they must match."
+        )
+    return ops.roll(x, shift=tuple(shifts), axis=tuple(axes))
+
+
+def _ints(value):
+    return [int(v) for v in np.atleast_1d(np.asarray(value))]
+
+
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """`paddings[i] = (before, after)` elements added around axis i.
+
+    Args:
+        tensor: any tensor.
+        paddings: of shape (rank, 2).
+        mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge).
+        constant_values: what "CONSTANT" puts there.
+
+    >>> import framework as tf
+    >>> tf.pad([1, 2], [[1, 2]], constant_values=9).numpy()
+    array([9, 1, 2, 9, 9], dtype=int32)
+    """
+    x = _tensor(tensor)
+    widths = np.asarray(paddings)
+    if widths.shape != (x.ndim, 2) or (widths < 0).any():
+        raise InvalidArgumentError(
+            f"pad: `paddings` must hold (before, after) for each of the {x.ndim} axes, got "
+            f"{paddings!r}."
+        )
+    widths = tuple((int(a), int(b)) for a, b in widths)
+    mode = mode.upper()
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return _mirrored(x, widths, mode.lower())
+    if mode != "CONSTANT":
+        raise InvalidArgumentError(
+            f"pad: `mode` must be 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}."
+        )
+    if type(constant_values) in (int, float) and constant_values == 0:
+        return ops.pad(x, widths=widths)
+    x, value = strict_all(x, constant_values)
+    inside = np.pad(np.ones(x.shape, bool), widths)
+    return elementwise.select(inside, ops.pad(x, widths=widths), value)
+
+
+def _mirrored(x, widths, mode):
+    """By one gather an axis: its adjoint adds up what an element was copied to."""
+    for axis, width in enumerate(widths):
+        if width != (0, 0):
+            rows = np.pad(np.arange(x.shape[axis]), width, mode=mode)
+            x = ops.gather(x, rows, axis=axis)
+    return x
+
+
+def meshgrid(*args, indexing="xy", name=None):
+    """Grids of coordinates: for n vectors, n tensors of rank n.
+
+    Args:
+        args: vectors.
+        indexing: "xy" (the first two axes swapped, as plots have them) or "ij".
+    """
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgumentError(f"meshgrid: `indexing` must be 'xy' or 'ij', got {indexing!r}.")
+    vectors = [ops.reshape(tensor(v), shape=(-1,)) for v in args]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(order) > 1:
+        order[0], order[1] = 1, 0
+    whole = [0] * len(vectors)
+    for vector, place in zip(vectors, order):
+        whole[place] = vector.shape[0]
+    grids = []
+    for vector, place in zip(vectors, order):
+        apart = [1] * len(vectors)
+        apart[place] = vector.shape[0]
+        grids.append(ops.broadcast_to(ops.reshape(vector, shape=tuple(apart)), shape=tuple(whole)))
+    return grids

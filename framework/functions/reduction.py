@@ -1,0 +1,164 @@
+"""Functions that reduce axes, find extremes, and add up along an axis."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import cast, floating, tensor
+from framework.core.errors import DTypeError
+from framework.ops import elementwise, movement, reduction as ops
+
+
+def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
+    """The sum over the axes in `axis`, over all of them where None.
+
+    >>> import framework as tf
+    >>> tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
+    array([4., 6.], dtype=float32)
+    """
+    x = tensor(input_tensor)
+    return ops.reduce_sum(x, axis=all_axes(axis, x.ndim, "reduce_sum"), keepdims=bool(keepdims))
+
+
+def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean over the axes in `axis`. Integers give the integer part, as in TensorFlow."""
+    x = tensor(input_tensor)
+    return ops.reduce_mean(x, axis=all_axes(axis, x.ndim, "reduce_mean"), keepdims=bool(keepdims))
+
+
+def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
+    """The largest element over the axes in `axis`. Ties share the gradient evenly."""
+    x = tensor(input_tensor)
+    return ops.reduce_max(x, axis=all_axes(axis, x.ndim, "reduce_max"), keepdims=bool(keepdims))
+
+
+def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
+    """The smallest element over the axes in `axis`. Ties share the gradient evenly."""
+    x = tensor(input_tensor)
+    return ops.reduce_min(x, axis=all_axes(axis, x.ndim, "reduce_min"), keepdims=bool(keepdims))
+
+
+def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
+    """The product over the axes in `axis`."""
+    x = tensor(input_tensor)
+    return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "reduce_prod"), keepdims=bool(keepdims))
+
+
+def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether any element is true, over the axes in `axis`."""
+    x = _boolean(input_tensor, "reduce_any")
+    return ops.reduce_any(x, axis=all_axes(axis, x.ndim, "reduce_any"), keepdims=bool(keepdims))
+
+
+def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether all elements are true, over the axes in `axis`."""
+    x = _boolean(input_tensor, "reduce_all")
+    return ops.reduce_all(x, axis=all_axes(axis, x.ndim, "reduce_all"), keepdims=bool(keepdims))
+
+
+def _boolean(x, what):
+    x = tensor(x)
+    if not x.dtype.is_bool:
+        raise DTypeError(f"{what}: expected booleans, got {x.dtype}. Compare first, or cast.")
+    return x
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+    """log(sum(exp(x))) over the axes in `axis`, without overflow."""
+    x = floating(input_tensor, "reduce_logsumexp")
+    axis = all_axes(axis, x.ndim, "reduce_logsumexp")
+    return ops.reduce_logsumexp(x, axis=axis, keepdims=bool(keepdims))
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean squared distance from the mean (divided by n, not n - 1)."""
+    x = floating(input_tensor, "reduce_variance")
+    axis = all_axes(axis, x.ndim, "reduce_variance")
+    mean = ops.reduce_mean(x, axis=axis, keepdims=True)
+    return ops.reduce_mean(elementwise.square(x - mean), axis=axis, keepdims=bool(keepdims))
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of the variance."""
+    x = floating(input_tensor, "reduce_std")
+    return elementwise.sqrt(reduce_variance(x, axis, keepdims))
+
+
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of the sum of squares over the axes in `axis`."""
+    x = tensor(input_tensor)
+    axis = all_axes(axis, x.ndim, "reduce_euclidean_norm")
+    total = ops.reduce_sum(elementwise.square(x), axis=axis, keepdims=bool(keepdims))
+    return elementwise.sqrt(floating(total, "reduce_euclidean_norm"))
+
+
+def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+    """How many elements are not zero, over the axes in `axis`."""
+    x = tensor(input)
+    axis = all_axes(axis, x.ndim, "count_nonzero")
+    ones = cast(cast(x, dtype=np.dtype(bool)), dtype=dtypes.as_dtype(dtype).np)
+    return ops.reduce_sum(ones, axis=axis, keepdims=bool(keepdims))
+
+
+def zero_fraction(value, name=None):
+    """The share of elements that are zero, a float32."""
+    x = tensor(value)
+    zeros = cast(elementwise.equal(x, np.zeros((), x.dtype.np)), dtype=np.dtype(np.float32))
+    return ops.reduce_mean(zeros, axis=all_axes(None, x.ndim, "zero_fraction"), keepdims=False)
+
+
+# ---- where the extremes are ----------------------------------------------------------------------
+
+
+def argmax(input, axis=None, output_type=dtypes.int64, name=None):
+    """The index of the largest element along `axis` (0 where None); the first one at a tie.
+
+    >>> import framework as tf
+    >>> tf.argmax([[1, 5, 2], [7, 0, 3]], axis=1).numpy()
+    array([1, 0])
+    """
+    return _position(ops.argmax, input, axis, output_type, "argmax")
+
+
+def argmin(input, axis=None, output_type=dtypes.int64, name=None):
+    """The index of the smallest element along `axis` (0 where None); the first one at a tie."""
+    return _position(ops.argmin, input, axis, output_type, "argmin")
+
+
+def _position(op, x, axis, output_type, what):
+    x = tensor(x)
+    axis = one_axis(0 if axis is None else axis, x.ndim, what)
+    return op(x, axis=axis, dtype=dtypes.as_dtype(output_type).np)
+
+
+# ---- along an axis -------------------------------------------------------------------------------
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Sums of the elements so far along `axis`.
+
+    Args:
+        x: a tensor.
+        axis: an int.
+        exclusive: leave each element itself out.
+        reverse: add up from the end.
+
+    >>> import framework as tf
+    >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy()
+    (array([1, 3, 6], dtype=int32), array([0, 1, 3], dtype=int32))
+    """
+    x = tensor(x)
+    axis = one_axis(axis, x.ndim, "cumsum")
+    total = ops.cumsum(x, axis=axis, reverse=bool(reverse))
+    return _shifted(total, axis, reverse) if exclusive else total
+
+
+def _shifted(x, axis, reverse):
+    """One place on along the axis, zero first."""
+    if x.shape[axis] == 0:
+        return x
+    keep = slice(1, None) if reverse else slice(None, -1)
+    kept = movement.getitem(x, index=(*[slice(None)] * axis, keep))
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (0, 1) if reverse else (1, 0)
+    return movement.pad(kept, widths=tuple(widths))
