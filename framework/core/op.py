@@ -57,6 +57,7 @@ class Op:
             for the rule where an outer tape listens, so that higher orders are exact.
         infer: `infer(*specs, **attrs)` gives the output's (shape, dtype), where running the
             forward on zeros (the default for a symbolic call) is wrong or dear.
+        listed: whether it stands in `table`; an op made for one function of a user does not.
     """
 
     __slots__ = (
@@ -66,9 +67,9 @@ class Op:
 
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
-        composite=None, broadcasts=False, infer=None, inputs=None,
+        composite=None, broadcasts=False, infer=None, inputs=None, listed=True,
     ):  # fmt: skip
-        if name in table:
+        if listed and name in table:
             raise FrameworkError(f"There is an op named {name!r} already.")
         self.name, self.forward, self.kind = name, forward, kind
         self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
@@ -83,7 +84,8 @@ class Op:
             raise FrameworkError(f"Op {name!r}: {len(vjps)} rules for the inputs {self.inputs}.")
         self.takes_needed = backward and "needed" in inspect.signature(backward).parameters
         self.plans = {0: None}
-        table[name] = self
+        if listed:
+            table[name] = self
 
     def __call__(self, *args, **attrs):
         arrays = []

@@ -6,17 +6,7 @@ Where TensorFlow pins a kink or a tie, the rule says so beside it.
 import numpy as np
 
 from framework.core.op import elementwise, no_derivative
-
-
-def quiet(function):
-    """`function` without NumPy's warnings, where inf or nan is a value the op is known to give."""
-    call = np.errstate(all="ignore")(function)
-
-    def forward(*args):
-        return call(*args)
-
-    forward.ufunc = function
-    return forward
+from framework.core.quiet import quiet
 
 
 def unary(name, forward, vjp):
@@ -83,24 +73,21 @@ floor_mod = binary(
 )
 negative = unary("negative", np.negative, lambda g: -g)
 identity = unary("identity", lambda x: x, lambda g: g)
+stop_gradient = unary("stop_gradient", lambda x: x, no_derivative)
 absolute = unary("abs", np.abs, lambda g, x: g * sign(x))  # 0 at 0
 square = unary("square", np.square, lambda g, x: g * (x * 2))
 reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g * y * y))
 
 # The product that is 0 wherever b is 0, even beside inf or nan.
 multiply_no_nan = binary(
-    "multiply_no_nan", quiet(lambda a, b: np.where(b == 0, np.zeros_like(b), a * b)),
+    "multiply_no_nan", quiet(lambda a, b: np.where(np.equal(b, 0), 0, a * b)),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
 )  # fmt: skip
 
 
-def _divide_no_nan(a, b):
-    quotient = np.true_divide(a, b)
-    return np.where(b == 0, np.zeros_like(quotient), quotient)
-
-
 divide_no_nan = binary(
-    "divide_no_nan", quiet(_divide_no_nan), lambda g, b: divide_no_nan(g, b),
+    "divide_no_nan", quiet(lambda a, b: np.where(np.equal(b, 0), 0, np.true_divide(a, b))),
+    lambda g, b: divide_no_nan(g, b),
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip
 
@@ -129,10 +116,8 @@ clip = elementwise(
 
 
 def _power(a, b):
-    if type(b) is int and b > 0:  # NumPy's own shortcuts for x**2, and nothing to warn of
-        return a**b
-    with np.errstate(all="ignore"):
-        return np.power(a, b)
+    # `**` knows shortcuts for Python numbers: 2, 0.5, -1
+    return a**b if type(b) is not np.ndarray else np.power(a, b)
 
 
 def _power_vjp_b(g, y, a):
@@ -141,7 +126,7 @@ def _power_vjp_b(g, y, a):
     return select(positive, g * y * log(select(positive, a, 1.0)), 0.0)
 
 
-power = binary("power", _power, lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b)
+power = binary("power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b)
 # 0 upstream stays 0 though the slope at 0 is infinite.
 sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
@@ -154,9 +139,9 @@ log1p = unary("log1p", quiet(np.log1p), lambda g, x: g / (x + 1))
 
 # ---- trigonometric and hyperbolic ----------------------------------------------------------------
 
-sin = unary("sin", np.sin, lambda g, x: g * cos(x))
-cos = unary("cos", np.cos, lambda g, x: negative(g * sin(x)))
-tan = unary("tan", np.tan, lambda g, y: g * (y * y + 1))
+sin = unary("sin", quiet(np.sin), lambda g, x: g * cos(x))
+cos = unary("cos", quiet(np.cos), lambda g, x: negative(g * sin(x)))
+tan = unary("tan", quiet(np.tan), lambda g, y: g * (y * y + 1))
 asin = unary("asin", quiet(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
 acos = unary("acos", quiet(np.arccos), lambda g, x: negative(g * rsqrt(1 - x * x)))
 atan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
