@@ -114,7 +114,7 @@ class Tensor:
         return self._read(how)
 
     def __format__(self, spec):
-        return format(self._read("format")[()] if self.array.ndim == 0 else str(self), spec)
+        return format(self._read("format")[()], spec)
 
     def __str__(self):
         return f"tf.Tensor({_text(self._read('print'))}, shape={self.shape}, dtype={self.dtype})"
@@ -178,11 +178,12 @@ class Ref:
 
 
 def _text(array):
-    return str(array) if array.dtype.kind != "O" else np.array2string(array, separator=" ")
+    """As TF's `str` has it: values of several lines begin on a line of their own."""
+    text = str(array[()]) if array.dtype.kind != "O" or array.ndim else repr(array[()])
+    return f"\n{text}" if "\n" in text else text
 
 
 def _numpy_text(array):
-    """As TF prints it: a bare number where 0-d, `array(...)` otherwise."""
-    if array.ndim == 0:
-        return str(array[()]) if array.dtype.kind != "O" else repr(array[()])
-    return repr(array)
+    """As TF's `repr` has it: a bare number where 0-d, `array(...)` otherwise."""
+    text = repr(array.item() if array.ndim == 0 else array)
+    return f"\n{text}" if "\n" in text else text

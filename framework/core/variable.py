@@ -250,7 +250,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
     def __repr__(self):
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype}, "
-            f"numpy={_numpy_text(self._array)}>"
+            f"numpy={_numpy_text(self.read()._read('print'))}>"
         )
 
 
@@ -306,7 +306,7 @@ class KerasVariable(CoreVariable):
     def __repr__(self):
         return (
             f"<Variable path={self.path}, shape={tuple(self.shape)}, dtype={self.dtype}, "
-            f"value={self._array}>"
+            f"value={self.read()._read('print')}>"
         )
 
 
@@ -349,7 +349,7 @@ def array_of(value, dtype=None):
     else:
         return _array_of_python(value, wanted)
     if array.dtype.kind in "SU":
-        array = array.astype(object)
+        array = _bytes(array)
     if wanted is None:
         dtypes.as_dtype(array.dtype)  # raises for dtypes that tensors cannot have
         return array.copy()
@@ -375,8 +375,15 @@ def _array_of_python(value, wanted):
             raise InvalidArgumentError(f"{value!r} does not fit int32; give dtype=tf.int64.")
         return array.astype(np.int32)
     if array.dtype.kind in "SU":
-        return array.astype(object)
+        return _bytes(array)
     return array
+
+
+def _bytes(array):
+    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects."""
+    if array.dtype.kind == "U":
+        array = np.char.encode(array, "utf-8")
+    return array.astype(object)
 
 
 def _safely_cast(array, wanted, value):
@@ -384,7 +391,7 @@ def _safely_cast(array, wanted, value):
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
     if array.dtype.kind in "SU" and wanted is not dtypes.string:
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
-    return array.astype(wanted.np)
+    return _bytes(array) if array.dtype.kind in "SU" else array.astype(wanted.np)
 
 
 def _plain(value):
