@@ -43,9 +43,10 @@ class Fused:
     def _emit(self, events, probes, results):
         emitter = _Emitter(events, probes, results, self.arrays)
         self.source = emitter.source
-        self._scratch = emitter.scratch
+        self._scratch = len(emitter.blocks)
         namespace = dict(emitter.constants)
-        exec(compile(self.source, "<fused update>", "exec"), namespace)
+        # The text is this module's own, made of op names: nothing a user typed enters it.
+        exec(compile(self.source, "<fused update>", "exec"), namespace)  # noqa: S102
         self.prepare, self._block = namespace["prepare"], namespace["block"]
 
     def __call__(self, arrays, destinations, prepared):
@@ -99,7 +100,7 @@ class _Emitter:
     def __init__(self, events, probes, results, arrays):
         self.names = {id(tensor): name for name, tensor in probes.items()}
         self.constants = {}
-        self.free, self.scratch = [], 0
+        self.free, self.blocks = [], []  # names of scratch blocks: free ones, all
         self.lines, self.number_lines, self.number_names = [], [], []
         self.results = {id(tensor): name for name, tensor in results.items()}
         self.keep = (probes, results, events)  # ids stay unique while the tensors live
@@ -126,9 +127,9 @@ class _Emitter:
         operands = [self._operand(a) for a in args]
         for arg in args:  # scratch read here for the last time may be written here already
             name = self.names.get(id(arg), "")
-            if name.startswith("t") and name[1:].isdigit() and self.last_use[id(arg)] == position:
-                if name not in self.free:
-                    self.free.append(name)
+            done = self.last_use.get(id(arg)) == position
+            if done and name in self.blocks and name not in self.free:
+                self.free.append(name)
         target = self._target(position, output)
         self.names[id(output)] = target
         ufunc = _ufunc(op)
@@ -147,8 +148,8 @@ class _Emitter:
                 return f"new_{name}"
         if self.free:
             return self.free.pop()
-        self.scratch += 1
-        return f"t{self.scratch - 1}"
+        self.blocks.append(f"t{len(self.blocks)}")
+        return self.blocks[-1]
 
     def _number_line(self, op, args, output):
         name = f"s{len(self.number_names)}"
@@ -183,14 +184,13 @@ class _Emitter:
     def _text(self, arrays, numbers, outputs):
         self.constants["asarray"] = np.asarray
         scalars = [*numbers, *self.number_names]
-        scratch = [f"t{i}" for i in range(self.scratch)]
         new = [f"new_{name}" for name in outputs]
         return "\n".join([
             f"def prepare({', '.join(numbers)}):",
             *(f"    {line}" for line in self.number_lines),
             f"    return ({', '.join(scalars)},)",
             "",
-            f"def block({', '.join([*arrays, *new, *scalars, *scratch])}):",
+            f"def block({', '.join([*arrays, *new, *scalars, *self.blocks])}):",
             *(f"    {line}" for line in self.lines),
             "",
         ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Classes whose constructor parameters are typed fields: signature, validation and config from one list.
+"""Classes whose constructor parameters are typed fields: one list for signature, checks and config.
 
     class Dense(Layer):
         units: int
@@ -11,6 +11,7 @@ A field's annotation may have a `resolve(value)` method (string look-up, convers
 """
 
 import inspect
+from typing import ClassVar
 
 from framework.core.errors import InvalidArgumentError, suggest
 
@@ -53,9 +54,8 @@ class Field:
 
     def convert(self, value, owner):
         annotation = self.annotation
-        if value is None and self.default is None:
-            if not hasattr(annotation, "resolve"):
-                return None
+        if value is None and self.default is None and not hasattr(annotation, "resolve"):
+            return None
         try:
             if hasattr(annotation, "resolve"):
                 return annotation.resolve(value)
@@ -116,7 +116,7 @@ class Configurable:
     """
 
     __signature__ = _LazySignature()
-    _fields = {}
+    _fields: ClassVar = {}
     _base_fields = False
 
     def __init_subclass__(cls, **kwargs):
@@ -223,3 +223,13 @@ def serialize_value(value):
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
     return value
+
+
+def unexpected_argument(function_name, unknown, function):
+    """The TypeError for keyword arguments that `function` does not have."""
+    name = next(iter(unknown))
+    known = [p for p in inspect.signature(function).parameters if p not in ("self", "unknown")]
+    return TypeError(
+        f"{function_name}() has no argument {name!r}{suggest(name, known)} "
+        f"It takes: {', '.join(known)}."
+    )

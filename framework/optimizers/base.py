@@ -94,8 +94,8 @@ class Optimizer(Configurable):
         given = [n for n in ("clipnorm", "clipvalue", "global_clipnorm") if getattr(self, n)]
         if len(given) > 1:
             raise InvalidArgumentError(
-                f"{type(self).__name__}: only one of clipnorm, clipvalue and global_clipnorm can be "
-                f"set, got {' and '.join(given)}."
+                f"{type(self).__name__}: only one of clipnorm, clipvalue and global_clipnorm can "
+                f"be set, got {' and '.join(given)}."
             )
 
     def update(self, param, grad, slot, lr, step):
@@ -125,7 +125,7 @@ class Optimizer(Configurable):
         return [self.iterations, self._learning_rate, *slots]
 
     def build(self, variables):
-        """Make the slots of `variables` now; they are made at a variable's first update otherwise."""
+        """Make the slots of `variables` now, not at each one's first update."""
         for variable in variables:
             self._slots_of(variable)
 
@@ -348,8 +348,8 @@ def _as_gradient(grad):
     if isinstance(grad, (np.ndarray, np.generic, int, float)):
         return Tensor(np.asarray(grad, getattr(grad, "dtype", dtypes.floatx().np)))
     raise InvalidArgumentError(
-        f"apply_gradients: a gradient must be a tensor or None, got {type(grad).__name__}. Expected "
-        "pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
+        f"apply_gradients: a gradient must be a tensor or None, got {type(grad).__name__}. "
+        "Expected pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
     )
 
 

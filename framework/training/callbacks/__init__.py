@@ -1,0 +1,6 @@
+"""Callbacks: what happens at the beginnings and ends of training, epochs and batches."""
+
+from framework.training.callbacks.base import Callback, CallbackList
+from framework.training.callbacks.history import History
+
+__all__ = ["Callback", "CallbackList", "History"]

@@ -1,0 +1,25 @@
+"""History: the logs of every epoch."""
+
+from framework.training.callbacks.base import Callback
+
+
+class History(Callback):
+    """What `fit` returns: `history.history["loss"]` is the list of each epoch's loss.
+
+    It is filled as training goes on, so it is complete up to an interruption.
+    """
+
+    def __init__(self):
+        self.epoch = []
+        self.history = {}
+
+    def on_train_begin(self, logs=None):
+        self.epoch = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+
+    def __repr__(self):
+        return f"<History: {len(self.epoch)} epochs of {', '.join(self.history)}>"
