@@ -1,10 +1,17 @@
-"""The measuring process of import_time.py, `import_probe.py MODULE`, with little else loaded."""
+"""The measuring process of import_time.py, with little else loaded.
+
+`import_probe.py MODULE NAME...` imports the module and looks up the dotted names in it.
+"""
 
 import sys
 import time
 
 start = time.perf_counter()
 module = __import__(sys.argv[1])
+for name in sys.argv[2:]:
+    found = module
+    for part in name.split("."):
+        found = getattr(found, part)
 seconds = time.perf_counter() - start
 
 

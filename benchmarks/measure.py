@@ -24,7 +24,7 @@ Measured = TypeVar("Measured")
 
 
 class WorkerError(RuntimeError):
-    """A measuring process that did not answer; the message is what it said last."""
+    """A measuring process that did not answer; the message is what it wrote instead."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Spread:
     def of(cls, values: Sequence[float]) -> "Spread":
         return cls(statistics.median(values), min(values), max(values))
 
-    def text(self, scale: float = 1.0, digits: int = 2) -> str:
-        """`median (low-high)` after multiplying by `scale`."""
-        median, low, high = (f"{value * scale:.{digits}f}" for value in asdict(self).values())
+    def text(self, digits: int) -> str:
+        """The median, and in brackets the lowest and highest."""
+        median, low, high = (f"{value:.{digits}f}" for value in asdict(self).values())
         return f"{median} ({low} to {high})"
 
 
@@ -74,8 +74,7 @@ def run_worker(python: str, script: str, *arguments: str, **extra: str) -> dict[
     command = [python, str(HERE / script), *arguments]
     done = run(command, environment(**extra))
     if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise WorkerError(said[-1])
+        raise WorkerError(done.stderr.strip() or f"exit code {done.returncode}")
     return json.loads(done.stdout.splitlines()[-1])
 
 

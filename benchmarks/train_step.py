@@ -70,7 +70,7 @@ def outcome(answers: Sequence[Answer] | None) -> dict[str, Any]:
         return {"status": "not installed"}
     errors = [answer["error"] for answer in answers if "error" in answer]
     if errors:
-        return {"status": f"failed: {errors[0]}"}
+        return {"status": f"failed: {errors[0].splitlines()[-1]}", "error": errors[0]}
     spread = measure.Spread.of([answer["median"] * 1e6 for answer in answers])
     return {
         "status": "measured",
