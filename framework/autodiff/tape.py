@@ -19,7 +19,7 @@ from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError, TapeError
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable
+from framework.core.variable import CoreVariable, KerasVariable, Variable
 from framework.ops.movement import broadcast_to, sum_to
 
 
@@ -224,12 +224,15 @@ class GradientTape(Recorder):
                 "Argument `target` should be a list or nested structure of Tensors or Variables "
                 "to be differentiated, but received None."
             )
-        flat_sources = [_checked_source(s) for s in nest.flatten(sources)]
+        flat_sources = nest.flatten(sources)
+        for source in flat_sources:
+            if type(source) not in _SOURCES:
+                _check_source(source)
         taped = bool(thread.stack)
         grads = self._seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
-            found = [self._found(grads, s, taped, zero) for s in flat_sources]
+            found = [self._found(grads, s, zero) for s in flat_sources]
         if type(sources) is list and len(found) == len(sources):
             return found
         return nest.pack_sequence_as(sources, found)
@@ -248,6 +251,10 @@ class GradientTape(Recorder):
 
     def _seeds(self, target, output_gradients, taped):
         """The cotangents of the targets: serial -> array (a tensor where `taped`)."""
+        if type(target) is Tensor and output_gradients is None and not target.array.ndim:
+            one = _ONES.get(target.array.dtype)  # the usual case: a loss
+            if one is not None:
+                return {target.serial: Tensor(one) if taped else one}
         targets = nest.flatten(target)
         seeds = [None] * len(targets)
         if output_gradients is not None:
@@ -306,7 +313,7 @@ class GradientTape(Recorder):
                 if d is None:
                     continue
                 if shape is not None and d.shape != shape:
-                    d = sum_to(d, shape=shape)
+                    d = sum_to(d, shape=shape) if taped else sum_to.forward(d, shape=shape)
                 grads[serial] = grads[serial] + d if serial in grads else d
 
     def _joint(self, op, entry, g, grads, needed, taped):
@@ -353,20 +360,18 @@ class GradientTape(Recorder):
                 needed.update(s for s, _, _ in made) if type(made) is tuple else needed.add(made)
         return needed
 
-    def _found(self, grads, source, taped, zero):
+    def _found(self, grads, source, zero):
         """The finished gradient of one source."""
-        if isinstance(source, CoreVariable):
-            parts = [grads[s] for s in self._reads.get(source.serial, ()) if s in grads]
-            if source.serial in grads:  # the variable itself was a target
-                parts.append(grads[source.serial])
-            g = None
-            for part in parts:
-                g = part if g is None else g + part
-        else:
-            g = grads.get(source.serial)
+        g = grads.get(source.serial)  # of a variable: it was a target itself
+        if type(source) is not Tensor:
+            for serial in self._reads.get(source.serial, ()):
+                if serial in grads:
+                    g = grads[serial] if g is None else g + grads[serial]
         array = source.array
-        if array.dtype.kind in "fcV" and g is not None:
-            return g if type(g) is Tensor else Tensor(np.asarray(g))
+        if g is not None and array.dtype.kind in "fcV":
+            if type(g) is Tensor:
+                return g
+            return Tensor(g if type(g) is np.ndarray else np.asarray(g))
         return Tensor(np.zeros(array.shape, array.dtype)) if zero else None
 
 
@@ -386,7 +391,13 @@ class _Pause:
             self._tape._start()
 
 
+_SOURCES = frozenset((Tensor, Variable, KerasVariable))
+_ONES = {np.dtype(t): np.ones((), t) for t in ("float32", "float64")}
+
+
 def _wants_zero(option):
+    if option is UnconnectedGradients.NONE:
+        return False
     try:
         return UnconnectedGradients(option) is UnconnectedGradients.ZERO
     except ValueError:
@@ -395,13 +406,12 @@ def _wants_zero(option):
         ) from None
 
 
-def _checked_source(source):
-    if isinstance(source, (Tensor, CoreVariable)):
-        return source
-    raise InvalidArgumentError(
-        f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
-        f"{source!r} of type {type(source).__name__}."
-    )
+def _check_source(source):
+    if not isinstance(source, (Tensor, CoreVariable)):
+        raise InvalidArgumentError(
+            f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
+            f"{source!r} of type {type(source).__name__}."
+        )
 
 
 def _seed(seed, array, taped):

@@ -40,6 +40,8 @@ transpose = movement(
 
 
 def _sum_to(x, *, shape):
+    if not shape:
+        return np.add.reduce(x, axis=None)
     lead = x.ndim - len(shape)
     axes = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(shape) if n == 1)
     return np.add.reduce(x, axis=axes, keepdims=True).reshape(shape)
@@ -48,6 +50,8 @@ def _sum_to(x, *, shape):
 def _broadcast_to(x, *, shape):
     """A zero-stride view; five times faster to make than `np.broadcast_to`'s."""
     x = np.asarray(x)
+    if not x.ndim:
+        return np.ndarray(shape, x.dtype, x, strides=(0,) * len(shape))
     lead = len(shape) - x.ndim
     if lead < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[lead:], strict=True)):
         raise ValueError(f"shape {x.shape} does not broadcast to {tuple(shape)}")
