@@ -1,0 +1,285 @@
+"""Activation functions: Keras's names and formulas, on tensors, arrays and KerasTensors."""
+
+import math
+
+from framework.core import dtypes
+from framework.core.axes import one_axis
+from framework.core.configurable import Resolved, serialize_value
+from framework.core.doors import cast, tensor
+from framework.core.errors import ShapeError
+from framework.core.registry import Registry
+from framework.core.tensor import Tensor
+from framework.ops import elementwise as e, movement, rows, special
+
+activations = Registry("activation")
+
+
+def _floating(x):
+    """`x` as a tensor of a floating dtype; integers become floatx."""
+    if type(x) is Tensor and x.array.dtype.kind == "f":
+        return x
+    x = tensor(x)
+    return x if x.dtype.is_inexact else cast(x, dtype=dtypes.floatx().np)
+
+
+@activations.add()
+def linear(x):
+    """`x` itself."""
+    return x
+
+
+@activations.add()
+def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
+    """`max(x, 0)`.
+
+    Args:
+        negative_slope: the slope below `threshold`.
+        max_value: the largest value given, where not None.
+        threshold: up to which the result is `negative_slope * (x - threshold)`.
+
+    >>> import framework as tf
+    >>> relu(tf.constant([-1.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    x = x if type(x) is Tensor else tensor(x)
+    if not threshold and not negative_slope:
+        x = e.relu(x)
+    else:
+        x = e.select(x > threshold, x, (x - threshold) * negative_slope)
+    return x if max_value is None else e.minimum(x, max_value)
+
+
+@activations.add()
+def leaky_relu(x, negative_slope=0.2):
+    """`x` where positive, else `negative_slope * x`."""
+    x = tensor(x)
+    return e.select(x > 0, x, x * negative_slope)
+
+
+@activations.add()
+def relu6(x):
+    """`min(max(x, 0), 6)`."""
+    return e.minimum(e.relu(tensor(x)), 6)
+
+
+@activations.add()
+def elu(x, alpha=1.0):
+    """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
+    x = _floating(x)
+    return e.select(x > 0, x, e.expm1(e.minimum(x, 0)) * alpha)
+
+
+@activations.add()
+def selu(x):
+    """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
+    return elu(x, 1.6732632423543772) * 1.0507009873554805
+
+
+@activations.add()
+def celu(x, alpha=1.0):
+    """`max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))` (Barron 2017, arXiv:1704.07483)."""
+    x = _floating(x)
+    return e.relu(x) + e.expm1(e.minimum(x, 0) / alpha) * alpha
+
+
+@activations.add()
+def softplus(x):
+    """`log(1 + exp(x))`."""
+    return e.softplus(_floating(x))
+
+
+@activations.add()
+def softsign(x):
+    """`x / (1 + |x|)`."""
+    x = _floating(x)
+    return x / (e.absolute(x) + 1)
+
+
+@activations.add()
+def squareplus(x, b=4):
+    """`(x + sqrt(x**2 + b)) / 2` (Barron 2021, arXiv:2112.11687)."""
+    x = _floating(x)
+    return (x + e.sqrt(e.square(x) + float(b))) / 2.0
+
+
+@activations.add()
+def soft_shrink(x, threshold=0.5):
+    """`x` moved towards 0 by `threshold`, and 0 within it."""
+    x = _floating(x)
+    return e.relu(x - threshold) - e.relu(-x - threshold)
+
+
+@activations.add()
+def hard_shrink(x, threshold=0.5):
+    """`x` where `|x| > threshold`, else 0."""
+    x = _floating(x)
+    return e.select(e.absolute(x) > threshold, x, 0.0)
+
+
+@activations.add()
+def tanh_shrink(x):
+    """`x - tanh(x)`."""
+    x = _floating(x)
+    return x - e.tanh(x)
+
+
+@activations.add()
+def threshold(x, threshold, default_value):
+    """`x` where `x > threshold`, else `default_value`."""
+    x = tensor(x)
+    return e.select(x > threshold, x, default_value)
+
+
+@activations.add()
+def sparse_plus(x):
+    """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between."""
+    x = _floating(x)
+    return e.select(x <= -1, 0.0, e.select(x < 1, e.square(x + 1) * 0.25, x))
+
+
+@activations.add()
+def sparse_sigmoid(x):
+    """0 up to -1, 1 from 1 on, `(x + 1) / 2` between."""
+    return e.clip((_floating(x) + 1) * 0.5, 0.0, 1.0)
+
+
+@activations.add("swish")
+def silu(x):
+    """`x * sigmoid(x)`, also called swish (Ramachandran et al. 2017, arXiv:1710.05941)."""
+    x = _floating(x)
+    return x * e.sigmoid(x)
+
+
+@activations.add()
+def gelu(x, approximate=False):
+    """`x * P(X <= x)` for a normal X (Hendrycks & Gimpel 2016, arXiv:1606.08415).
+
+    Args:
+        approximate: use the paper's tanh approximation.
+    """
+    x = _floating(x)
+    if approximate:
+        inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+        return x * (e.tanh(inner) + 1) * 0.5
+    return x * (special.erf(x * math.sqrt(0.5)) + 1) * 0.5
+
+
+@activations.add()
+def glu(x, axis=-1):
+    """The first half along `axis` times the sigmoid of the second (Dauphin 2016, arXiv:1612.08083)."""
+    x = _floating(x)
+    axis = one_axis(axis, x.ndim, "glu")
+    if x.shape[axis] is None or x.shape[axis] % 2:
+        raise ShapeError(f"glu: axis {axis} must have an even size, got shape {tuple(x.shape)}.")
+    half = x.shape[axis] // 2
+    a, b = movement.split(x, sizes=(half, half), axis=axis)
+    return a * e.sigmoid(b)
+
+
+@activations.add()
+def tanh(x):
+    """`tanh(x)`."""
+    return e.tanh(_floating(x))
+
+
+@activations.add()
+def sigmoid(x):
+    """`1 / (1 + exp(-x))`."""
+    return e.sigmoid(_floating(x))
+
+
+@activations.add()
+def exponential(x):
+    """`exp(x)`."""
+    return e.exp(_floating(x))
+
+
+@activations.add()
+def hard_sigmoid(x):
+    """`min(max(x / 6 + 1/2, 0), 1)`."""
+    return e.minimum(e.relu(_floating(x) + 3), 6) / 6.0
+
+
+@activations.add("hard_swish")
+def hard_silu(x):
+    """`x * hard_sigmoid(x)`, also called hard_swish (Howard et al. 2019, arXiv:1905.02244)."""
+    x = _floating(x)
+    return x * hard_sigmoid(x)
+
+
+@activations.add()
+def hard_tanh(x):
+    """`min(max(x, -1), 1)`."""
+    return e.clip(_floating(x), -1.0, 1.0)
+
+
+@activations.add()
+def mish(x):
+    """`x * tanh(softplus(x))` (Misra 2019, arXiv:1908.08681)."""
+    x = _floating(x)
+    return x * e.tanh(e.softplus(x))
+
+
+@activations.add()
+def log_sigmoid(x):
+    """`log(sigmoid(x))`, exact for large negative `x` too."""
+    return -e.softplus(-_floating(x))
+
+
+@activations.add()
+def softmax(x, axis=-1):
+    """`exp(x)` divided by its sum over `axis` (an int, or a sequence of axes taken together)."""
+    return _along(rows.softmax, x, axis, "softmax")
+
+
+@activations.add()
+def log_softmax(x, axis=-1):
+    """`x - log(sum(exp(x)))` over `axis` (an int, or a sequence of axes taken together)."""
+    return _along(rows.log_softmax, x, axis, "log_softmax")
+
+
+@activations.add()
+def sparsemax(x, axis=-1):
+    """The nearest point of the probability simplex (Martins & Astudillo 2016, arXiv:1602.02068)."""
+    return _along(special.sparsemax, x, axis, "sparsemax")
+
+
+def _along(op, x, axis, what):
+    x = _floating(x)
+    if not isinstance(axis, (tuple, list)):
+        return op(x, axis=one_axis(axis, x.ndim, what))
+    axes = tuple(one_axis(a, x.ndim, what) for a in axis)
+    if len(axes) == 1:
+        return op(x, axis=axes[0])
+    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes moved to the end, as one
+    moved = movement.transpose(x, perm=rest + axes)
+    rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), -1))
+    result = movement.reshape(op(rows_of, axis=len(rest)), shape=tuple(moved.shape))
+    back = sorted(range(x.ndim), key=(rest + axes).__getitem__)
+    return movement.transpose(result, perm=tuple(back))
+
+
+swish, hard_swish = silu, hard_silu
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+def get(identifier):
+    """The activation function for a name, a function, a layer or a config; None gives `linear`."""
+    return linear if identifier is None else activations.get(identifier)
+
+
+def serialize(activation):
+    """A function's name, or the config of a layer."""
+    return serialize_value(activation)
+
+
+def deserialize(config, custom_objects=None):
+    """The activation for what `serialize` gave."""
+    if isinstance(config, str) and custom_objects and config in custom_objects:
+        return custom_objects[config]
+    return get(config)
+
+
+Activation = Resolved("an activation", get)

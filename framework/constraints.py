@@ -1,0 +1,104 @@
+"""Constraints: what a weight is changed to after each update."""
+
+from framework.core import dtypes
+from framework.core.axes import all_axes
+from framework.core.configurable import Configurable, Resolved, serialize_value
+from framework.core.doors import tensor
+from framework.core.registry import Registry
+from framework.ops import elementwise as e, reduction
+
+constraints = Registry("constraint")
+
+
+class Constraint(Configurable):
+    """Base of constraints: `constraint(w)` gives the tensor that the weight becomes.
+
+    Own ones subclass this and define `__call__`; a plain function of a tensor does too.
+    """
+
+    def __call__(self, w):
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(w).")
+
+
+def _norms(w, axis):
+    axis = all_axes(axis, w.ndim, "constraint")
+    return e.sqrt(reduction.reduce_sum(e.square(w), axis=axis, keepdims=True))
+
+
+@constraints.add()
+class MaxNorm(Constraint):
+    """Norms over `axis` of at most `max_value`.
+
+    Args:
+        max_value: a number.
+        axis: an int or a sequence: 0 for the inputs of each unit of a Dense kernel.
+
+    >>> import framework as tf
+    >>> MaxNorm(1.0)(tf.constant([[3.0], [4.0]])).numpy().round(3)
+    array([[0.6],
+           [0.8]], dtype=float32)
+    """
+
+    max_value: float = 2
+    axis: object = 0
+
+    def __call__(self, w):
+        w = tensor(w)
+        norms = _norms(w, self.axis)
+        return w * (e.clip(norms, 0.0, self.max_value) / (norms + dtypes.epsilon()))
+
+
+@constraints.add()
+class NonNeg(Constraint):
+    """No negative elements."""
+
+    def __call__(self, w):
+        return e.maximum(tensor(w), 0)
+
+
+@constraints.add()
+class UnitNorm(Constraint):
+    """Norms over `axis` of 1."""
+
+    axis: object = 0
+
+    def __call__(self, w):
+        w = tensor(w)
+        return w / (_norms(w, self.axis) + dtypes.epsilon())
+
+
+@constraints.add()
+class MinMaxNorm(Constraint):
+    """Norms over `axis` brought the share `rate` of the way into [min_value, max_value]."""
+
+    min_value: float = 0.0
+    max_value: float = 1.0
+    rate: float = 1.0
+    axis: object = 0
+
+    def __call__(self, w):
+        w = tensor(w)
+        norms = _norms(w, self.axis)
+        inside = e.clip(norms, self.min_value, self.max_value)
+        desired = inside * self.rate + norms * (1 - self.rate)
+        return w * (desired / (norms + dtypes.epsilon()))
+
+
+def get(identifier):
+    """The constraint for a name, class, instance, function or config; None stays None."""
+    return constraints.get(identifier)
+
+
+def serialize(constraint):
+    """The config from which `deserialize` makes an equal constraint."""
+    return serialize_value(constraint)
+
+
+def deserialize(config, custom_objects=None):
+    """The constraint that `serialize` described."""
+    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
+        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
+    return get(config)
+
+
+ConstraintField = Resolved("a constraint", get)

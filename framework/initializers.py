@@ -1,0 +1,330 @@
+"""Initializers: what a new weight holds. Each is called with a shape and a dtype.
+
+Random ones are a function of their seed: one without a seed takes one from the global generator
+when it is made, so that a program which calls `set_seed` first makes the same weights again.
+"""
+
+import math
+
+import numpy as np
+
+from framework.core import dtypes, random
+from framework.core.configurable import Configurable, Resolved, one_of, serialize_value
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.registry import Registry
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+
+initializers = Registry("initializer")
+
+
+class Initializer(Configurable):
+    """Base of initializers: `initializer(shape, dtype=None)` gives a tensor.
+
+    Own ones subclass this and define `__call__`; a plain function of a shape and a dtype does too.
+    """
+
+    def __call__(self, shape, dtype=None):
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(shape, dtype).")
+
+    def clone(self):
+        """A new initializer of the same configuration."""
+        return self.from_config(self.get_config())
+
+
+def _full(shape, value, dtype):
+    dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+    return Tensor(np.full(tuple(shape), value, dtype.np))
+
+
+@initializers.add("zero")
+class Zeros(Initializer):
+    """All zeros."""
+
+    def __call__(self, shape, dtype=None):
+        return _full(shape, 0, dtype)
+
+
+@initializers.add("one")
+class Ones(Initializer):
+    """All ones."""
+
+    def __call__(self, shape, dtype=None):
+        return _full(shape, 1, dtype)
+
+
+@initializers.add()
+class Constant(Initializer):
+    """All the same number; or the values of an array that broadcasts to the shape."""
+
+    value: object = 0.0
+
+    def __call__(self, shape, dtype=None):
+        return _full(shape, array_of(self.value), dtype)
+
+
+@initializers.add("IdentityInitializer")
+class Identity(Initializer):
+    """`gain` times the identity matrix; the shape must have two axes."""
+
+    gain: float = 1.0
+
+    def __call__(self, shape, dtype=None):
+        if len(shape) != 2:
+            raise ShapeError(
+                f"Identity initializer: expected a shape of two axes, got {tuple(shape)}."
+            )
+        dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+        return Tensor((np.eye(*shape) * self.gain).astype(dtype.np))
+
+
+# ---- random --------------------------------------------------------------------------------------
+
+
+def _seed(value):
+    if value is None or isinstance(value, random.SeedGenerator):
+        return value
+    if isinstance(value, dict):
+        return random.SeedGenerator.from_config(value.get("config", value))
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InvalidArgumentError("expected an int, a SeedGenerator or None")
+    return int(value)
+
+
+Seed = Resolved("a seed", _seed)
+
+
+class RandomInitializer(Initializer):
+    """Base of random initializers: the same values at each call, unless seeded by a SeedGenerator."""
+
+    _base_fields = False
+
+    def __post_init__(self):
+        seed = self.seed
+        if not isinstance(seed, random.SeedGenerator):
+            seed = random.Stateless(random.make_seed() if seed is None else seed)
+        self._source = seed
+
+    def _draw(self, distribution, shape, dtype, a, b):
+        dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+        return random.draw(self._source, distribution, tuple(shape), dtype, a, b)
+
+
+@initializers.add("normal")
+class RandomNormal(RandomInitializer):
+    """Normally distributed."""
+
+    mean: float = 0.0
+    stddev: float = 0.05
+    seed: Seed = None
+
+    def __call__(self, shape, dtype=None):
+        return self._draw("normal", shape, dtype, self.mean, self.stddev)
+
+
+@initializers.add("uniform")
+class RandomUniform(RandomInitializer):
+    """Uniformly distributed between `minval` and `maxval`."""
+
+    minval: float = -0.05
+    maxval: float = 0.05
+    seed: Seed = None
+
+    def __call__(self, shape, dtype=None):
+        return self._draw("uniform", shape, dtype, self.minval, self.maxval)
+
+
+@initializers.add()
+class TruncatedNormal(RandomInitializer):
+    """Normally distributed; what lies beyond two standard deviations is drawn again."""
+
+    mean: float = 0.0
+    stddev: float = 0.05
+    seed: Seed = None
+
+    def __call__(self, shape, dtype=None):
+        return self._draw("truncated_normal", shape, dtype, self.mean, self.stddev)
+
+
+# The standard deviation of a standard normal cut off at two standard deviations.
+_CUT = 0.87962566103423978
+
+
+def _positive(value):
+    if isinstance(value, str) or not float(value) > 0:
+        raise InvalidArgumentError("expected a number > 0")
+    return float(value)
+
+
+def _distribution(value):
+    known = ("uniform", "truncated_normal", "untruncated_normal")
+    value = "truncated_normal" if value == "normal" else str(value).lower()
+    return one_of(*known).resolve(value)
+
+
+@initializers.add()
+class VarianceScaling(RandomInitializer):
+    """Random with the variance `scale / n`, n being the fan-in, the fan-out or their mean.
+
+    Args:
+        scale: a number > 0.
+        mode: "fan_in", "fan_out" or "fan_avg".
+        distribution: "truncated_normal", "untruncated_normal" or "uniform".
+        seed: an int, a SeedGenerator or None.
+        input_axes, output_axes: the axes whose sizes make the fan-in and fan-out; by default those
+            of a kernel `(..., inputs, outputs)`.
+    """
+
+    scale: Resolved("a number > 0", _positive) = 1.0
+    mode: one_of("fan_in", "fan_out", "fan_avg") = "fan_in"
+    distribution: Resolved("a distribution", _distribution) = "truncated_normal"
+    seed: Seed = None
+    input_axes: object = None
+    output_axes: object = None
+
+    def __call__(self, shape, dtype=None):
+        fan_in, fan_out = compute_fans(shape, self.input_axes, self.output_axes)
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
+        variance = self.scale / max(1.0, fan)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3 * variance)
+            return self._draw("uniform", shape, dtype, -limit, limit)
+        if self.distribution == "untruncated_normal":
+            return self._draw("normal", shape, dtype, 0.0, math.sqrt(variance))
+        return self._draw("truncated_normal", shape, dtype, 0.0, math.sqrt(variance) / _CUT)
+
+
+def compute_fans(shape, input_axes=None, output_axes=None):
+    """How many inputs feed one output of a weight of this shape, and how many outputs one input.
+
+    >>> compute_fans((3, 3, 4, 8)), compute_fans((5,))
+    ((36, 72), (5, 5))
+    """
+    shape = tuple(shape)
+    if input_axes is not None and output_axes is not None:
+        return tuple(math.prod(shape[i] for i in axes) for axes in (input_axes, output_axes))
+    if len(shape) < 2:
+        return (math.prod(shape),) * 2
+    field = math.prod(shape[:-2])
+    return shape[-2] * field, shape[-1] * field
+
+
+class _Scaled(VarianceScaling):
+    """A VarianceScaling of fixed scale, mode and distribution."""
+
+    _fixed = (1.0, "fan_in", "truncated_normal")
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.scale, cls.mode, cls.distribution = cls._fixed
+        for name in ("scale", "mode", "distribution"):
+            cls._fields.pop(name, None)
+
+
+@initializers.add()
+class GlorotUniform(_Scaled):
+    """Uniform within sqrt(6 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
+
+    _fixed = (1.0, "fan_avg", "uniform")
+
+
+@initializers.add()
+class GlorotNormal(_Scaled):
+    """Truncated normal of variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010)."""
+
+    _fixed = (1.0, "fan_avg", "truncated_normal")
+
+
+@initializers.add()
+class HeUniform(_Scaled):
+    """Uniform within sqrt(6 / fan_in) (He et al. 2015, arXiv:1502.01852)."""
+
+    _fixed = (2.0, "fan_in", "uniform")
+
+
+@initializers.add()
+class HeNormal(_Scaled):
+    """Truncated normal of variance 2 / fan_in (He et al. 2015, arXiv:1502.01852)."""
+
+    _fixed = (2.0, "fan_in", "truncated_normal")
+
+
+@initializers.add()
+class LecunUniform(_Scaled):
+    """Uniform within sqrt(3 / fan_in) (LeCun et al. 1998)."""
+
+    _fixed = (1.0, "fan_in", "uniform")
+
+
+@initializers.add()
+class LecunNormal(_Scaled):
+    """Truncated normal of variance 1 / fan_in (LeCun et al. 1998)."""
+
+    _fixed = (1.0, "fan_in", "truncated_normal")
+
+
+@initializers.add("OrthogonalInitializer")
+class Orthogonal(RandomInitializer):
+    """A matrix of orthonormal rows or columns, whichever are fewer, times `gain`.
+
+    More than two axes are taken as `(product of the others, last)` (Saxe et al. 2014).
+    """
+
+    gain: float = 1.0
+    seed: Seed = None
+
+    def __call__(self, shape, dtype=None):
+        if len(shape) < 2:
+            raise ShapeError(
+                f"Orthogonal initializer: expected a shape of at least two axes, got {tuple(shape)}."
+            )
+        dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        tall = (max(rows, columns), min(rows, columns))
+        wide = "float64" if dtype == "float64" else "float32"
+        q, r = np.linalg.qr(self._draw("normal", tall, wide, 0.0, 1.0).array)
+        q *= np.sign(np.diagonal(r))  # makes the distribution uniform over orthogonal matrices
+        q = q.T if rows < columns else q
+        return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+class _Given:
+    """The initializer of a weight whose values are given as an array."""
+
+    __name__ = "given"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __call__(self, shape, dtype=None):
+        if tuple(shape) != self.array.shape:
+            raise ShapeError(
+                f"initializer: the array given has shape {self.array.shape}, the weight has shape "
+                f"{tuple(shape)}."
+            )
+        return Tensor(np.array(self.array, dtypes.as_dtype(dtype or dtypes.floatx()).np))
+
+
+def get(identifier):
+    """The initializer for a name, class, instance, function, config or array; None stays None."""
+    if isinstance(identifier, (Tensor, CoreVariable, np.ndarray, np.generic)):
+        return _Given(np.array(identifier))
+    return initializers.get(identifier)
+
+
+def serialize(initializer):
+    """The config from which `deserialize` makes an equal initializer."""
+    return serialize_value(initializer)
+
+
+def deserialize(config, custom_objects=None):
+    """The initializer that `serialize` described."""
+    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
+        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
+    return get(config)
+
+
+InitializerField = Resolved("an initializer", get)

@@ -1,0 +1,124 @@
+"""Regularizers: penalties on weights or outputs, added to the loss."""
+
+import math
+
+import numpy as np
+
+from framework.core.configurable import Configurable, Resolved, one_of, serialize_value
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.registry import Registry
+from framework.ops import contraction, elementwise as e, reduction
+
+regularizers = Registry("regularizer")
+
+
+def _strength(value):
+    value = 0.0 if value is None else value
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__"):
+        raise InvalidArgumentError(f"expected a number, got {type(value).__name__}")
+    if not 0 <= float(value) < math.inf:
+        raise InvalidArgumentError("expected a finite number >= 0")
+    return float(value)
+
+
+Strength = Resolved("a number >= 0", _strength)
+
+
+class Regularizer(Configurable):
+    """Base of regularizers: `regularizer(x)` gives the penalty, a 0-d tensor.
+
+    Own ones subclass this and define `__call__`; a plain function of a tensor does too.
+    """
+
+    def __call__(self, x):
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(x).")
+
+
+def _total(x):
+    return reduction.reduce_sum(x, axis=tuple(range(x.ndim)), keepdims=False)
+
+
+@regularizers.add("l1_l2")
+class L1L2(Regularizer):
+    """`l1 * sum(|x|) + l2 * sum(x**2)`."""
+
+    l1: Strength = 0.0
+    l2: Strength = 0.0
+
+    def __call__(self, x):
+        x = tensor(x)
+        return _total(e.absolute(x)) * self.l1 + _total(e.square(x)) * self.l2
+
+
+@regularizers.add()
+class L1(Regularizer):
+    """`l1 * sum(|x|)`."""
+
+    l1: Strength = 0.01
+
+    def __call__(self, x):
+        return _total(e.absolute(tensor(x))) * self.l1
+
+
+@regularizers.add()
+class L2(Regularizer):
+    """`l2 * sum(x**2)`.
+
+    >>> import framework as tf
+    >>> L2(0.5)(tf.constant([1.0, 2.0])).numpy()
+    np.float32(2.5)
+    """
+
+    l2: Strength = 0.01
+
+    def __call__(self, x):
+        return _total(e.square(tensor(x))) * self.l2
+
+
+@regularizers.add()
+class OrthogonalRegularizer(Regularizer):
+    """`factor` times the mean cosine between different rows (or columns) of a matrix, in absolute value.
+
+    Args:
+        factor: a number >= 0.
+        mode: "rows" or "columns".
+    """
+
+    factor: Strength = 0.01
+    mode: one_of("rows", "columns") = "rows"
+
+    def __call__(self, x):
+        x = tensor(x)
+        if x.ndim != 2:
+            raise ShapeError(
+                f"OrthogonalRegularizer: expected a tensor of two axes, got shape {tuple(x.shape)}."
+            )
+        axis = 1 if self.mode == "rows" else 0
+        n = x.shape[1 - axis]
+        norm = e.sqrt(reduction.reduce_sum(e.square(x), axis=(axis,), keepdims=True))
+        unit = x / e.maximum(norm, 1e-12)
+        rows = self.mode == "rows"
+        cosines = contraction.matmul(unit, unit, transpose_a=not rows, transpose_b=rows)
+        others = e.absolute(cosines) * (1 - np.eye(n, dtype=x.dtype.np))
+        return _total(others) * (0.5 * self.factor / max(n * (n - 1) / 2, 1))
+
+
+def get(identifier):
+    """The regularizer for a name, class, instance, function or config; None stays None."""
+    return regularizers.get(identifier)
+
+
+def serialize(regularizer):
+    """The config from which `deserialize` makes an equal regularizer."""
+    return serialize_value(regularizer)
+
+
+def deserialize(config, custom_objects=None):
+    """The regularizer that `serialize` described."""
+    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
+        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
+    return get(config)
+
+
+RegularizerField = Resolved("a regularizer", get)
