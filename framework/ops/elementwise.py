@@ -7,6 +7,7 @@ import numpy as np
 
 from framework.core.op import elementwise, no_derivative
 from framework.core.quiet import quiet
+from framework.kernels import choose
 
 
 def unary(name, forward, vjp):
@@ -19,15 +20,18 @@ def binary(name, forward, vjp_a, vjp_b):
 
 # ---- choice ------------------------------------------------------------------------------------
 
+# a where the condition b holds, else an exact 0
+masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
 select = elementwise(
-    "select", np.where, no_derivative,
-    lambda g, condition: select(condition, g, 0.0), lambda g, condition: select(condition, 0.0, g),
+    "select", choose.select, no_derivative,
+    lambda g, condition: masked(g, condition),
+    lambda g, condition: masked(g, logical_not(condition)),
     inputs=("condition", "a", "b"),
 )  # fmt: skip
 
 
 def zero(g):
-    """A cotangent that is zero everywhere, where the mathematics says zero and not "unconnected"."""
+    """A cotangent of zeros: for a slope that is zero, which is not the same as "unconnected"."""
     return g * 0
 
 
@@ -94,22 +98,22 @@ divide_no_nan = binary(
 # A tie gives the whole gradient to the first argument.
 maximum = binary(
     "maximum", np.maximum,
-    lambda g, a, b: select(greater_equal(a, b), g, 0.0), lambda g, a, b: select(less(a, b), g, 0.0),
+    lambda g, a, b: masked(g, greater_equal(a, b)), lambda g, a, b: masked(g, less(a, b)),
 )  # fmt: skip
 minimum = binary(
     "minimum", np.minimum,
-    lambda g, a, b: select(less_equal(a, b), g, 0.0),
-    lambda g, a, b: select(greater(a, b), g, 0.0),
+    lambda g, a, b: masked(g, less_equal(a, b)),
+    lambda g, a, b: masked(g, greater(a, b)),
 )  # fmt: skip
 
 # Both bounds pass the gradient on to x.
 clip = elementwise(
     "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
-    lambda g, x, low, high: select(
-        logical_and(greater_equal(x, low), less_equal(x, high)), g, 0.0
+    lambda g, x, low, high: masked(
+        g, logical_and(greater_equal(x, low), less_equal(x, high))
     ),
-    lambda g, x, low: select(less(x, low), g, 0.0),
-    lambda g, x, high: select(greater(x, high), g, 0.0),
+    lambda g, x, low: masked(g, less(x, low)),
+    lambda g, x, high: masked(g, greater(x, high)),
 )  # fmt: skip
 
 # ---- powers, exponentials, logarithms -----------------------------------------------------------
@@ -123,7 +127,7 @@ def _power(a, b):
 def _power_vjp_b(g, y, a):
     """d a**b / db = y log a, and 0 where a <= 0."""
     positive = greater(a, 0)
-    return select(positive, g * y * log(select(positive, a, 1.0)), 0.0)
+    return masked(g * y * log(select(positive, a, 1.0)), positive)
 
 
 power = binary("power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b)
@@ -160,13 +164,14 @@ atan2 = binary(
 
 
 def _relu(x):
-    return np.maximum(x, _zero_of[x.dtype] if x.dtype in _zero_of else 0)
+    return np.maximum(x, _zero_of.get(x.dtype, 0))
 
 
 # np.maximum with a 0-d array takes half the time of np.maximum with a Python number.
 _zero_of = {np.dtype(t): np.zeros((), t) for t in ("float16", "float32", "float64")}
 
-relu = unary("relu", _relu, lambda g, y: select(greater(y, 0), g, 0.0))  # 0 at 0
+# 0 at 0; the product, as in TensorFlow, is faster than a choice
+relu = unary("relu", _relu, lambda g, y: multiply(g, greater(y, 0)))
 sigmoid = unary(
     "sigmoid", quiet(lambda x: np.reciprocal(np.exp(-x) + 1)), lambda g, y: g * (y - y * y)
 )

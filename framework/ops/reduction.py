@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.core.doors import cast
 from framework.core.op import no_derivative, reduction
-from framework.ops.elementwise import equal, exp, multiply, negative
+from framework.ops.elementwise import equal, exp
 from framework.ops.movement import broadcast_to, expand_axes, reshape, transpose
 
 
@@ -49,12 +49,13 @@ reduce_mean = reduction(
 
 def _share_of_ties(g, x, y, axis, keepdims):
     """Ties share the gradient evenly."""
-    chosen = cast(equal(x, restore(y, axis, keepdims)), dtype=_np_dtype(g))
+    chosen = cast(equal(x, restore(y, axis, keepdims)), dtype=np_dtype(g))
     ways = reduce_sum(chosen, axis=axis, keepdims=True)
     return restore(g, axis, keepdims) * (chosen / ways)
 
 
-def _np_dtype(x):
+def np_dtype(x):
+    """The NumPy dtype of an array or tensor."""
     return getattr(x, "array", x).dtype
 
 
@@ -104,7 +105,7 @@ def _others_vjp(g, x):
     for j in range(n):
         # column j of the Jacobian: the others' product of x with x_j set to one, but entry j is 0
         pick = np.arange(n) == j
-        ones = cast(pick, dtype=_np_dtype(x))
+        ones = cast(pick, dtype=np_dtype(x))
         replaced = x * (1 - ones) + ones
         rest = others_product(replaced) * (1 - ones)
         term = reduce_sum(g * rest, axis=(len(x.shape) - 1,), keepdims=True) * ones

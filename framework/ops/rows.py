@@ -5,7 +5,7 @@ import numpy as np
 from framework.core.op import Op, no_derivative
 from framework.ops.elementwise import exp
 from framework.ops.movement import expand_axes, one_hot
-from framework.ops.reduction import _np_dtype, reduce_sum
+from framework.ops.reduction import np_dtype, reduce_sum
 
 
 def _shifted(x, axis):
@@ -67,7 +67,7 @@ def _sparse_cross_entropy(logits, labels):
 
 def _sparse_cross_entropy_vjp(g, logits, labels):
     last = len(logits.shape) - 1
-    hot = one_hot(labels, depth=logits.shape[-1], dtype=_np_dtype(logits))
+    hot = one_hot(labels, depth=logits.shape[-1], dtype=np_dtype(logits))
     return expand_axes(g, (last,)) * (softmax(logits, axis=last) - hot)
 
 

@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 
+from framework.core.doors import cast
+from framework.core.op import Op
 from framework.core.quiet import quiet
 from framework.kernels import erf as _kernel
-from framework.ops.elementwise import binary, equal, exp, log, log1p, select, unary
+from framework.ops.elementwise import binary, equal, exp, greater, log, log1p, select, unary
+from framework.ops.reduction import np_dtype, reduce_sum
 
 erf = unary(
     "erf", quiet(_kernel.erf), lambda g, x: g * (exp(x * x * -1.0) * (2 / math.sqrt(math.pi)))
@@ -46,3 +49,25 @@ xdivy = binary(
     "xdivy", _where_not_zero(np.true_divide),
     lambda g, a, b: _unless_zero(a, g, b), lambda g, a, b: _unless_zero(a, g * a * -1.0, b * b),
 )  # fmt: skip
+
+
+def _sparsemax(x, *, axis):
+    z = np.moveaxis(x, axis, -1)
+    falling = -np.sort(-z, axis=-1)
+    size = np.arange(1, z.shape[-1] + 1, dtype=x.dtype)
+    excess = np.cumsum(falling, axis=-1, dtype=x.dtype) - 1
+    count = np.count_nonzero(falling * size > excess, axis=-1, keepdims=True)
+    threshold = np.take_along_axis(excess, count - 1, -1) / count.astype(x.dtype)
+    return np.moveaxis(np.maximum(z - threshold, 0), -1, axis)
+
+
+def _sparsemax_vjp(g, y, axis):
+    """On the support the cotangent less its mean there (equation 14 of the paper)."""
+    support = cast(greater(y, 0), dtype=np_dtype(y))
+    kept = g * support
+    total = reduce_sum(kept, axis=(axis,), keepdims=True)
+    return kept - support * (total / reduce_sum(support, axis=(axis,), keepdims=True))
+
+
+# Martins & Astudillo 2016, arXiv:1602.02068, algorithm 1
+sparsemax = Op("sparsemax", _sparsemax, _sparsemax_vjp, infer=lambda x, *, axis: (x.shape, x.dtype))

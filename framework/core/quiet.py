@@ -1,0 +1,65 @@
+"""Calls whose infinities and NaNs are known results, made without NumPy's warnings."""
+
+import contextvars
+import functools
+import inspect
+import threading
+
+import numpy as np
+
+
+class _Context(threading.local):
+    """Per thread a context in which NumPy warns of nothing.
+
+    Running a function in it costs 0.08 µs; `np.errstate` around the function costs 0.5 to 1 µs.
+    """
+
+    def __init__(self):
+        context = contextvars.Context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+_context = _Context()
+
+
+def quiet(function):
+    """`function` (a ufunc, or NumPy code on arrays) without NumPy's warnings.
+
+    `.ufunc` of the result is `function` itself.
+    """
+    if isinstance(function, np.ufunc):
+        arity, plain = function.nin, True
+    else:
+        parameters = inspect.signature(function).parameters.values()
+        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        arity = len(parameters)
+
+    def unary(x):
+        try:
+            return _context.run(function, x)
+        except RuntimeError:  # entered already: a quiet function within a quiet function
+            return _slowly(function, x)
+
+    def binary(a, b):
+        try:
+            return _context.run(function, a, b)
+        except RuntimeError:
+            return _slowly(function, a, b)
+
+    def general(*args, **kwargs):
+        try:
+            return _context.run(function, *args, **kwargs)
+        except RuntimeError:
+            return _slowly(function, *args, **kwargs)
+
+    made = {1: unary, 2: binary}.get(arity, general) if plain else general
+    if not isinstance(function, np.ufunc):  # keep the names of the parameters: rules use them
+        functools.update_wrapper(made, function)
+    made.ufunc = function  # the code that does the work, for whoever compiles it
+    return made
+
+
+def _slowly(function, *args, **kwargs):
+    with np.errstate(all="ignore"):
+        return function(*args, **kwargs)
