@@ -16,7 +16,7 @@ import numpy as np
 
 from framework.core import nest, recorders
 from framework.core.doors import tensor
-from framework.core.errors import InvalidArgumentError, ShapeError, TapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, TapeError
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
@@ -54,7 +54,7 @@ class GradientTape(Recorder):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        self._consumed = True  # until it is entered
+        self._consumed = self._fresh = True  # until it is entered
         self._clear()
 
     def _clear(self):
@@ -70,7 +70,9 @@ class GradientTape(Recorder):
         if self._recording:
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
-        self._consumed = False
+        if self._consumed and not self._fresh:
+            self._clear()  # its record is used up: it starts anew
+        self._consumed = self._fresh = False
         self._start()
         return self
 
@@ -228,12 +230,12 @@ class GradientTape(Recorder):
         for source in flat_sources:
             if type(source) not in _SOURCES:
                 _check_source(source)
-        taped = bool(thread.stack)
+        taped = any(r.differentiates or r.replays for r in thread.stack)
         grads = self._seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
             found = [self._found(grads, s, zero) for s in flat_sources]
-        if type(sources) is list and len(found) == len(sources):
+        if type(sources) is list and not any(map(nest.is_nested, sources)):
             return found
         return nest.pack_sequence_as(sources, found)
 
@@ -254,27 +256,27 @@ class GradientTape(Recorder):
         if type(target) is Tensor and output_gradients is None and not target.array.ndim:
             one = _ONES.get(target.array.dtype)  # the usual case: a loss
             if one is not None:
+                if target.serial is None:  # on no tape; it may be a source all the same
+                    target.serial = next(serials)
                 return {target.serial: Tensor(one) if taped else one}
         targets = nest.flatten(target)
         seeds = [None] * len(targets)
         if output_gradients is not None:
-            seeds = nest.flatten(output_gradients)
-            if len(seeds) != len(targets):
-                raise InvalidArgumentError(
-                    f"gradient: output_gradients has {len(seeds)} leaves, target {len(targets)}."
-                )
+            seeds = _matched(target, output_gradients, len(targets))
         grads = {}
-        for each, seed in zip(targets, seeds, strict=True):
-            each = each if isinstance(each, CoreVariable) else tensor(each)
-            array = each.array
-            if array.dtype.kind not in "fcV" or each.serial is None:
+        for item, given in zip(targets, seeds, strict=True):
+            found = item if isinstance(item, CoreVariable) else tensor(item)
+            array = found.array
+            if array.dtype.kind not in "fcV":
                 continue
-            if seed is None:
+            if found.serial is None:
+                found.serial = next(serials)
+            if given is None:
                 seed = np.ones(array.shape, array.dtype)
                 seed = Tensor(seed) if taped else seed
             else:
-                seed = _seed(seed, array, taped)
-            _accumulate(grads, each.serial, seed)
+                seed = _seed(given, array, taped)
+            _accumulate(grads, found.serial, seed)
         return grads
 
     def _walk_back(self, grads, sources, taped):
@@ -286,24 +288,18 @@ class GradientTape(Recorder):
         while walking:
             op, entries, made = walking.pop()
             if type(made) is tuple:
-                if not any(serial in grads for serial, _, _ in made):
-                    continue
-                g = tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
+                g = _cotangents(grads, kept, made, taped)
             else:
-                g = grads.pop(made, None)
-                if g is None:
-                    continue
-                if made in kept:
-                    grads[made] = g
+                g = grads.get(made) if made in kept else grads.pop(made, None)
+            if g is None:
+                continue
             if op.backward is not None:
                 self._joint(op, entries[0], g, grads, needed, taped)
                 continue
             for rule, serial, shape, arguments in entries:
                 if needed is not None and serial not in needed:
                     continue
-                if not arguments:
-                    d = rule(g)
-                elif taped:
+                if taped or not arguments:
                     d = rule(g, *arguments)
                 elif len(arguments) == 1:
                     (x,) = arguments
@@ -317,7 +313,7 @@ class GradientTape(Recorder):
                 grads[serial] = grads[serial] + d if serial in grads else d
 
     def _joint(self, op, entry, g, grads, needed, taped):
-        rule, found, shapes, arguments, asked, inputs = entry
+        _, found, shapes, arguments, asked, inputs = entry
         if needed is not None:
             asked = tuple(a and s in needed for a, s in zip(asked, found, strict=True))
         if not any(asked):
@@ -331,9 +327,8 @@ class GradientTape(Recorder):
         for serial, shape, d, is_asked in zip(found, shapes, ds, asked, strict=True):
             if d is None or not is_asked:
                 continue
-            if op.broadcasts and d.shape != shape:
-                d = sum_to(d, shape=shape)
-            _accumulate(grads, serial, d)
+            fits = not op.broadcasts or d.shape == shape
+            _accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
 
     def _serials_of(self, sources):
         found = set()
@@ -414,8 +409,32 @@ def _check_source(source):
         )
 
 
+def _matched(target, output_gradients, count):
+    """`output_gradients` as a list, one for each leaf of `target`."""
+    seeds = nest.flatten(output_gradients)
+    if len(seeds) != count:  # a list may stand for an array
+        seeds = _leaves_up_to(target, output_gradients)
+    if len(seeds) != count:
+        raise InvalidArgumentError(
+            f"gradient: output_gradients has {len(seeds)} leaves, target {count}."
+        )
+    return seeds
+
+
+def _leaves_up_to(target, values):
+    """What stands in `values` where `target` has its leaves."""
+    if not nest.is_nested(target):
+        return [values]
+    if type(target) not in (list, tuple) or not isinstance(values, (list, tuple)):
+        return nest.flatten(values)
+    return [leaf for t, v in zip(target, values) for leaf in _leaves_up_to(t, v)]
+
+
 def _seed(seed, array, taped):
-    seed = tensor(seed if hasattr(seed, "dtype") else np.asarray(seed, array.dtype))
+    try:
+        seed = tensor(seed, array.dtype)
+    except DTypeError as error:
+        raise DTypeError(f"gradient: output_gradients: {error}") from None
     if seed.array.ndim == 0 and array.ndim:
         seed = broadcast_to(seed, shape=array.shape)
     if seed.array.shape != array.shape:
@@ -427,6 +446,13 @@ def _seed(seed, array, taped):
 
 def _accumulate(grads, serial, d):
     grads[serial] = grads[serial] + d if serial in grads else d
+
+
+def _cotangents(grads, kept, made, taped):
+    """Those of an op's several outputs, zeros where one is missing; None if all are."""
+    if not any(serial in grads for serial, _, _ in made):
+        return None
+    return tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
 
 
 def _pop_or_zeros(grads, kept, output, taped):

@@ -15,8 +15,12 @@ class ShapeError(InvalidArgumentError):
     """Shapes do not fit together."""
 
 
-class DTypeError(FrameworkError, TypeError):
+class DTypeError(InvalidArgumentError, TypeError):
     """Dtypes do not fit together, or a type cannot be converted."""
+
+
+class SignatureError(InvalidArgumentError, TypeError):
+    """The arguments of a call do not fit what its function was declared to take."""
 
 
 class NotFoundError(FrameworkError, KeyError):
@@ -26,7 +30,7 @@ class NotFoundError(FrameworkError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-class OutOfRangeError(FrameworkError, IndexError):
+class OutOfRangeError(InvalidArgumentError, IndexError):
     """An index or label lies outside its range."""
 
 

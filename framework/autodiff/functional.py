@@ -1,0 +1,196 @@
+"""Derivatives of Python functions: thin functions over the tape, after TensorFlow's early ones."""
+
+import functools
+import inspect
+
+from framework.autodiff.tape import GradientTape
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.ops.elementwise import identity
+
+
+def gradients_function(f, params=None):
+    """A function that returns the list of the derivatives of `f` with respect to its arguments.
+
+    It takes `f`'s positional arguments, and `dy`, what multiplies the derivative of the result (of
+    which the sum is differentiated otherwise). The arguments reach `f` as tensors.
+
+    Args:
+        f: a function of positional arguments that returns a tensor or a nest of them.
+        params: the arguments to differentiate by, a sequence of positions or of names; all where
+            None. The others reach `f` as they are.
+
+    Example:
+        >>> import framework as tf
+        >>> from framework.autodiff.functional import gradients_function
+        >>> cube = lambda x: x * x * x
+        >>> [float(g) for g in gradients_function(cube)(2.0)]
+        [12.0]
+        >>> second = gradients_function(lambda x: gradients_function(cube)(x)[0])
+        >>> float(second(2.0)[0])
+        12.0
+    """
+    with_value = value_and_gradients_function(f, params)
+
+    @functools.wraps(f, assigned=_NAMES)
+    def gradients(*args, dy=None):
+        return with_value(*args, dy=dy)[1]
+
+    return gradients
+
+
+def value_and_gradients_function(f, params=None):
+    """As `gradients_function`, of a function that returns (result, derivatives)."""
+    with_vjp = make_vjp(f, params, persistent=False)
+
+    @functools.wraps(f, assigned=_NAMES)
+    def value_and_gradients(*args, dy=None):
+        value, vjp = with_vjp(*args)
+        return value, vjp(dy)
+
+    return value_and_gradients
+
+
+val_and_grad_function = value_and_gradients_function
+
+
+def make_vjp(f, params=None, persistent=True):
+    """A function that returns `f`'s result and its vjp.
+
+    `vjp(dy=None)` gives the list of the derivatives, `dy` being in the structure of the result
+    (ones where None).
+
+    Args:
+        f, params: as for `gradients_function`.
+        persistent: whether the vjp can be called more than once.
+    """
+
+    @functools.wraps(f, assigned=_NAMES)
+    def value_and_vjp(*args):
+        positions = _positions(f, params, len(args))
+        with GradientTape(persistent=persistent) as tape:
+            args, sources = _watched(args, positions, tape)
+            result = f(*args)
+            if result is None:
+                raise InvalidArgumentError(_returned_none(f))
+            # an argument returned as it is becomes a result of its own
+            result = nest.map_structure(lambda r: identity(tensor(r)), result)
+        return result, lambda dy=None: tape.gradient(result, sources, output_gradients=dy)
+
+    return value_and_vjp
+
+
+_NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of another function
+
+
+def _watched(args, positions, tape):
+    """The arguments, those at `positions` as watched tensors, each an object of its own."""
+    args, sources, seen = list(args), [], set()
+    for i in positions:
+        made = tensor(args[i])
+        if type(made) is Tensor and id(made) in seen:
+            made = identity(made)
+        seen.add(id(made))
+        tape.watch(made)
+        args[i] = made
+        sources.append(made)
+    return args, sources
+
+
+def _positions(f, params, count):
+    """The positions, among `count` arguments, of what is differentiated by."""
+    if params is None:
+        return range(count)
+    if isinstance(params, (str, int)):
+        params = (params,)
+    if all(isinstance(p, str) for p in params):
+        names = _parameter_names(f)
+        unknown = [p for p in params if p not in names]
+        if unknown:
+            raise InvalidArgumentError(
+                f"params: {_name(f)} has no parameter {', '.join(map(repr, unknown))}; "
+                f"it takes {', '.join(names) or 'none'}."
+            )
+        params = [names.index(p) for p in params]
+    elif not all(isinstance(p, int) for p in params):
+        raise InvalidArgumentError(f"params must be all strings or all integers; got {params}.")
+    missing = [p for p in params if not 0 <= p < count]
+    if missing:
+        raise InvalidArgumentError(
+            f"params: there is no argument number {missing[0]}; {_name(f)} was called with {count}."
+        )
+    return params
+
+
+def _parameter_names(f):
+    try:
+        return list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"params: the parameters of {_name(f)} cannot be found by name; give positions."
+        ) from None
+
+
+def implicit_value_and_gradients(f):
+    """A function that returns (result, [(gradient, variable), ...]).
+
+    The variables are the trainable ones that `f` read, in the order of their creation.
+
+    Args:
+        f: a function of any arguments that returns a tensor or a nest of them.
+
+    Raises:
+        ValueError: from the call, if `f` read no variable or returned None.
+
+    Example:
+        >>> import framework as tf
+        >>> from framework.autodiff.functional import implicit_value_and_gradients
+        >>> w = tf.Variable(3.0)
+        >>> value, [(gradient, variable)] = implicit_value_and_gradients(lambda x: w * w * x)(2.0)
+        >>> float(value), float(gradient), variable is w
+        (18.0, 12.0, True)
+    """
+
+    @functools.wraps(f, assigned=_NAMES)
+    def value_and_gradients(*args, **kwargs):
+        with GradientTape() as tape:
+            value = f(*args, **kwargs)
+        if value is None:
+            raise InvalidArgumentError(_returned_none(f))
+        variables = tape.watched_variables()
+        if not variables:
+            raise InvalidArgumentError(
+                "No trainable variables were accessed while the function was being computed."
+            )
+        grads = tape.gradient(value, list(variables))
+        return value, list(zip(grads, variables, strict=True))
+
+    return value_and_gradients
+
+
+def implicit_grad(f):
+    """As `implicit_value_and_gradients`, of a function that returns the pairs alone."""
+    with_value = implicit_value_and_gradients(f)
+
+    @functools.wraps(f, assigned=_NAMES)
+    def gradients(*args, **kwargs):
+        return with_value(*args, **kwargs)[1]
+
+    return gradients
+
+
+implicit_val_and_grad = implicit_value_and_gradients
+implicit_gradients = implicit_grad
+
+
+def _returned_none(f):
+    return (
+        "Cannot differentiate a function that returns None; did you forget to return a value from "
+        f"{_name(f)}?"
+    )
+
+
+def _name(f):
+    return getattr(f, "__name__", repr(f))

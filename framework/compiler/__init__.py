@@ -1,0 +1,1 @@
+"""Functions as graphs: `function`, traces of what ran, and fused elementwise code."""
