@@ -32,7 +32,8 @@ class Registry:
 
     def lookup(self, name):
         """The class or function called `name`; InvalidArgumentError, with the nearest name, if none."""
-        own = self._spellings.get(str(name).lower())
+        # "Huber" and "huber" may be a class and a function: the exact spelling goes first
+        own = name if name in self.by_name else self._spellings.get(str(name).lower())
         if own is None:
             raise InvalidArgumentError(
                 f"Unknown {self.sort}: {name!r}{suggest(name, self.by_name)}"

@@ -1,0 +1,219 @@
+"""What all losses share: dtype, masks, sample weights and reduction."""
+
+import inspect
+import math
+
+from framework.core.axes import all_axes
+from framework.core.configurable import Configurable, one_of, serialize_value
+from framework.core.doors import tensor
+from framework.core.dtypes import floatx
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.fields import ComputeDtype, Name
+from framework.core.naming import auto_name
+from framework.core.registry import Registry, snake_case
+from framework.ops.elementwise import divide_no_nan
+from framework.ops.losses import as_tensor, floats, label_form, same_rank
+from framework.ops.reduction import reduce_mean, reduce_sum
+
+losses = Registry("loss")
+
+Reduction = one_of(
+    "sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None
+)  # fmt: skip
+
+
+class Loss(Configurable):
+    """Base of losses: what is written in `call` is masked, weighted and reduced here.
+
+    Subclasses define `call(y_true, y_pred)`, which gives one value per sample.
+
+    Args:
+        name: a string, made from the class's name where None.
+        reduction: "sum"; "sum_over_batch_size" or "mean", the sum over the number of values;
+            "mean_with_sample_weight", the sum over the sum of the weights; "none" or None.
+        dtype: what the loss is computed in: a dtype or a policy; floatx where None.
+
+    Example:
+        >>> from framework.losses import Loss
+        >>> class FourthPower(Loss):
+        ...     def call(self, y_true, y_pred):
+        ...         return (y_true - y_pred) ** 4
+        >>> FourthPower()([0.0, 0.0], [1.0, 2.0]).numpy()
+        np.float32(8.5)
+    """
+
+    _base_fields = True
+    name: Name = None
+    reduction: Reduction = "sum_over_batch_size"
+    dtype: ComputeDtype = None
+
+    _casts_labels = True  # False where `call` takes y_true in the dtype it came in
+
+    def __post_init__(self):
+        if self.name is None:
+            self.name = auto_name(type(self).__name__)
+
+    def call(self, y_true, y_pred):
+        """The loss of each sample, not reduced."""
+        raise NotImplementedError(f"{type(self).__name__} must define call(y_true, y_pred).")
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        """The reduced loss.
+
+        Args:
+            y_true: the labels.
+            y_pred: the predictions; a mask that they carry counts as weights of 0 and 1.
+            sample_weight: one weight per value of `call`, or fewer that broadcast to them.
+        """
+        mask = getattr(y_pred, "_keras_mask", None)
+        dtype = self.dtype
+        y_pred = as_tensor(y_pred, dtype)
+        y_true = as_tensor(y_true, dtype) if self._casts_labels else tensor(y_true)
+        values = self.call(y_true, y_pred)
+        made = getattr(values, "_keras_mask", None)
+        values = as_tensor(values, dtype)
+        if made is not None:
+            mask = made if mask is None else tensor(mask) & made
+        weights = None
+        if sample_weight is not None or mask is not None:
+            weights = _weights(sample_weight, mask, self.reduction, dtype)
+            values, weights = _matched(values, weights, self.name)
+            values = values * weights
+        return _reduced(values, weights, self.reduction)
+
+    def get_config(self):
+        """The constructor's arguments; `dtype` only where it is not floatx."""
+        config = super().get_config()
+        if config.get("dtype") == floatx():
+            del config["dtype"]
+        return config
+
+    def __repr__(self):
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+def _weights(sample_weight, mask, reduction, dtype):
+    """Sample weights and mask in one. In a mean those that count share the weight of the masked."""
+    if sample_weight is not None:
+        sample_weight = as_tensor(sample_weight, dtype)
+    if mask is None:
+        return sample_weight
+    weights = as_tensor(mask, dtype)
+    if reduction in ("mean", "sum_over_batch_size"):
+        axes = all_axes(None, len(weights.shape), "mask")
+        counting = reduce_sum(weights, axis=axes, keepdims=False)
+        size = float(math.prod(n or 1 for n in weights.shape))
+        weights = weights * divide_no_nan(size, counting)
+    if sample_weight is None:
+        return weights
+    weights, sample_weight = _matched(weights, sample_weight, "mask")
+    return sample_weight * weights
+
+
+def _matched(values, weights, what):
+    """Values and weights of one rank; ShapeError where they do not fit."""
+    s, t = values.shape, weights.shape
+    if s == t:
+        return values, weights
+    values, weights = same_rank(values, weights)
+    a, b = values.shape, weights.shape
+    if a and b and (len(a) != len(b) or any(n not in (m, 1, None) and m for m, n in zip(a, b))):
+        raise ShapeError(
+            f"{what}: sample_weight of shape {tuple(t)} does not fit the values of shape "
+            f"{tuple(s)}. Give one weight per value, or a size of 1 where they share one: "
+            f"{(s[0],) + (1,) * (len(s) - 1)} for one weight per sample."
+        )
+    return values, weights
+
+
+def _reduced(values, weights, reduction):
+    shape = values.shape
+    if not shape or reduction is None or reduction == "none" or shape == (0,):
+        return values
+    axes = all_axes(None, len(shape), "loss")
+    if reduction == "sum" or 0 in shape:
+        return reduce_sum(values, axis=axes, keepdims=False)
+    if reduction == "mean_with_sample_weight" and weights is not None:
+        total = reduce_sum(values, axis=axes, keepdims=False)
+        weight_axes = all_axes(None, len(weights.shape), "sample_weight")
+        return divide_no_nan(total, reduce_sum(weights, axis=weight_axes, keepdims=False))
+    return reduce_mean(values, axis=axes, keepdims=False)
+
+
+class LossFunctionWrapper(Loss):
+    """A function `fn(y_true, y_pred, **kwargs)`, one value per sample, as a loss.
+
+    Args:
+        fn: the function.
+        reduction, name, dtype: as of every loss.
+        **kwargs: handed on to `fn`.
+
+    Example:
+        >>> distance = LossFunctionWrapper(lambda y_true, y_pred: abs(y_true - y_pred))
+        >>> distance([0.0, 0.0], [1.0, 2.0]).numpy()
+        np.float32(1.5)
+    """
+
+    def __init__(self, fn, reduction="sum_over_batch_size", name=None, dtype=None, **kwargs):
+        if not callable(fn):
+            raise InvalidArgumentError(
+                f"LossFunctionWrapper: argument fn={fn!r}: expected a function fn(y_true, y_pred)."
+            )
+        super().__init__(name=name, reduction=reduction, dtype=dtype)
+        self.fn = fn
+        self._fn_kwargs = kwargs
+
+    def call(self, y_true, y_pred):
+        return self.fn(*same_rank(y_true, y_pred), **self._fn_kwargs)
+
+    def get_config(self):
+        fn = serialize_value(self.fn)
+        return {**super().get_config(), "fn": fn, **serialize_value(self._fn_kwargs)}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**{**config, "fn": losses.get(config["fn"])})
+
+
+def operands(y_true, y_pred):
+    """Anything as two tensors of one floating dtype, `y_pred`'s: the door of the loss functions."""
+    return floats(tensor(y_true), tensor(y_pred))
+
+
+def get(identifier):
+    """The loss for a name ("mse" is a function, "MeanSquaredError" an object) or a config.
+
+    Raises:
+        ValueError: for an unknown name, suggesting the nearest.
+    """
+    return losses.get(identifier)
+
+
+def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
+    """A `Loss` for anything that `compile(loss=...)` takes: names and functions are made into one.
+
+    Args:
+        identifier: a loss, a function of (y_true, y_pred), a name or a config; None stays None.
+        y_true_shape, y_pred_shape: for "crossentropy" and "ce", which mean one of three by them.
+    """
+    if isinstance(identifier, str):
+        if identifier.lower() in ("crossentropy", "ce"):
+            name = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
+        else:
+            name = losses.lookup(identifier).__name__
+        by_function = {snake_case(n): c for n, c in losses.by_name.items() if inspect.isclass(c)}
+        identifier = by_function.get(snake_case(name)) or losses.lookup(name)
+    found = losses.get(identifier)
+    if found is None or isinstance(found, Loss):
+        return found
+    return LossFunctionWrapper(found, name=getattr(found, "__name__", None))
+
+
+def serialize(loss):
+    """The config from which `deserialize` makes an equal loss; a function's name."""
+    return serialize_value(loss)
+
+
+def deserialize(name):
+    """The loss that `serialize` described."""
+    return get(name)

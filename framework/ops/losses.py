@@ -1,0 +1,358 @@
+"""Losses as composites, one value per sample: arrays in, array out; tensors in, tensor out.
+
+`losses` and `metrics` stand on these. Both operands are floating, of one dtype, and labels come
+first (`y_true`, `y_pred`), as in Keras, whose formulas these are; `axis` may be negative.
+"""
+
+import numpy as np
+
+from framework.core.axes import one_axis
+from framework.core.doors import cast, tensor
+from framework.core.dtypes import as_dtype, epsilon, floatx
+from framework.core.errors import OutOfRangeError, ShapeError
+from framework.core.op import Op, elementwise, no_derivative
+from framework.core.symbolic import KerasTensor, broadcast_shapes
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+from framework.ops.elementwise import (
+    absolute,
+    clip,
+    equal,
+    log,
+    log1p,
+    logical_or,
+    maximum,
+    minimum,
+    negative,
+    not_equal,
+    quiet,
+    rsqrt,
+    select,
+    sigmoid,
+    softplus,
+    square,
+)  # fmt: skip
+from framework.ops.movement import expand_axes, reshape, take_along_axis, transpose
+from framework.ops.reduction import reduce_all, reduce_max, reduce_mean, reduce_sum
+from framework.ops.rows import softmax_cross_entropy, sparse_softmax_cross_entropy
+
+# ---- operands ------------------------------------------------------------------------------------
+
+
+def as_tensor(value, dtype):
+    """Anything as a tensor of the DType `dtype`, cast where it has another."""
+    if type(value) is Tensor:
+        return value if value.array.dtype == dtype.np else cast(value, dtype=dtype.np)
+    if isinstance(value, (CoreVariable, KerasTensor)):
+        value = tensor(value)
+        return value if value.dtype == dtype else cast(value, dtype=dtype.np)
+    return Tensor(array_of(value, dtype))
+
+
+def floats(y_true, y_pred):
+    """Arrays or tensors in one floating dtype: that of `y_pred`, floatx where it has none."""
+    dtype = _array_dtype(y_pred)
+    if dtype.kind in "iub":
+        dtype = as_dtype(floatx()).np
+        y_pred = cast(y_pred, dtype=dtype)
+    return y_true if _array_dtype(y_true) == dtype else cast(y_true, dtype=dtype), y_pred
+
+
+def _array_dtype(x):
+    return getattr(x.dtype, "np", x.dtype)
+
+
+def same_rank(a, b):
+    """The two with one rank, where a last axis of size 1 is all that parts them.
+
+    (n,) beside (n, 1) becomes (n, 1); otherwise the axis that only one of them has is dropped.
+    """
+    s, t = tuple(a.shape), tuple(b.shape)
+    if len(s) == len(t) + 1 and s[-1] == 1:
+        return (a, reshape(b, shape=(*t, 1))) if len(t) == 1 else (reshape(a, shape=s[:-1]), b)
+    if len(t) == len(s) + 1 and t[-1] == 1:
+        return (reshape(a, shape=(*s, 1)), b) if len(s) == 1 else (a, reshape(b, shape=t[:-1]))
+    return a, b
+
+
+def matched(y_true, y_pred, what):
+    """Operands of one rank that broadcast; ShapeError otherwise."""
+    s, t = y_true.shape, y_pred.shape
+    if s == t and t:
+        return y_true, y_pred
+    if len(s) != len(t):
+        y_true, y_pred = same_rank(y_true, y_pred)
+    try:
+        fits = broadcast_shapes(what, (y_true, y_pred)) != ()
+    except ShapeError:
+        fits = False
+    if not fits:
+        _refuse(what, s, t, "they must be equal, of one axis at least")
+    return y_true, y_pred
+
+
+def _alike(y_true, y_pred, what, hint=""):
+    """Operands of one shape (unknown sizes fit any); ShapeError otherwise."""
+    s, t = y_true.shape, y_pred.shape
+    if s == t and t:
+        return y_true, y_pred
+    y_true, y_pred = same_rank(y_true, y_pred)
+    a, b = y_true.shape, y_pred.shape
+    if not b or len(a) != len(b) or any(m != n and m and n for m, n in zip(a, b, strict=True)):
+        _refuse(what, s, t, f"y_true and y_pred must have the same shape{hint}")
+    return y_true, y_pred
+
+
+def _refuse(what, true_shape, pred_shape, expected):
+    raise ShapeError(
+        f"{what}: y_true of shape {tuple(true_shape)} does not fit y_pred of shape "
+        f"{tuple(pred_shape)}: {expected}."
+    )
+
+
+def rank(x):
+    return len(x.shape)
+
+
+def _mean(x):
+    return reduce_mean(x, axis=(rank(x) - 1,), keepdims=False)
+
+
+def _sum(x, axis=-1, keepdims=False):
+    return reduce_sum(x, axis=(axis % rank(x),), keepdims=keepdims)
+
+
+def _axis_last(x, axis):
+    """`x` with `axis` (not negative) moved to the end."""
+    last = rank(x) - 1
+    if axis == last:
+        return x
+    return transpose(x, perm=(*(i for i in range(last + 1) if i != axis), axis))
+
+
+def label_form(y_true_shape, y_pred_shape):
+    """What "accuracy" and "crossentropy" mean for these shapes, by Keras's rule.
+
+    >>> label_form((8, 1), (8, 1)), label_form((8,), (8, 3)), label_form((8, 3), (8, 3))
+    ('binary', 'sparse_categorical', 'categorical')
+    """
+    if y_pred_shape[-1] == 1:
+        return "binary"
+    if len(y_true_shape) < len(y_pred_shape) or y_true_shape[-1] == 1:
+        return "sparse_categorical"
+    return "categorical"
+
+
+# ---- regression ----------------------------------------------------------------------------------
+
+
+def mean_squared_error(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "mean_squared_error")
+    return _mean(square(y_pred - y_true))
+
+
+def mean_absolute_error(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "mean_absolute_error")
+    return _mean(absolute(y_pred - y_true))
+
+
+def mean_absolute_percentage_error(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "mean_absolute_percentage_error")
+    share = absolute((y_pred - y_true) / maximum(absolute(y_true), epsilon()))
+    return _mean(share) * 100.0
+
+
+def mean_squared_logarithmic_error(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "mean_squared_logarithmic_error")
+    least = epsilon()
+    return _mean(square(log1p(maximum(y_pred, least)) - log1p(maximum(y_true, least))))
+
+
+def huber(y_true, y_pred, delta=1.0):
+    """Huber 1964: half the squared error up to `delta`, linear beyond."""
+    y_true, y_pred = matched(y_true, y_pred, "huber")
+    error = absolute(y_pred - y_true)
+    near = minimum(error, delta)
+    return _mean(square(near) * 0.5 + (error - near) * delta)
+
+
+def log_cosh(y_true, y_pred):
+    """log(cosh(error)), as error + log(1 + exp(-2 error)) - log 2: it cannot overflow."""
+    y_true, y_pred = matched(y_true, y_pred, "log_cosh")
+    error = y_pred - y_true
+    return _mean(error + softplus(error * -2.0) - _LOG_2)
+
+
+_LOG_2 = float(np.log(2.0))
+
+
+def poisson(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "poisson")
+    return _mean(y_pred - y_true * log(y_pred + epsilon()))
+
+
+def cosine_similarity(y_true, y_pred, axis=-1):
+    """The cosine of the angle between the two along `axis`; 0 where one of them is zero."""
+    y_true, y_pred = matched(y_true, y_pred, "cosine_similarity")
+    axis = one_axis(axis, rank(y_pred), "cosine_similarity")
+    return _sum(_unit(y_true, axis) * _unit(y_pred, axis), axis)
+
+
+def _unit(x, axis):
+    return x * minimum(rsqrt(_sum(square(x), axis, keepdims=True)), 1 / epsilon())
+
+
+# ---- margins -------------------------------------------------------------------------------------
+
+
+def _signed(y_true):
+    """Labels of 0 and 1 as -1 and 1; any others as they are."""
+    binary = logical_or(equal(y_true, 0), equal(y_true, 1))
+    all_binary = reduce_all(binary, axis=tuple(range(rank(y_true))), keepdims=False)
+    return select(all_binary, y_true * 2.0 - 1.0, y_true)
+
+
+def _shortfall(y_true, y_pred, what):
+    y_true, y_pred = matched(y_true, y_pred, what)
+    return maximum(1.0 - _signed(y_true) * y_pred, 0.0)
+
+
+def hinge(y_true, y_pred):
+    return _mean(_shortfall(y_true, y_pred, "hinge"))
+
+
+def squared_hinge(y_true, y_pred):
+    return _mean(square(_shortfall(y_true, y_pred, "squared_hinge")))
+
+
+def categorical_hinge(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "categorical_hinge")
+    right = _sum(y_true * y_pred)
+    wrong = reduce_max((1.0 - y_true) * y_pred, axis=(rank(y_pred) - 1,), keepdims=False)
+    return maximum(wrong - right + 1.0, 0.0)
+
+
+# ---- probabilities -------------------------------------------------------------------------------
+
+
+def _within(p):
+    """Probabilities kept off 0 and 1, where the logarithm is infinite."""
+    least = epsilon()
+    return clip(p, least, 1.0 - least)
+
+
+def kl_divergence(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "kl_divergence")
+    y_true, y_pred = clip(y_true, epsilon(), 1.0), clip(y_pred, epsilon(), 1.0)
+    return _sum(y_true * log(y_true / y_pred))
+
+
+def _sigmoid_cross_entropy(logits, labels):
+    return np.maximum(logits, 0) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
+
+
+# An op and no composite: composed of max, abs and log1p its slope at 0 would be wrong, and of two
+# softplus it takes 2.4 times as long, forward and backward (64 x 10).
+sigmoid_cross_entropy = elementwise(
+    "sigmoid_cross_entropy", quiet(_sigmoid_cross_entropy),
+    lambda g, logits, labels: g * (sigmoid(logits) - labels),
+    lambda g, logits: negative(g * logits),
+    inputs=("logits", "labels"),
+)  # fmt: skip
+
+
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+    y_true, y_pred = _alike(y_true, y_pred, "binary_crossentropy")
+    axis = one_axis(axis, rank(y_pred), "binary_crossentropy")
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        losses = sigmoid_cross_entropy(y_pred, y_true)
+    else:
+        p = _within(y_pred)
+        losses = negative(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
+    return reduce_mean(losses, axis=(axis,), keepdims=False)
+
+
+_ONE_HOT = (
+    "; labels that are class numbers belong to sparse_categorical_crossentropy, or "
+    "one-hot encode them"
+)
+
+
+def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+    what = "categorical_crossentropy"
+    y_true, y_pred = _alike(y_true, y_pred, what, _ONE_HOT)
+    axis = one_axis(axis, rank(y_pred), what)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_pred.shape[axis]
+    if from_logits:
+        return softmax_cross_entropy(_axis_last(y_pred, axis), _axis_last(y_true, axis))
+    p = _within(y_pred / _sum(y_pred, axis, keepdims=True))
+    return negative(_sum(y_true * log(p), axis))
+
+
+def _class_indices(labels, *, classes):
+    given = labels
+    if labels.dtype != np.int64:
+        with np.errstate(invalid="ignore"):  # nan becomes a number that is out of range
+            labels = labels.astype(np.int64)
+    # One pass for both bounds: seen as unsigned, negative labels are the largest.
+    if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
+        wrong = given[(labels < 0) | (labels >= classes)]
+        raise OutOfRangeError(
+            f"y_true holds the label {wrong.flat[0]}, but y_pred has {classes} classes: labels go "
+            f"from 0 to {classes - 1}. Shift the labels if they start at 1, give the model's last "
+            "layer as many units as there are classes, or name a label to skip in ignore_class."
+        )
+    return labels
+
+
+# Labels of any dtype as int64 class numbers, checked; an op, so that a replay checks its data too.
+class_indices = Op(
+    "class_indices", _class_indices, no_derivative, kind="elementwise",
+    infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)),
+)  # fmt: skip
+
+
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
+    """Labels of any dtype. With `ignore_class` the result, if a tensor, has what counts as mask."""
+    axis = one_axis(axis, rank(y_pred), "sparse_categorical_crossentropy")
+    labels, y_pred = _labels(y_true, y_pred.shape, axis), _axis_last(y_pred, axis)
+    if ignore_class is None:
+        return _cross_entropy_of_class(labels, y_pred, from_logits)
+    counts = not_equal(labels, ignore_class)
+    labels = select(counts, labels, 0)
+    y_pred = select(expand_axes(counts, (rank(counts),)), y_pred, 0.0)
+    losses = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
+    if isinstance(losses, (Tensor, KerasTensor)):
+        losses._keras_mask = counts
+    return losses
+
+
+def _labels(y_true, pred_shape, axis):
+    """The labels without an axis of size 1 for the classes; ShapeError where they do not fit."""
+    shape = tuple(y_true.shape)
+    if len(shape) == len(pred_shape) and shape[axis] == 1:
+        y_true = reshape(y_true, shape=shape[:axis] + shape[axis + 1 :])
+    found, expected = tuple(y_true.shape), tuple(pred_shape[:axis] + pred_shape[axis + 1 :])
+    if found != expected and (
+        len(found) != len(expected)
+        or any(m != n and m and n for m, n in zip(found, expected, strict=True))
+    ):
+        _refuse(
+            "sparse_categorical_crossentropy", shape, pred_shape,
+            f"y_true holds one class number per prediction, in shape {expected}; one-hot labels "
+            "belong to categorical_crossentropy",
+        )  # fmt: skip
+    return y_true
+
+
+def _cross_entropy_of_class(labels, y_pred, from_logits):
+    last = rank(y_pred) - 1
+    labels = class_indices(labels, classes=y_pred.shape[last])
+    if from_logits:
+        return sparse_softmax_cross_entropy(y_pred, labels)
+    chosen = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
+    p = _within(chosen / _sum(y_pred, last, keepdims=True))
+    return negative(reshape(log(p), shape=tuple(labels.shape)))
