@@ -22,6 +22,9 @@ _NAMES = _table({
     "framework.core.tensor": "Tensor",
     "framework.core.variable": "Variable name_scope",
     "framework.autodiff.tape": "GradientTape UnconnectedGradients",
+    "framework.autodiff.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
+    "framework.compiler.function": "function",
+    "framework.core.spec": "TensorSpec",
     "framework.functions.elementwise": """
         abs acos acosh add add_n asin asinh atan atan2 atanh cast cos cosh divide equal exp floor
         greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum
