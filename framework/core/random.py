@@ -1,9 +1,10 @@
 """Random numbers: every draw is NumPy's Philox, keyed by a seed, counted by the draw's number.
 
 A draw depends on nothing else: not on what was drawn before, nor on threads or sizes. All draws of
-the package are made in `draw`, which tells recorders, or in `permutation`.
+the package are made in `draw`, which tells recorders, or in `permutation` and `buffer_slots`.
 """
 
+import itertools
 import threading
 
 import numpy as np
@@ -16,7 +17,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
 # The second key word keeps the uses of one seed apart.
-_DRAWS, _SHUFFLES = 0, 1
+_DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
 class _Bits(threading.local):
@@ -91,6 +92,7 @@ class Stateless:
 
 class _Global:
     generator = None
+    seeded = {}  # op seed -> its generator, since the last set_seed
 
 
 def set_seed(seed):
@@ -98,6 +100,7 @@ def set_seed(seed):
     if seed is None:
         seed = int(np.random.SeedSequence().entropy % 2**32)
     _Global.generator = SeedGenerator(int(seed))
+    _Global.seeded = {}
 
 
 def global_generator():
@@ -105,6 +108,19 @@ def global_generator():
     if _Global.generator is None:
         set_seed(None)
     return _Global.generator
+
+
+def seeded(seed):
+    """The generator of TensorFlow's functions called with `seed=`, one for each seed.
+
+    Its draws follow from that seed and the last `set_seed`, and go on from call to call.
+    """
+    found = _Global.seeded.get(seed)
+    if found is None:
+        base = 0 if _Global.generator is None else _Global.generator._initial_seed
+        mixed = np.random.SeedSequence([base, int(seed)]).generate_state(1)[0]
+        found = _Global.seeded[seed] = SeedGenerator(int(mixed))
+    return found
 
 
 def make_seed():
@@ -187,3 +203,10 @@ DISTRIBUTIONS = {
 def permutation(seed, epoch, n):
     """The order of `n` rows in one epoch: a function of (seed, epoch, n) and nothing else."""
     return _bits.at(int(seed) % 2**64, int(epoch), _SHUFFLES).permutation(n)
+
+
+def buffer_slots(seed, epoch, size):
+    """Endless slots of a shuffle buffer of `size`: a function of (seed, epoch, size)."""
+    for block in itertools.count():
+        bits = _bits.at(int(seed) % 2**64, (int(epoch) << 32) + block, _SLOTS)
+        yield from bits.integers(size, size=1024).tolist()

@@ -6,7 +6,7 @@ from framework.core import dtypes
 from framework.core.doors import cast as _cast, floating, strict, tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
-from framework.ops import elementwise as ops
+from framework.ops import elementwise as ops, special
 
 # ---- arithmetic --------------------------------------------------------------------------------
 
@@ -105,6 +105,21 @@ def divide_no_nan(x, y, name=None):
 def multiply_no_nan(x, y, name=None):
     """x * y, and 0 wherever y is 0, even where x is inf or nan."""
     return ops.multiply_no_nan(*strict(x, y))
+
+
+def xlogy(x, y, name=None):
+    """x * log(y), and 0 where x is 0."""
+    return special.xlogy(*strict(x, y))
+
+
+def xlog1py(x, y, name=None):
+    """x * log(1 + y), and 0 where x is 0."""
+    return special.xlog1py(*strict(x, y))
+
+
+def xdivy(x, y, name=None):
+    """x / y, and 0 where x is 0."""
+    return special.xdivy(*strict(x, y))
 
 
 def atan2(y, x, name=None):
@@ -360,6 +375,11 @@ def atanh(x, name=None):
 def sigmoid(x, name=None):
     """1 / (1 + exp(-x))."""
     return ops.sigmoid(floating(x, "sigmoid"))
+
+
+def erf(x, name=None):
+    """The Gauss error function."""
+    return special.erf(floating(x, "erf"))
 
 
 def log_sigmoid(x, name=None):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core.axes import one_axis
-from framework.core.doors import strict, tensor
+from framework.core.doors import cast, strict, tensor
 from framework.core.dtypes import as_dtype, bool_
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.tensor import Tensor
@@ -177,20 +177,14 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     >>> tf.argsort([3, 1, 2]).numpy()
     array([1, 2, 0], dtype=int32)
     """
-    x = tensor(values)
-    axis = one_axis(axis, x.ndim, "argsort")
-    array = np.asarray(x)
-    if direction == "DESCENDING":
-        # ties keep their order: sort the reversed, then count positions from the other end
-        turned = np.argsort(np.flip(array, axis), axis, kind="stable")
-        order = array.shape[axis] - 1 - np.flip(turned, axis)
-    elif direction == "ASCENDING":
-        order = np.argsort(array, axis, kind="stable")
-    else:
+    if direction not in ("ASCENDING", "DESCENDING"):
         raise InvalidArgumentError(
             f"argsort: `direction` must be 'ASCENDING' or 'DESCENDING', got {direction!r}."
         )
-    return Tensor(order.astype(np.int32))
+    x = tensor(values)
+    axis = one_axis(axis, x.ndim, "argsort")
+    order = ops.argsort(x, axis=axis, descending=direction == "DESCENDING")
+    return cast(order, dtype=np.dtype(np.int32))
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):

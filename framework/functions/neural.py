@@ -1,0 +1,311 @@
+"""TensorFlow's functions for neural networks: activations, cross-entropies, normalization, dropout."""
+
+import numpy as np
+
+from framework import activations
+from framework.core import random
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import cast, floating, strict, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.tensor import Tensor
+from framework.functions.creation import sizes
+from framework.ops import elementwise, movement, reduction, rows
+from framework.ops.losses import sigmoid_cross_entropy
+
+# ---- activations ---------------------------------------------------------------------------------
+
+
+def relu(features, name=None):
+    """max(x, 0); its slope at 0 is 0.
+
+    >>> import framework as tf
+    >>> tf.nn.relu([-1.0, 2.0]).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    return elementwise.relu(tensor(features))
+
+
+def relu6(features, name=None):
+    """min(max(x, 0), 6); its slope at 0 and at 6 is 0."""
+    return elementwise.minimum(6.0, elementwise.relu(tensor(features)))
+
+
+def leaky_relu(features, alpha=0.2, name=None):
+    """x where positive, `alpha * x` elsewhere."""
+    return activations.leaky_relu(floating(features, "leaky_relu"), alpha)
+
+
+def gelu(features, approximate=False, name=None):
+    """x times the probability that a normal number is below x.
+
+    Args:
+        features: x.
+        approximate: use tanh instead of erf.
+    """
+    return activations.gelu(floating(features, "gelu"), approximate=bool(approximate))
+
+
+def elu(features, name=None):
+    """x where positive, exp(x) - 1 elsewhere."""
+    return activations.elu(floating(features, "elu"))
+
+
+def selu(features, name=None):
+    """elu, scaled so that its outputs stay of mean 0 and variance 1."""
+    return activations.selu(floating(features, "selu"))
+
+
+def silu(features, beta=1.0):
+    """x * sigmoid(beta * x)."""
+    x = floating(features, "silu")
+    if type(beta) in (int, float) and beta == 1:
+        return activations.silu(x)
+    return elementwise.multiply(x, elementwise.sigmoid(elementwise.multiply(*strict(x, beta))))
+
+
+swish = silu
+
+
+def softplus(features, name=None):
+    """log(1 + exp(x)), without overflow."""
+    return elementwise.softplus(floating(features, "softplus"))
+
+
+def softsign(features, name=None):
+    """x / (|x| + 1)."""
+    return activations.softsign(floating(features, "softsign"))
+
+
+def crelu(features, axis=-1, name=None):
+    """relu(x) and relu(-x), joined along `axis`."""
+    x = floating(features, "crelu")
+    axis = one_axis(axis, x.ndim, "crelu")
+    return elementwise.relu(movement.concat(x, elementwise.negative(x), axis=axis))
+
+
+def softmax(logits, axis=None, name=None):
+    """exp(x) / sum(exp(x)) along `axis`, the last one where None.
+
+    >>> import framework as tf
+    >>> tf.nn.softmax([0.0, 0.0]).numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    x = floating(logits, "softmax")
+    return rows.softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "softmax"))
+
+
+def log_softmax(logits, axis=None, name=None):
+    """log(softmax(x)) along `axis`, the last one where None; exact where softmax is tiny."""
+    x = floating(logits, "log_softmax")
+    return rows.log_softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "log_softmax"))
+
+
+# ---- cross-entropies from logits -----------------------------------------------------------------
+
+
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+    """The cross-entropy of probabilities `labels` and softmax(`logits`) along `axis`.
+
+    Args:
+        labels, logits: of shapes that broadcast.
+        axis: where the classes are.
+
+    Returns:
+        One value per distribution: the shape without `axis`.
+    """
+    what = "softmax_cross_entropy_with_logits"
+    logits = floating(logits, what)
+    labels, logits = strict(labels, logits)
+    if tuple(labels.shape) != tuple(logits.shape):
+        if labels.ndim != logits.ndim:
+            raise ShapeError(
+                f"{what}: labels of shape {labels.shape} do not fit logits of shape {logits.shape}."
+            )
+        labels, logits = labels + logits * 0, logits + labels * 0
+    axis, last = one_axis(axis, logits.ndim, what), logits.ndim - 1
+    if axis != last:
+        order = (*(i for i in range(last + 1) if i != axis), axis)
+        labels, logits = (movement.transpose(v, perm=order) for v in (labels, logits))
+    return rows.softmax_cross_entropy(logits, labels)
+
+
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+    """The cross-entropy of classes `labels` and softmax(`logits`) over the last axis.
+
+    Args:
+        labels: integers from 0 to the number of classes - 1, of the shape of `logits` without its
+            last axis.
+        logits: floats.
+
+    Raises:
+        OutOfRangeError: a label lies outside the classes.
+    """
+    what = "sparse_softmax_cross_entropy_with_logits"
+    labels, logits = tensor(labels), floating(logits, what)
+    if not labels.dtype.is_integer:
+        raise DTypeError(f"{what}: labels must be integers, got {labels.dtype}.")
+    if tuple(labels.shape) != tuple(logits.shape[:-1]):
+        raise ShapeError(
+            f"{what}: labels of shape {labels.shape} do not fit logits of shape {logits.shape}; "
+            f"expected {tuple(logits.shape[:-1])}."
+        )
+    found, classes = getattr(labels, "array", None), logits.shape[-1]
+    if found is not None and found.size and not (0 <= found.min() and found.max() < classes):
+        raise OutOfRangeError(
+            f"{what}: labels go from {found.min()} to {found.max()}, expected 0 to {classes - 1}."
+        )
+    return rows.sparse_softmax_cross_entropy(logits, labels)
+
+
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """-labels * log(sigmoid(x)) - (1 - labels) * log(1 - sigmoid(x)), without overflow.
+
+    Args:
+        labels: probabilities.
+        logits: x, of the same shape.
+    """
+    what = "sigmoid_cross_entropy_with_logits"
+    logits = floating(logits, what)
+    labels, logits = strict(labels, logits)
+    if tuple(labels.shape) != tuple(logits.shape):
+        raise ShapeError(
+            f"{what}: labels and logits must have one shape, got {labels.shape} and {logits.shape}."
+        )
+    return sigmoid_cross_entropy(logits, labels)
+
+
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+    """Sigmoid cross-entropy, its positive part multiplied by `pos_weight`."""
+    logits = floating(logits, "weighted_cross_entropy_with_logits")
+    labels, logits = strict(labels, logits)
+    _, weight = strict(logits, pos_weight)
+    weight = (weight - 1) * labels + 1
+    negative_part = (1 - labels) * logits
+    return negative_part + weight * elementwise.softplus(elementwise.negative(logits))
+
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """exp(log_input) - log_input * targets, the Poisson log-likelihood without its constant."""
+    targets, log_input = strict(targets, floating(log_input, "log_poisson_loss"))
+    if compute_full_loss:
+        raise InvalidArgumentError("log_poisson_loss: compute_full_loss=True is not supported.")
+    return elementwise.exp(log_input) - log_input * targets
+
+
+# ---- sums of squares, moments, normalization -----------------------------------------------------
+
+
+def l2_loss(t, name=None):
+    """sum(t²) / 2."""
+    t = floating(t, "l2_loss")
+    total = reduction.reduce_sum(elementwise.square(t), axis=tuple(range(t.ndim)), keepdims=False)
+    return elementwise.divide(total, 2.0)
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """x / sqrt(max(sum(x²), epsilon)) along `axis`, over all elements where None."""
+    x = floating(x, "l2_normalize")
+    axes = all_axes(dim if axis is None else axis, x.ndim, "l2_normalize")
+    total = reduction.reduce_sum(elementwise.square(x), axis=axes, keepdims=True)
+    return elementwise.multiply(x, elementwise.rsqrt(elementwise.maximum(total, epsilon)))
+
+
+def moments(x, axes, shift=None, keepdims=False, name=None):
+    """The mean and the variance over `axes`.
+
+    Args:
+        x: a tensor.
+        axes: an int or several.
+        shift: accepted; it changes no result.
+        keepdims: keep the axes with size 1.
+    """
+    x = floating(x, "moments")
+    axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
+    mean = reduction.reduce_mean(x, axis=axes, keepdims=True)
+    variance = reduction.reduce_mean(elementwise.square(x - mean), axis=axes, keepdims=keepdims)
+    if not keepdims:
+        mean = movement.reshape(mean, shape=tuple(variance.shape))
+    return mean, variance
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; None leaves those two out."""
+    x = floating(x, "batch_normalization")
+    _, variance = strict(x, variance)
+    factor = elementwise.rsqrt(variance + variance_epsilon)
+    if scale is not None:
+        factor = elementwise.multiply(*strict(factor, scale))
+    shift = elementwise.multiply(*strict(mean, factor))
+    normalized = elementwise.subtract(elementwise.multiply(x, factor), shift)
+    return normalized if offset is None else elementwise.add(*strict(normalized, offset))
+
+
+def bias_add(value, bias, data_format=None, name=None):
+    """`value` plus a vector along its last axis, or along axis 1 where data_format is "NC...".
+
+    >>> import framework as tf
+    >>> tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
+    array([[11., 22.]], dtype=float32)
+    """
+    value, bias = strict(tensor(value), tensor(bias))
+    first = data_format is not None and str(data_format).startswith("NC")
+    axis = 1 if first else value.ndim - 1
+    if bias.ndim != 1 or value.ndim < 2 or bias.shape[0] != value.shape[axis]:
+        raise ShapeError(
+            f"bias_add: a bias of shape {bias.shape} does not fit axis {axis} of shape "
+            f"{value.shape}."
+        )
+    if axis != value.ndim - 1:
+        bias = movement.reshape(bias, shape=(-1, *(1,) * (value.ndim - 2)))
+    return elementwise.add(value, bias)
+
+
+# ---- rows of a table, the largest, dropout -------------------------------------------------------
+
+
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """The rows of `params` numbered `ids`."""
+    if max_norm is not None:
+        raise InvalidArgumentError("embedding_lookup: max_norm is not supported; use clip_by_norm.")
+    params, ids = tensor(params), tensor(ids)
+    found = getattr(ids, "array", None)
+    if found is not None and found.size and not (0 <= found.min() and found.max() < len(params)):
+        raise OutOfRangeError(
+            f"embedding_lookup: ids go from {found.min()} to {found.max()}, expected 0 to "
+            f"{len(params) - 1}."
+        )
+    return movement.gather(params, ids, axis=0)
+
+
+def dropout(x, rate, noise_shape=None, seed=None, name=None):
+    """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`.
+
+    Args:
+        x: floats.
+        rate: from 0 to below 1.
+        noise_shape: of the mask, which broadcasts: 1 on an axis drops all along it together.
+        seed: an int; from the global generator where None.
+    """
+    x, rate = floating(x, "dropout"), float(rate)
+    if not 0 <= rate < 1:
+        raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
+    if rate == 0:
+        return x
+    shape = tuple(x.shape)
+    if noise_shape is not None:
+        shape = tuple(n if m is None else m for m, n in zip(noise_shape, shape, strict=True))
+        shape = sizes(shape, "dropout")
+    source = random.global_generator() if seed is None else random.seeded(seed)
+    kept = elementwise.greater_equal(random.draw(source, "uniform", shape), rate)
+    scaled = elementwise.divide(x, 1 - rate)
+    return elementwise.select(kept, scaled, Tensor(np.zeros((), x.dtype.np)))
+
+
+def in_top_k(targets, predictions, k, name=None):
+    """Whether each row's target class is among its `k` largest predictions."""
+    targets, predictions = tensor(targets), tensor(predictions)
+    last = predictions.ndim - 1
+    places = movement.expand_axes(targets, (targets.ndim,))
+    chosen = movement.take_along_axis(predictions, places, axis=last)
+    larger = cast(elementwise.greater(predictions, chosen), dtype=np.dtype(np.int32))
+    return elementwise.less(reduction.reduce_sum(larger, axis=(last,), keepdims=False), int(k))
