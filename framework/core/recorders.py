@@ -43,6 +43,9 @@ class _Thread(threading.local):
     def __init__(self):
         self.stack = ()  # innermost last; a tuple, so that a loop over it survives changes
         self.symbolic = None  # what is being called symbolically: its name, else None
+        self.call = None  # the innermost open call of a layer: (layer, training, outer call)
+        self.scope = ()  # names in front of the names of variables made now
+        self.scope_of = (None, None)  # the layer that set `scope` last, and the open call then
 
 
 thread = _Thread()

@@ -225,7 +225,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
                 f"Variable: initial_value has shape {array.shape}, not shape={tuple(shape)}."
             )
         super().__init__(array, True if trainable is None else bool(trainable))
-        self._name = name or "Variable"
+        self._name = "/".join([*thread.scope, name or "Variable"])
         self.constraint = constraint
 
     @property
@@ -287,7 +287,7 @@ class KerasVariable(CoreVariable):
             array = array_of(initializer, dtype)
         super().__init__(array, bool(trainable))
         self.name = name or "variable"
-        self.path = "/".join([*_scope(), self.name])
+        self.path = "/".join([*thread.scope, self.name])
         self.autocast = autocast
         self.aggregation = aggregation
         self.constraint = self.regularizer = None
@@ -321,15 +321,11 @@ class name_scope:
         self.name = name
 
     def __enter__(self):
-        thread.scope = (*_scope(), self.name)
+        thread.scope = (*thread.scope, self.name)
         return self
 
     def __exit__(self, *_):
         thread.scope = thread.scope[:-1]
-
-
-def _scope():
-    return getattr(thread, "scope", ())
 
 
 def array_of(value, dtype=None):
