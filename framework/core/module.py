@@ -1,0 +1,140 @@
+"""Module: a container that finds the variables and modules held by its attributes."""
+
+import functools
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError
+from framework.core.registry import snake_case
+from framework.core.variable import CoreVariable, name_scope
+
+
+class Module:
+    """Base of models that are plain Python classes.
+
+    Variables, modules and layers held as attributes, also in lists, tuples and dicts, are found in
+    TensorFlow's order: the module's own first, by sorted attribute name, then those of each
+    submodule. Layers report through their own lists.
+
+    Args:
+        name: a Python identifier; the class's name in snake case where None.
+
+    Example:
+        >>> import framework as tf
+        >>> class Line(Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.w, self.b = tf.Variable(2.0), tf.Variable(1.0)
+        ...     def __call__(self, x):
+        ...         return self.w * x + self.b
+        >>> line = Line()
+        >>> line(3.0).numpy(), [v.numpy() for v in line.trainable_variables]
+        (np.float32(7.0), [np.float32(1.0), np.float32(2.0)])
+    """
+
+    def __init__(self, name=None):
+        if name is None:
+            name = snake_case(type(self).__name__)
+        elif not str(name).isidentifier():
+            raise InvalidArgumentError(
+                f"{name!r} is not a valid module name: expected a Python identifier."
+            )
+        self._name = name
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def name_scope(self):
+        """A context that puts this module's name in front of the names of variables made in it."""
+        return name_scope(self.name)
+
+    @property
+    def variables(self):
+        """All variables of the module and its submodules, a tuple."""
+        return self._collect("variables")
+
+    @property
+    def trainable_variables(self):
+        """The trainable ones among `variables`."""
+        return self._collect("trainable_variables")
+
+    @property
+    def non_trainable_variables(self):
+        """The others."""
+        return self._collect("non_trainable_variables")
+
+    @property
+    def submodules(self):
+        """All modules and layers inside this one, at any depth, each once."""
+        found, seen = [], {id(self)}
+        for child in self._leaves()[1]:
+            _add_modules(child, found, seen)
+        return tuple(found)
+
+    @classmethod
+    def with_name_scope(cls, method):
+        """Decorator of a method: variables made in it have the module's name in front."""
+
+        @functools.wraps(method)
+        def scoped(self, *args, **kwargs):
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
+
+    def _leaves(self):
+        """The variables and the modules or layers that the attributes hold, in order."""
+        variables, modules = [], []
+        for name in sorted(vars(self)):
+            for leaf in nest.flatten(vars(self)[name]):
+                if isinstance(leaf, CoreVariable):
+                    variables.append(leaf)
+                elif _is_module(leaf):
+                    modules.append(leaf)
+        return variables, modules
+
+    def _collect(self, which):
+        found, seen = [], set()
+
+        def take(variables):
+            for variable in variables:
+                if variable.serial not in seen:
+                    seen.add(variable.serial)
+                    found.append(variable)
+
+        def visit(module, visited):
+            if id(module) in visited:
+                return
+            visited.add(id(module))
+            if not isinstance(module, Module):
+                take(getattr(module, which))
+                return
+            variables, modules = module._leaves()
+            take(v for v in variables if _belongs(v, which))
+            for child in modules:
+                visit(child, visited)
+
+        visit(self, set())
+        return tuple(found)
+
+
+def _belongs(variable, which):
+    if which == "variables":
+        return True
+    return variable.trainable is (which == "trainable_variables")
+
+
+def _is_module(value):
+    """A Module, or a layer: the layers' folder lies above this one, so by what they have."""
+    return isinstance(value, Module) or hasattr(type(value), "trainable_variables")
+
+
+def _add_modules(module, found, seen):
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    found.append(module)
+    children = module._leaves()[1] if isinstance(module, Module) else module._flatten_layers(False)
+    for child in children:
+        _add_modules(child, found, seen)
