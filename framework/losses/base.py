@@ -12,7 +12,7 @@ from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name
 from framework.core.registry import Registry, snake_case
 from framework.ops.elementwise import divide_no_nan
-from framework.ops.losses import as_tensor, floats, label_form, same_rank
+from framework.ops.losses import as_tensor, floats, label_form, same_rank, shape_of
 from framework.ops.reduction import reduce_mean, reduce_sum
 
 losses = Registry("loss")
@@ -112,22 +112,28 @@ def _weights(sample_weight, mask, reduction, dtype):
 
 def _matched(values, weights, what):
     """Values and weights of one rank; ShapeError where they do not fit."""
-    s, t = values.shape, weights.shape
+    s, t = shape_of(values), shape_of(weights)
     if s == t:
         return values, weights
     values, weights = same_rank(values, weights)
-    a, b = values.shape, weights.shape
-    if a and b and (len(a) != len(b) or any(n not in (m, 1, None) and m for m, n in zip(a, b))):
+    if weights.ndim and values.ndim and not _weigh(shape_of(weights), shape_of(values)):
         raise ShapeError(
-            f"{what}: sample_weight of shape {tuple(t)} does not fit the values of shape "
-            f"{tuple(s)}. Give one weight per value, or a size of 1 where they share one: "
+            f"{what}: sample_weight of shape {t} does not fit the values of shape {s}. Give one "
+            "weight per value, or a size of 1 where they share one: "
             f"{(s[0],) + (1,) * (len(s) - 1)} for one weight per sample."
         )
     return values, weights
 
 
+def _weigh(weights, values):
+    """Whether weights of this shape broadcast to values of that; unknown sizes may."""
+    return len(weights) == len(values) and all(
+        n == m or n == 1 or n is None or m is None for n, m in zip(weights, values, strict=True)
+    )
+
+
 def _reduced(values, weights, reduction):
-    shape = values.shape
+    shape = shape_of(values)
     if not shape or reduction is None or reduction == "none" or shape == (0,):
         return values
     axes = all_axes(None, len(shape), "loss")
