@@ -135,24 +135,23 @@ class Optimizer(Configurable):
         self._no_decay += list(var_names or ())
 
     def _decays(self, variable):
-        path = getattr(variable, "path", variable.name)
+        path = _path(variable)
         return not any(
             rule == variable.serial if isinstance(rule, int) else rule in path
             for rule in self._no_decay
         )
 
     def _slots_of(self, variable):
-        slots = self._slots.get(variable.serial)
-        if slots is None:
-            array = variable.array
-            base = getattr(variable, "path", variable.name).replace("/", "_").replace(":", "_")
-            slots = self._slots[variable.serial] = {
-                name: KerasVariable(
-                    np.zeros(array.shape, array.dtype), trainable=False, name=f"{base}_{name}"
-                )
-                for name in self.slots
-            }
-        return slots
+        """The slot variables of a variable by name, in the order of `slots`."""
+        made = self._slots.setdefault(variable.serial, {})
+        names = self.slots
+        for name in names:
+            if name not in made:
+                array = variable.array
+                path = _path(variable).replace("/", "_").replace(":", "_")
+                zeros = np.zeros(array.shape, array.dtype)
+                made[name] = KerasVariable(zeros, trainable=False, name=f"{path}_{name}")
+        return made if len(made) == len(names) else {name: made[name] for name in names}
 
     # ---- applying ----
 
@@ -210,7 +209,7 @@ class Optimizer(Configurable):
             if dtype not in rates:
                 rates[dtype] = self._learning_rate.array.astype(dtype), np.asarray(step, dtype)
             decays = self.weight_decay is not None and self._decays(variable)
-            program = self._program(dtype, decays) if grad.ndim else None
+            program = self._program(dtype, decays) if grad.ndim else None  # 0-d: plain is faster
             if program is None:
                 self._update_plainly(variable, grad, *rates[dtype], decays)
             else:
