@@ -30,6 +30,10 @@ class NotFoundError(FrameworkError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """A file is not there."""
+
+
 class OutOfRangeError(InvalidArgumentError, IndexError):
     """An index or label lies outside its range."""
 

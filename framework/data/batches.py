@@ -1,0 +1,189 @@
+"""What models train on: batches (x, y, sample_weight) of tensors, whatever the data came as."""
+
+from framework.core import dtypes
+from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.random import make_seed, permutation
+from framework.core.tensor import Tensor
+from framework.data.dataset import Dataset
+from framework.data.rows import Rows, batches, shuffled_blocks
+from framework.data.structure import array_in, map_named, names
+
+_PARTS = ("x", "y", "sample_weight")
+
+
+def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, seed=None):
+    """The batches of `x`, `y` and `sample_weight`, as an object with two members.
+
+    `num_batches` is their number in one epoch, None where it is not known; `epoch(number)` iterates
+    over the epoch's batches, tuples (x, y, sample_weight) of tensors or nests of them, None where
+    there is none. The order is a function of `seed` and the epoch's number.
+
+    Args:
+        x: arrays, tensors or rows of numbers, or a nest of them; or batches: a Dataset, an iterable
+            or iterator of tuples (x, y, sample_weight), (x, y) or (x,), or an object whose
+            `len()` and `[i]` give its batches, as a PyDataset's.
+        y, sample_weight: as x, with as many rows; None where x brings batches.
+        batch_size: rows of a batch, 32 where None; only for arrays.
+        shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. Batches by
+            index are shuffled as a whole; Dataset and iterables order their batches themselves.
+        seed: an int; drawn from the global generator where None.
+
+    Raises:
+        ShapeError: x, y and sample_weight have different numbers of rows.
+        InvalidArgumentError: there are no data, or y is given beside batches.
+
+    Arrays are not copied unless they are cast, and must not be written to meanwhile; floating ones
+    are cast to `floatx()`, integers stay.
+    """
+    if isinstance(x, Dataset):
+        kind, made = "a Dataset", IterableBatches(x)
+    elif _is_arrays(x):
+        return ArrayBatches(x, y, sample_weight, 32 if batch_size is None else batch_size,
+                            shuffle, seed)  # fmt: skip
+    elif hasattr(x, "__getitem__") and hasattr(x, "__len__"):
+        kind, made = f"batches by index ({type(x).__name__})", IndexedBatches(x, shuffle, seed)
+    elif hasattr(x, "__iter__"):
+        kind, made = f"an iterable of batches ({type(x).__name__})", IterableBatches(x)
+    else:
+        raise DTypeError(f"x must be arrays, tensors, or batches of them; got {x!r}.")
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise InvalidArgumentError(
+                f"{name} cannot be given beside x, which is {kind}: each of its batches brings its "
+                "own as (x, y) or (x, y, sample_weight)."
+            )
+    return made
+
+
+def _is_arrays(x):
+    if isinstance(x, (str, bytes)):
+        raise DTypeError(f"x must be arrays, tensors, or batches of them; got the string {x!r}.")
+    return isinstance(x, (list, tuple, dict)) or hasattr(x, "shape") or hasattr(x, "__array__")
+
+
+class ArrayBatches:
+    """Batches of arrays; the last one is smaller where they do not divide evenly."""
+
+    def __init__(self, x, y=None, sample_weight=None, batch_size=32, shuffle=False, seed=None):
+        if isinstance(batch_size, bool) or not hasattr(batch_size, "__index__") or batch_size < 1:
+            raise InvalidArgumentError(f"batch_size must be an int >= 1, got {batch_size!r}.")
+        if shuffle not in (True, False, "batch"):
+            raise InvalidArgumentError(f'shuffle must be True, False or "batch", got {shuffle!r}.')
+        parts = tuple(
+            None if part is None else map_named(_array, part, name, _is_leaf)
+            for part, name in zip((x, y, sample_weight), _PARTS)
+        )
+        labels = [label for part, name in zip(parts, _PARTS) for label in names(part, name)]
+        self._rows = Rows.of(parts, labels)
+        self.num_rows = len(self._rows)
+        if not self.num_rows:
+            raise InvalidArgumentError(f"x has no rows: {_shapes(parts[0])}. Give at least one.")
+        self.batch_size, self.shuffle = int(batch_size), shuffle
+        self.num_batches = -(-self.num_rows // self.batch_size)
+        self.seed = make_seed() if shuffle and seed is None else seed
+
+    def epoch(self, number):
+        """The batches of one epoch, in its own order."""
+        rows = self._rows
+        if self.shuffle == "batch":
+            rows = rows.select(shuffled_blocks(len(rows), self.batch_size, self.seed, number))
+        elif self.shuffle:
+            rows = rows.select(permutation(self.seed, number, len(rows)))
+        return batches([rows], self.batch_size)
+
+
+class IndexedBatches:
+    """Batches of an object with `len()` and `[i]`; its `on_epoch_begin` and `on_epoch_end` run."""
+
+    def __init__(self, source, shuffle=False, seed=None):
+        self.source, self.shuffle = source, shuffle
+        self.seed = make_seed() if shuffle and seed is None else seed
+        if not len(source):
+            raise InvalidArgumentError(
+                f"x ({type(source).__name__}) has no batches: its len() is 0."
+            )
+
+    @property
+    def num_batches(self):
+        return len(self.source)
+
+    def epoch(self, number):
+        """The batches of one epoch."""
+        source, n = self.source, len(self.source)
+        _run(source, "on_epoch_begin")
+        for i in permutation(self.seed, number, n).tolist() if self.shuffle else range(n):
+            yield as_batch(source[i])
+        _run(source, "on_epoch_end")
+
+
+def _run(source, hook):
+    if hasattr(source, hook):
+        getattr(source, hook)()
+
+
+class IterableBatches:
+    """Batches of a Dataset or another iterable, begun anew each epoch.
+
+    An iterator goes on where it was; when it has run out, further epochs are empty.
+    """
+
+    def __init__(self, source):
+        self.source = source
+        self._empty = True
+
+    @property
+    def num_batches(self):
+        if isinstance(self.source, Dataset):
+            n = self.source.cardinality().item()
+            return n if n >= 0 else None
+        return len(self.source) if hasattr(self.source, "__len__") else None
+
+    def epoch(self, number):
+        """The batches of one epoch."""
+        for batch in self.source:
+            self._empty = False
+            yield as_batch(batch)
+        if self._empty:
+            raise InvalidArgumentError(f"x ({type(self.source).__name__}) gave no batch.")
+
+
+def as_batch(value):
+    """One batch of a generator, Dataset, ... as (x, y, sample_weight), None where not given."""
+    parts = tuple(value) if isinstance(value, list) else value
+    if not isinstance(parts, tuple):
+        parts = (parts,)
+    if not 1 <= len(parts) <= 3:
+        raise InvalidArgumentError(
+            f"A batch must be x, (x,), (x, y) or (x, y, sample_weight); got {len(parts)} parts."
+        )
+    return tuple(
+        part if part is None or type(part) is Tensor else map_named(_tensor, part, name, _is_leaf)
+        for part, name in zip((*parts, None, None), _PARTS)
+    )
+
+
+def _array(value, name):
+    """The array of `value`, floats as floatx: what Keras makes of arrays."""
+    array = array_in(value, name)
+    if dtypes.of_array(array).is_floating:
+        array = array.astype(dtypes.floatx().np, copy=False)
+    return array
+
+
+def _tensor(value, name):
+    return value if value is None or type(value) is Tensor else Tensor(_array(value, name))
+
+
+def _is_leaf(value):
+    """False for lists of arrays: several inputs; a list of numbers, or of lists, is an array."""
+    return not (isinstance(value, list) and value and all(map(_has_arrays, value)))
+
+
+def _has_arrays(value):
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_has_arrays, value))
+    return isinstance(value, dict) or getattr(value, "ndim", 0) > 0
+
+
+def _shapes(part):
+    return map_named(lambda array, _: array.shape, part, "x", _is_leaf)

@@ -1,0 +1,183 @@
+"""Stages that choose and order elements, repeat them, keep them, put datasets together."""
+
+from itertools import chain, count, islice
+
+from framework.core import nest
+from framework.core.spec import TensorSpec
+from framework.data.prefetch import ahead
+from framework.data.rows import Rows, shuffled, shuffled_order
+from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage
+from framework.data.structure import packer
+
+
+class Slice(IndexStage):
+    """Elements start, start + step, ... up to stop: `take`, `skip` and `shard`."""
+
+    def __init__(self, parent, start, stop, step=1):
+        super().__init__(parent)
+        self.bounds = start, stop, step
+
+    def length(self):
+        n, (start, stop, step) = self.parent.length(), self.bounds
+        if n == UNKNOWN or (n == INFINITE and stop is None):
+            return n
+        end = stop if n == INFINITE else n if stop is None else min(n, stop)
+        return len(range(start, end, step))
+
+    def rows(self):
+        return self.parent.rows().select(slice(*self.bounds))
+
+    def elements(self):
+        return islice(self.parent.iterate(), *self.bounds)
+
+
+class Shuffle(IndexStage):
+    """A new order each pass: a function of the seed and the number of the pass."""
+
+    def __init__(self, parent, buffer_size, seed, reshuffle):
+        super().__init__(parent)
+        self.buffer_size, self.seed, self.reshuffle = buffer_size, seed, reshuffle
+        self.epoch = 0
+
+    def _keys(self):
+        epoch = self.epoch
+        self.epoch += bool(self.reshuffle)
+        return self.buffer_size, self.seed, epoch
+
+    def rows(self):
+        rows = self.parent.rows()
+        return rows.select(shuffled_order(len(rows), *self._keys()))
+
+    def elements(self):
+        return shuffled(self.parent.iterate(), *self._keys())
+
+
+class Repeat(Stage):
+    """`times` passes, endlessly many where None; an empty one ends it."""
+
+    def __init__(self, parent, times):
+        super().__init__(parent)
+        self.times = times
+
+    def _numbers(self):
+        return count() if self.times is None else range(self.times)
+
+    def length(self):
+        n = self.parent.length()
+        if self.times is None:
+            return 0 if n == 0 else INFINITE
+        return n * self.times if n >= 0 or self.times == 0 else n
+
+    def elements(self):
+        for _ in self._numbers():
+            empty = True
+            for element in self.parent.iterate():
+                empty = False
+                yield element
+            if empty:
+                return
+
+    def passes(self):
+        return self._passes() if self.parent.indexed else None
+
+    def _passes(self):
+        for _ in self._numbers():
+            rows = self.parent.rows()
+            if not len(rows):
+                return
+            yield rows
+
+
+class Cache(IndexStage):
+    """The elements of the first complete pass, again and again."""
+
+    kept = None
+
+    def rows(self):
+        if self.kept is None:
+            self.kept = self.parent.rows()
+        return self.kept
+
+    def elements(self):
+        return self._fill() if self.kept is None else iter(self.kept)
+
+    def _fill(self):
+        seen = []
+        for element in self.parent.iterate():
+            seen.append(element)
+            yield element
+        self.kept = seen
+
+
+class Prefetch(IndexStage):
+    """Elements made ahead of time, where the user's Python code makes them."""
+
+    def __init__(self, parent, size):
+        super().__init__(parent)
+        self.size = size
+
+    def elements(self):
+        if self.python and self.size:
+            return ahead(self.parent.iterate, self.size)
+        return self.parent.iterate()
+
+    def passes(self):
+        return self.parent.passes()
+
+
+class Zip(Stage):
+    """Elements of several datasets side by side, in a tuple or dict, until the shortest ends."""
+
+    def __init__(self, structure):
+        super().__init__(*nest.flatten(structure))
+        self.pack = packer(structure)
+        self.indexed = all(parent.indexed for parent in self.parents)
+
+    def length(self):
+        lengths = [parent.length() for parent in self.parents]
+        if UNKNOWN in lengths:
+            return UNKNOWN
+        return min((n for n in lengths if n != INFINITE), default=INFINITE)
+
+    def spec(self):
+        return self.pack([parent.spec() for parent in self.parents])
+
+    def rows(self):
+        sides = [parent.rows() for parent in self.parents]
+        shortest = slice(min(len(side) for side in sides))
+        sides = [side.select(shortest) for side in sides]
+        return Rows(
+            self.pack([side.structure for side in sides]),
+            [array for side in sides for array in side.arrays],
+            [order for side in sides for order in side.orders],
+        )
+
+    def elements(self):
+        return map(self._together, zip(*(parent.iterate() for parent in self.parents)))
+
+    def _together(self, parts):
+        return self.pack(parts)
+
+
+class Concatenate(Stage):
+    """All elements of one dataset, then all of another."""
+
+    def length(self):
+        lengths = [parent.length() for parent in self.parents]
+        for odd in (INFINITE, UNKNOWN):
+            if odd in lengths:
+                return odd
+        return sum(lengths)
+
+    def spec(self):
+        return nest.map_structure(_common, *(parent.spec() for parent in self.parents))
+
+    def elements(self):
+        return chain.from_iterable(parent.iterate() for parent in self.parents)
+
+
+def _common(a, b):
+    """The narrowest spec that both fit."""
+    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+        return TensorSpec(None, a.dtype)
+    return TensorSpec([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)

@@ -1,0 +1,198 @@
+"""Stage: one step of a dataset's pipeline; and the sources that pipelines begin with.
+
+A stage is `indexed` if it passes on rows of arrays by number (see `rows.py`): it then gives the
+`rows()` of each pass. The others give their `elements()` one by one.
+"""
+
+from itertools import count
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.spec import TensorSpec
+from framework.core.tensor import Tensor
+from framework.data.rows import Rows
+from framework.data.structure import as_element, names, packer, spec_of
+
+INFINITE, UNKNOWN = -1, -2
+
+
+class Stage:
+    """Base: one step of a pipeline, behind its parents. By itself it passes elements on."""
+
+    indexed = False
+    epoch = None  # how many passes have begun, where their order depends on it
+
+    def __init__(self, *parents):
+        self.parents = parents
+        self.parent = parents[0] if parents else None
+
+    @property
+    def python(self):
+        """Whether making elements runs the user's Python code."""
+        return any(parent.python for parent in self.parents)
+
+    def length(self):
+        """How many elements one pass gives; INFINITE or UNKNOWN."""
+        return self.parent.length()
+
+    def spec(self):
+        """The nest of TensorSpecs that all elements fit."""
+        return self.parent.spec()
+
+    def iterate(self):
+        """One pass over the elements."""
+        return iter(self.rows()) if self.indexed else self.elements()
+
+    def rows(self):
+        """The Rows of one pass; only where `indexed`."""
+        return self.parent.rows()
+
+    def elements(self):
+        """One pass, element by element; only where not `indexed`."""
+        return self.parent.iterate()
+
+    def passes(self):
+        """The passes over rows that follow each other; None where elements come one by one."""
+        return iter([self.rows()]) if self.indexed else None
+
+
+class IndexStage(Stage):
+    """Base of stages that change which elements come and in which order, not the elements."""
+
+    def __init__(self, parent):
+        super().__init__(parent)
+        self.indexed = parent.indexed
+
+
+def walk(stage):
+    """The stage and everything before it."""
+    yield stage
+    for parent in stage.parents:
+        yield from walk(parent)
+
+
+def first(stage, what):
+    """The first element, drawn in passing: no shuffle counts it as an epoch."""
+    epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
+    try:
+        for element in stage.iterate():
+            return element
+    finally:
+        for shuffle, epoch in epochs:
+            shuffle.epoch = epoch
+    raise InvalidArgumentError(f"{what} depends on the first element, but the dataset is empty.")
+
+
+def map_spec(shape_of, spec):
+    """The nest of specs with `shape_of(spec)` as their shapes."""
+    return nest.map_structure(lambda s: TensorSpec(shape_of(s), s.dtype), spec)
+
+
+class Slices(Stage):
+    """The rows of arrays of equal length."""
+
+    indexed = True
+
+    def __init__(self, structure):
+        super().__init__()
+        self.all = Rows.of(structure, names(structure, "tensors"))
+
+    def length(self):
+        return len(self.all)
+
+    def spec(self):
+        specs = [TensorSpec(a.shape[1:], a.dtype) for a in self.all.arrays]
+        return packer(self.all.structure)(specs)
+
+    def rows(self):
+        return self.all
+
+
+class Counter(Stage):
+    """start, start + step, ... without end."""
+
+    def __init__(self, start, step, dtype):
+        super().__init__()
+        self.start, self.step, self.dtype = start, step, dtype
+
+    def length(self):
+        return INFINITE
+
+    def spec(self):
+        return TensorSpec((), self.dtype)
+
+    def elements(self):
+        return (Tensor(np.array(i, self.dtype.np)) for i in count(self.start, self.step))
+
+
+class Listed(Stage):
+    """Elements at hand, such as those of a window."""
+
+    def __init__(self, held, spec):
+        super().__init__()
+        self.held, self._spec = held, spec
+
+    def length(self):
+        return len(self.held)
+
+    def spec(self):
+        return self._spec
+
+    def elements(self):
+        return iter(self.held)
+
+
+class Generator(Stage):
+    """What a callable's iterator gives, made to fit the signature where there is one."""
+
+    python = True
+
+    def __init__(self, make, signature=None, length=UNKNOWN):
+        super().__init__()
+        self.make, self.signature, self._length = make, signature, length
+
+    def length(self):
+        return self._length
+
+    def spec(self):
+        return spec_of(first(self, "element_spec")) if self.signature is None else self.signature
+
+    def elements(self):
+        for value in self.make():
+            if self.signature is None:
+                yield as_element(value, "element")
+            else:
+                yield _fitted(value, self.signature, "element")
+
+
+def _fitted(value, spec, name):
+    """What a generator gave as the element that `spec` asks for."""
+    if isinstance(spec, TensorSpec):
+        return _fitted_leaf(value, spec, name)
+    if isinstance(spec, dict):
+        if not isinstance(value, dict) or set(value) != set(spec):
+            raise InvalidArgumentError(
+                f"from_generator: {name} should be a dict with keys {list(spec)}, got {value!r}."
+            )
+        return {key: _fitted(value[key], s, f"{name}[{key!r}]") for key, s in spec.items()}
+    if not isinstance(value, (tuple, list)) or len(value) != len(spec):
+        raise InvalidArgumentError(
+            f"from_generator: {name} should be a tuple of {len(spec)} components, got {value!r}."
+        )
+    return tuple(_fitted(v, s, f"{name}[{i}]") for i, (v, s) in enumerate(zip(value, spec)))
+
+
+def _fitted_leaf(value, spec, name):
+    try:
+        element = Tensor(np.array(value, spec.dtype.np))
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"from_generator: {name} cannot be converted to {spec.dtype}: {error}"
+        ) from None
+    if not spec.is_compatible_with(element):
+        raise ShapeError(
+            f"from_generator: {name} has shape {element.shape}, the signature says {spec.shape}."
+        )
+    return element

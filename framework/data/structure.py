@@ -1,0 +1,147 @@
+"""What an element of a dataset may be: tensors in tuples and dicts; how it is read and built."""
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+
+from framework.core import dtypes, nest
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.spec import TensorSpec
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+
+
+def array_in(value, name):
+    """The array of `value`, without a copy where it has one; DTypeError naming it otherwise."""
+    if isinstance(value, (Tensor, CoreVariable)):
+        return value.array
+    if not hasattr(value, "__array__"):
+        return _made(value, name)
+    array = np.asarray(value)
+    if array.dtype.kind in "SU":
+        return array.astype(object)
+    if array.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in array.flat):
+        raise DTypeError(
+            f"{name}: an array of Python objects (dtype object) is no tensor. Are its rows of "
+            "different lengths, or its columns of different types? Convert it to a number dtype."
+        )
+    try:
+        return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)  # native byte order
+    except DTypeError as error:
+        raise DTypeError(f"{name}: {error}") from None
+
+
+def _made(value, name):
+    try:
+        return array_of(value)
+    except (DTypeError, InvalidArgumentError) as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+def map_named(function, structure, name, is_leaf=None):
+    """`function(leaf, name)` over tuples and dicts, names written as code: x[0], x['image'].
+
+    A list is a leaf (rows of numbers), unless `is_leaf` says of it that it is not.
+    """
+    if isinstance(structure, Mapping):
+        return {k: map_named(function, v, f"{name}[{k!r}]", is_leaf) for k, v in structure.items()}
+    if isinstance(structure, tuple) or (is_leaf is not None and not is_leaf(structure)):
+        made = [map_named(function, v, f"{name}[{i}]", is_leaf) for i, v in enumerate(structure)]
+        if hasattr(structure, "_fields"):
+            return type(structure)(*made)
+        return made if isinstance(structure, list) else tuple(made)
+    return function(structure, name)
+
+
+def names(structure, name):
+    """The names of the leaves, in the order of `nest.flatten`."""
+    named = map_named(lambda _, name: name, structure, name, lambda s: not isinstance(s, list))
+    return nest.flatten(named)
+
+
+def as_element(value, name):
+    """What a user's function or generator gave, as an element: its leaves as Tensors."""
+    if type(value) is Tensor:
+        return value
+    if isinstance(value, list):  # TensorFlow's rule: a list is several components, as a tuple is
+        value = tuple(value)
+    return map_named(_leaf, value, name)
+
+
+def _leaf(value, name):
+    if type(value) is Tensor or hasattr(value, "element_spec"):  # a Dataset may be in an element
+        return value
+    if value is None:
+        raise DTypeError(f"{name} is None; expected a tensor, or a tuple or dict of tensors.")
+    try:
+        return tensor(value)
+    except (DTypeError, InvalidArgumentError) as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+class DatasetSpec:
+    """The spec of a dataset that is part of an element, as those of `window` are."""
+
+    def __init__(self, element_spec, dataset_shape=()):
+        self.element_spec = element_spec
+
+    def __eq__(self, other):
+        return type(other) is DatasetSpec and self.element_spec == other.element_spec
+
+    def __hash__(self):
+        return hash(self.element_spec)
+
+    def __repr__(self):
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+
+def spec_of(element):
+    """The `element_spec` of one element, every size known."""
+
+    def spec(leaf, _):
+        if hasattr(leaf, "element_spec"):
+            return DatasetSpec(leaf.element_spec)
+        return TensorSpec.from_tensor(leaf)
+
+    return map_named(spec, element, "")
+
+
+def packer(structure):
+    """The function that arranges a list of leaves like `structure`; None in it stays None."""
+    leaves = nest.flatten(structure)
+    filled = [i for i, leaf in enumerate(leaves) if leaf is not None]
+    if not nest.is_nested(structure):
+        return lambda values: values[0]
+    if (
+        type(structure) is tuple
+        and len(leaves) == len(structure)
+        and not any(nest.is_nested(child) for child in structure)
+    ):
+        if len(filled) == len(leaves):
+            return tuple
+        if filled == list(range(len(filled))):
+            rest = (None,) * (len(leaves) - len(filled))
+            return lambda values: (*values, *rest)
+    return functools.partial(_pack, structure, len(leaves), filled)
+
+
+def _pack(structure, count, filled, values):
+    leaves = [None] * count
+    for i, value in zip(filled, values):
+        leaves[i] = value
+    return nest.pack_sequence_as(structure, leaves)
+
+
+def like(structure, given):
+    """`given` for each leaf of `structure`: its own part of a nest, or the same for all."""
+    if given is None or not nest.is_nested(structure):
+        return [given] * len(nest.flatten(structure))
+    if isinstance(structure, dict):
+        pairs = [(structure[key], given[key]) for key in sorted(structure)]
+    elif nest.is_nested(given):
+        pairs = zip(structure, given)
+    else:
+        pairs = [(child, given) for child in structure]
+    return [leaf for child, part in pairs for leaf in like(child, part)]
