@@ -20,6 +20,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, 
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
+from framework.ops.elementwise import identity
 from framework.ops.movement import broadcast_to, sum_to
 
 
@@ -480,8 +481,9 @@ def _through_composite(op, inputs, asked, g):
     """The joint rule's gradients by differentiating the op's composite: for an outer tape."""
     args, attrs = inputs
     with GradientTape() as tape:
+        # fresh identities: one tensor may stand in two places, each to get its own part
+        args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
-        # fresh identities: the composite must not run into this tape's own inputs twice
         tape.watch(wanted)
         outputs = op.composite(*args, **attrs)
     seeds = list(g) if type(g) is tuple else g

@@ -34,6 +34,12 @@ class NoDerivative:
 no_derivative = NoDerivative()
 
 
+def first_order_only(g, needed):
+    """The joint rule of an op that is itself a joint rule: its place in higher orders is taken by
+    the composite of the op whose rule it is."""
+    raise FrameworkError("The backward pass of an op with a composite is not differentiated.")
+
+
 class Op:
     """A primitive.
 

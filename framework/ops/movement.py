@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from framework.core.op import movement, no_derivative
+from framework.kernels import scatter
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -48,8 +49,10 @@ def _sum_to(x, *, shape):
 
 
 def _broadcast_to(x, *, shape):
-    """A zero-stride view; five times faster to make than `np.broadcast_to`'s."""
+    """A zero-stride view, of contiguous numbers made directly: faster than `np.broadcast_to`."""
     x = np.asarray(x)
+    if not x.flags.forc or x.dtype.kind not in "fiub":
+        return np.broadcast_to(x, shape)
     if not x.ndim:
         return np.ndarray(shape, x.dtype, x, strides=(0,) * len(shape))
     lead = len(shape) - x.ndim
@@ -60,8 +63,8 @@ def _broadcast_to(x, *, shape):
 
 
 broadcast_to = movement(
-    "broadcast_to", _broadcast_to,
-    lambda g, x_shape: sum_to(g, shape=x_shape),
+    "broadcast_to", _broadcast_to, lambda g, x_shape: sum_to(g, shape=x_shape),
+    infer=lambda x, *, shape: (tuple(shape), x.dtype),
 )  # fmt: skip
 sum_to = movement("sum_to", _sum_to, lambda g, x_shape: broadcast_to(g, shape=x_shape))
 
@@ -104,45 +107,49 @@ unstack = movement(
 # ---- indexing ------------------------------------------------------------------------------------
 
 
-def _put(g, *, shape, index):
-    result = np.zeros(shape, g.dtype)
-    if all(not isinstance(i, (np.ndarray, list)) for i in index):
-        result[index] = g
-    else:
-        np.add.at(result, index, g)
-    return result
+def _getitem_infer(x, *, index):
+    """Symbolic: what is taken of an unknown size stays unknown; an int or array takes it away."""
+    taken = sum(i is not None and i is not Ellipsis for i in index)
+    dots = [slice(None)] * (len(x.shape) - taken)
+    at = next((k for k, i in enumerate(index) if i is Ellipsis), len(index))
+    index = [*index[:at], *dots, *index[at + 1 :]]
+    axis = 0
+    for k, i in enumerate(index):
+        if i is None:
+            continue
+        if x.shape[axis] is None:
+            index[k] = slice(None) if isinstance(i, slice) else np.zeros_like(i)
+        axis += 1
+    shapes = [
+        np.broadcast_to(False, [n if m is None else m for m in x.shape])[tuple(index)].shape
+        for n in (2, 3)
+    ]
+    return tuple(m if m == n else None for m, n in zip(*shapes, strict=True)), x.dtype
+
+
+def _shape_infer(_x, *_indices, shape, **_attrs):
+    return tuple(shape), _x.dtype
 
 
 getitem = movement(
     "getitem", lambda x, *, index: x[index],
-    lambda g, x_shape, index: put(g, shape=x_shape, index=index),
+    lambda g, x_shape, index: put(g, shape=x_shape, index=index), infer=_getitem_infer,
 )  # fmt: skip
-put = movement("put", _put, lambda g, index: getitem(g, index=index))
-
-
-def _scatter_add(g, indices, *, shape, axis):
-    result = np.zeros(shape, g.dtype)
-    np.add.at(result, (slice(None),) * axis + (indices,), g)
-    return result
+put = movement("put", scatter.put, lambda g, index: getitem(g, index=index), infer=_shape_infer)
 
 
 gather = movement(
     "gather", lambda x, indices, *, axis: np.take(x, indices, axis),
     lambda g, indices, x_shape, axis: scatter_add(g, indices, shape=x_shape, axis=axis),
     no_derivative,
+    infer=lambda x, indices, *, axis: (
+        (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype
+    ),
 )  # fmt: skip
 scatter_add = movement(
-    "scatter_add", _scatter_add,
-    lambda g, indices, axis: gather(g, indices, axis=axis), no_derivative,
+    "scatter_add", scatter.scatter_add,
+    lambda g, indices, axis: gather(g, indices, axis=axis), no_derivative, infer=_shape_infer,
 )  # fmt: skip
-
-
-def _put_along_axis(g, indices, *, shape, axis):
-    result = np.zeros(shape, g.dtype)
-    where = list(np.ogrid[tuple(slice(n) for n in indices.shape)])
-    where[axis] = indices
-    np.add.at(result, tuple(where), g)
-    return result
 
 
 take_along_axis = movement(
@@ -151,8 +158,9 @@ take_along_axis = movement(
     no_derivative,
 )  # fmt: skip
 put_along_axis = movement(
-    "put_along_axis", _put_along_axis,
+    "put_along_axis", scatter.put_along_axis,
     lambda g, indices, axis: take_along_axis(g, indices, axis=axis), no_derivative,
+    infer=_shape_infer,
 )  # fmt: skip
 
 pad = movement(
@@ -168,3 +176,14 @@ def _one_hot(indices, *, depth, dtype):
 
 
 one_hot = movement("one_hot", _one_hot, no_derivative)
+
+
+def _argsort(x, *, axis, descending=False):
+    """Stable both ways: ties keep their order."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    turned = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(turned, axis)
+
+
+argsort = movement("argsort", _argsort, no_derivative)

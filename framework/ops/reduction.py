@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from framework.core.doors import cast
-from framework.core.op import no_derivative, reduction
+from framework.core.op import Op, no_derivative, reduction
+from framework.core.quiet import quiet
 from framework.ops.elementwise import equal, exp
-from framework.ops.movement import broadcast_to, expand_axes, reshape, transpose
+from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, reshape, transpose
 
 
 def restore(g, axis, keepdims):
@@ -31,11 +32,14 @@ def _sum(x, *, axis, keepdims):
 
 
 def _mean(x, *, axis, keepdims):
-    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     n = _count(x.shape, axis)
-    if x.dtype.kind in "iu":
-        return total // n
-    return total / n if n else np.asarray(total) * np.nan
+    dtype = x.dtype
+    if dtype.itemsize == 2 and dtype.kind not in "iu":  # the sum of many may overflow
+        return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=dtype)
+    if not n:
+        return total * 0 if dtype.kind in "iu" else total * np.nan
+    return total // n if dtype.kind in "iu" else total / n
 
 
 reduce_sum = reduction("reduce_sum", _sum, _spread)
@@ -59,66 +63,30 @@ def np_dtype(x):
     return getattr(x, "array", x).dtype
 
 
-def _extreme(ufunc, worst):
+def _extreme(ufunc, limit):
     def forward(x, *, axis, keepdims):
-        start = worst(x.dtype) if x.size == 0 else np._NoValue
-        return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)
+        if x.size:
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=limit(x.dtype))
 
     return forward
 
 
 def _lowest(dtype):
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    if dtype.kind == "b":
+        return False
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 def _highest(dtype):
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    if dtype.kind == "b":
+        return True
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 
 reduce_max = reduction("reduce_max", _extreme(np.maximum, _lowest), _share_of_ties)
 reduce_min = reduction("reduce_min", _extreme(np.minimum, _highest), _share_of_ties)
 
-
-def _products_of_others(x, axis):
-    """For each element the product of all others along the last axis, zeros and all."""
-    ones = np.ones((*x.shape[:-1], 1), x.dtype)
-    before = np.cumprod(np.concatenate([ones, x[..., :-1]], -1), -1)
-    after = np.cumprod(np.concatenate([ones, x[..., :0:-1]], -1), -1)[..., ::-1]
-    return before * after
-
-
-def _prod_vjp(g, x, axis, keepdims):
-    """Exact with zeros in x: cumulative products from both sides, never a division."""
-    rest = tuple(i for i in range(len(x.shape)) if i not in axis)
-    moved = transpose(x, perm=rest + axis)
-    kept = tuple(x.shape[i] for i in rest)
-    rows = reshape(moved, shape=(*kept, _count(x.shape, axis)))
-    others = reshape(others_product(rows), shape=moved.shape)
-    back = transpose(others, perm=tuple(int(i) for i in np.argsort(rest + axis)))
-    return restore(g, axis, keepdims) * back
-
-
-def _others_vjp(g, x):
-    """d(prod of others of i)/dx_j = product of all but i and j."""
-    n = x.shape[-1]
-    total = None
-    for j in range(n):
-        # column j of the Jacobian: the others' product of x with x_j set to one, but entry j is 0
-        pick = np.arange(n) == j
-        ones = cast(pick, dtype=np_dtype(x))
-        replaced = x * (1 - ones) + ones
-        rest = others_product(replaced) * (1 - ones)
-        term = reduce_sum(g * rest, axis=(len(x.shape) - 1,), keepdims=True) * ones
-        total = term if total is None else total + term
-    return g * 0 if total is None else total
-
-
-others_product = reduction("others_product", lambda x: _products_of_others(x, -1), _others_vjp)
-reduce_prod = reduction(
-    "reduce_prod",
-    lambda x, *, axis, keepdims: np.multiply.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype),
-    _prod_vjp,
-)
 
 # ---- no derivative -------------------------------------------------------------------------------
 
@@ -130,22 +98,30 @@ reduce_all = reduction(
     "reduce_all", lambda x, *, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims),
     no_derivative,
 )  # fmt: skip
+
+
+def _without_axis(x, *, axis, dtype):
+    return (*x.shape[:axis], *x.shape[axis + 1 :]), dtype
+
+
 argmax = reduction(
-    "argmax", lambda x, *, axis, dtype: np.argmax(x, axis).astype(dtype), no_derivative
-)
+    "argmax", lambda x, *, axis, dtype: np.argmax(x, axis).astype(dtype), no_derivative,
+    infer=_without_axis,
+)  # fmt: skip
 argmin = reduction(
-    "argmin", lambda x, *, axis, dtype: np.argmin(x, axis).astype(dtype), no_derivative
-)
+    "argmin", lambda x, *, axis, dtype: np.argmin(x, axis).astype(dtype), no_derivative,
+    infer=_without_axis,
+)  # fmt: skip
 
 # ---- with a rule of their own --------------------------------------------------------------------
 
 
+@quiet
 def _logsumexp(x, *, axis, keepdims):
-    with np.errstate(all="ignore"):
-        top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=_lowest(x.dtype))
-        top = np.where(np.isfinite(top), top, np.zeros_like(top))
-        total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
-    return total if keepdims else total.reshape(np.delete(total.shape, axis))
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return total if keepdims else total.squeeze(axis)
 
 
 def _logsumexp_vjp(g, x, y, axis, keepdims):
@@ -154,13 +130,90 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
 
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)
 
+# ---- running sums and products, and the product ----------------------------------------------------
+# Exact with zeros among the factors: the derivatives multiply running products, and never divide.
 
-def _cumsum(x, *, axis, reverse):
-    if reverse:
-        return np.flip(np.cumsum(np.flip(x, axis), axis, dtype=x.dtype), axis)
-    return np.cumsum(x, axis, dtype=x.dtype)
+
+def shifted(x, *, axis, reverse=False, fill=0):
+    """`x` moved on by one place along `axis`, `fill` moving in; `reverse`: moved back by one."""
+    shape = tuple(x.shape)
+    if not shape[axis]:
+        return x
+    rest = getitem(x, index=(*(slice(None),) * axis, slice(1, None) if reverse else slice(-1)))
+    edge = np.full((*shape[:axis], 1, *shape[axis + 1 :]), fill, np_dtype(x))
+    return concat(rest, edge, axis=axis) if reverse else concat(edge, rest, axis=axis)
+
+
+def _cumulative(function):
+    def forward(x, *, axis, reverse):
+        if reverse:
+            return np.flip(function(np.flip(x, axis), axis, dtype=x.dtype), axis)
+        return function(x, axis, dtype=x.dtype)
+
+    return forward
 
 
 cumsum = reduction(
-    "cumsum", _cumsum, lambda g, axis, reverse: cumsum(g, axis=axis, reverse=not reverse)
-)
+    "cumsum", _cumulative(np.cumsum),
+    lambda g, axis, reverse: cumsum(g, axis=axis, reverse=not reverse),
+    infer=lambda x, **_: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def _linear_scan(a, b, *, axis, reverse):
+    a, b = (np.moveaxis(v, axis, 0) for v in (a, b))
+    y = np.empty(b.shape, b.dtype)
+    value = np.zeros(b.shape[1:], b.dtype)
+    for k in range(len(y) - 1, -1, -1) if reverse else range(len(y)):
+        value = a[k] * value + b[k]
+        y[k] = value
+    return np.moveaxis(y, 0, axis)
+
+
+def _scan_back(g, a, axis, reverse):
+    return linear_scan(
+        shifted(a, axis=axis, reverse=not reverse), g, axis=axis, reverse=not reverse
+    )
+
+
+# y[k] = a[k] y[k-1] + b[k]; `reverse`: a[k] y[k+1] + b[k]; nothing comes before the first
+linear_scan = Op(
+    "linear_scan", _linear_scan,
+    lambda g, y, a, axis, reverse: (
+        _scan_back(g, a, axis, reverse) * shifted(y, axis=axis, reverse=reverse)
+    ),
+    lambda g, a, axis, reverse: _scan_back(g, a, axis, reverse),
+    infer=lambda a, b, **_: (b.shape, b.dtype),
+)  # fmt: skip
+
+
+def _before(x, axis, reverse):
+    """The running product of all elements before each."""
+    return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
+
+
+cumprod = reduction(
+    "cumprod", _cumulative(np.cumprod),
+    lambda g, x, axis, reverse: _before(x, axis, reverse) * _scan_back(g, x, axis, reverse),
+    infer=lambda x, **_: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def _prod(x, *, axis, keepdims):
+    return np.multiply.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _prod_vjp(g, x, axis, keepdims):
+    """For each element the product of those before it and of those after it."""
+    shape = tuple(x.shape)
+    rest = tuple(i for i in range(len(shape)) if i not in axis)
+    moved = transpose(x, perm=rest + axis)
+    kept = tuple(shape[i] for i in rest)
+    rows = reshape(moved, shape=(*kept, _count(shape, axis)))
+    others = _before(rows, len(rest), False) * _before(rows, len(rest), True)
+    others = reshape(others, shape=tuple(shape[i] for i in rest + axis))
+    back = transpose(others, perm=tuple(int(i) for i in np.argsort(rest + axis)))
+    return restore(g, axis, keepdims) * back
+
+
+reduce_prod = reduction("reduce_prod", _prod, _prod_vjp)

@@ -1,0 +1,65 @@
+"""Adding values into an array of zeros at given positions, repeated positions adding up.
+
+`np.add.at` with a flat index is 3 to 5 times faster than with any other.
+"""
+
+import math
+
+import numpy as np
+
+from framework.core.errors import OutOfRangeError
+
+
+def scatter_add(g, indices, *, shape, axis):
+    """Zeros of `shape`, with slice k of `g` along `axis` added at index `indices[k]` there.
+
+    Args:
+        g: of `shape`, the size of `axis` replaced by the shape of `indices`.
+
+    Raises:
+        OutOfRangeError: for an index outside the axis; negative ones count from its end.
+    """
+    n, inner = shape[axis], math.prod(shape[axis + 1 :])
+    rows = _within(indices, n).reshape(-1)
+    outer = math.prod(shape[:axis])
+    if outer > 1:
+        rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
+    if inner > 1:
+        rows = (rows[:, None] * inner + np.arange(inner)).reshape(-1)
+    return _add_flat(g, rows, shape)
+
+
+def put(g, *, shape, index):
+    """Zeros of `shape`, with `g` added at `[index]`: the adjoint of `x[index]`."""
+    if all(not isinstance(i, (np.ndarray, list)) for i in index):
+        result = np.zeros(shape, g.dtype)
+        result[index] = g
+        return result
+    positions = np.arange(math.prod(shape)).reshape(shape)[index]
+    return _add_flat(np.broadcast_to(g, positions.shape), positions.reshape(-1), shape)
+
+
+def put_along_axis(g, indices, *, shape, axis):
+    """Zeros of `shape`, with `g` added where `np.take_along_axis` would take it from."""
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    positions = np.take_along_axis(positions, indices, axis)
+    return _add_flat(g, positions.reshape(-1), shape)
+
+
+def _add_flat(g, positions, shape):
+    result = np.zeros(math.prod(shape), g.dtype)
+    np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
+    return result.reshape(shape)
+
+
+def _within(indices, n):
+    indices = np.asarray(indices).astype(np.intp, copy=False)
+    if indices.size:
+        low, high = indices.min(), indices.max()
+        if low < -n or high >= n:
+            raise OutOfRangeError(
+                f"index {low if low < -n else high} lies outside an axis of size {n}"
+            )
+        if low < 0:
+            indices = np.where(indices < 0, indices + n, indices)
+    return indices

@@ -1,0 +1,27 @@
+"""Ops of random inputs. The noise itself is an input, drawn by `core.random.draw`."""
+
+import numpy as np
+
+from framework.core.op import Op, no_derivative
+from framework.ops.elementwise import multiply
+
+
+def _scale(rate):
+    return 1 / (1 - rate) if rate < 1 else 0.0
+
+
+def _dropout(x, noise, *, rate):
+    kept = np.greater_equal(noise, rate)
+    # multiplied and not chosen: `np.where` takes ten times longer where the mask is irregular
+    return x * np.multiply(kept, _scale(rate), dtype=x.dtype), (kept,)
+
+
+def _dropout_vjp(g, saved, rate):
+    return multiply(multiply(g, saved[0]), _scale(rate))
+
+
+# x / (1 - rate) where noise >= rate, else 0; noise is uniform on [0, 1)
+dropout = Op(
+    "dropout", _dropout, _dropout_vjp, no_derivative, saves=True, broadcasts=True,
+    infer=lambda x, _noise, *, rate: (x.shape, x.dtype),
+)  # fmt: skip
