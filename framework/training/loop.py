@@ -64,12 +64,20 @@ def _train_epoch(model, step, batches, epoch, steps, callbacks, progress):
 def _logs(model, results):
     """The logs, made only when asked for: what `train_step` returned, or the metrics' values."""
     if isinstance(results, dict):
-        return lambda: _as_floats(results)
+        return lambda: as_floats(results)
     return model.get_metrics_result
 
 
-def _as_floats(logs):
-    return {k: float(v) if np.ndim(v) == 0 else v for k, v in logs.items()}
+def as_floats(values):
+    """Metric results as Python floats; a metric's result may be a dict of them."""
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found.update(as_floats(value))
+        else:
+            array = np.asarray(value)
+            found[name] = float(array) if array.ndim == 0 else array
+    return found
 
 
 def _first(iterator, steps):
@@ -121,7 +129,7 @@ def _test_epoch(model, batches, steps, callbacks, progress=None):
         if progress is not None:
             progress.batch(lambda logs=results: logs)
     _check_count(done, steps, model)
-    logs = _as_floats(results)
+    logs = as_floats(results)
     callbacks.call("on_test_end", logs=logs)
     return logs
 

@@ -171,7 +171,12 @@ def _loss_of(loss):
 
 
 class CompiledMetrics:
-    """The metrics given to compile; "accuracy" is chosen when the first batch shows its shapes."""
+    """The metrics given to compile, as one; its result is a dict.
+
+    Which accuracy "accuracy" means is decided when the first batch shows its shapes.
+    """
+
+    name = "compile_metrics"
 
     def __init__(self, metrics):
         if isinstance(metrics, (dict, str)) or any(nest.is_nested(m) for m in metrics or ()):
@@ -193,6 +198,20 @@ class CompiledMetrics:
             self._open = False
         for metric in self.metrics:
             metric.update_state(y, y_pred, sample_weight)
+
+    def _known(self):
+        return [metric for metric in self.metrics if not isinstance(metric, str)]
+
+    def result(self):
+        return {metric.name: metric.result() for metric in self._known()}
+
+    def reset_state(self):
+        for metric in self._known():
+            metric.reset_state()
+
+    @property
+    def variables(self):
+        return [variable for metric in self._known() for variable in metric.variables]
 
 
 def _is_accuracy(metric):

@@ -68,7 +68,7 @@ class Trainer:
 
     @property
     def metrics(self):
-        """The loss's running mean, the compiled metrics, and those that layers hold."""
+        """The loss's running mean, the compiled metrics as one, and those that layers hold."""
         own = [] if self._training is None else self._training.all_metrics
         return [*own, *super().metrics]
 
@@ -82,7 +82,7 @@ class Trainer:
 
     def get_metrics_result(self):
         """The present values of all metrics, Python floats by name."""
-        return _floats({metric.name: metric.result() for metric in self.metrics})
+        return loop.as_floats({metric.name: metric.result() for metric in self.metrics})
 
     # ---- what a user may override, as in Keras ----
 
@@ -259,8 +259,8 @@ class Trainer:
         if validation_data is not None:
             validation = _validation(validation_data, validation_batch_size or batch_size)
         return loop.fit(
-            self, self._batch_step(), batches, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
-            callbacks=callbacks, steps=steps_per_epoch, validation=validation,
+            self, self._batch_step(), batches, epochs=epochs, initial_epoch=initial_epoch,
+            verbose=verbose, callbacks=callbacks, steps=steps_per_epoch, validation=validation,
             validation_steps=validation_steps, validation_freq=validation_freq,
         )  # fmt: skip
 
@@ -316,7 +316,7 @@ class _Training:
 
     @property
     def all_metrics(self):
-        return [self.loss_tracker, *(m for m in self.metrics.metrics if not isinstance(m, str))]
+        return [self.loss_tracker, *([self.metrics] if self.metrics.metrics else ())]
 
 
 def refuse(method, **arguments):
@@ -375,15 +375,3 @@ def _listed(logs, return_dict):
         return logs
     values = list(logs.values())
     return values[0] if len(values) == 1 else values
-
-
-def _floats(values):
-    """Metric results as Python floats; a metric may give a dict of them."""
-    found = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            found.update(_floats(value))
-        else:
-            array = np.asarray(value)
-            found[name] = float(array) if array.ndim == 0 else array
-    return found
