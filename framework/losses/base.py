@@ -128,7 +128,7 @@ def _matched(values, weights, what):
 def _weigh(weights, values):
     """Whether weights of this shape broadcast to values of that; unknown sizes may."""
     return len(weights) == len(values) and all(
-        n == m or n == 1 or n is None or m is None for n, m in zip(weights, values, strict=True)
+        n in (m, 1) or n is None or m is None for n, m in zip(weights, values, strict=True)
     )
 
 
@@ -220,6 +220,8 @@ def serialize(loss):
     return serialize_value(loss)
 
 
-def deserialize(name):
+def deserialize(name, custom_objects=None):
     """The loss that `serialize` described."""
+    if custom_objects and isinstance(name, dict) and name.get("class_name") in custom_objects:
+        return custom_objects[name["class_name"]].from_config(name.get("config", {}))
     return get(name)

@@ -156,7 +156,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
         array([0.6931472, 2.126928 ], dtype=float32)
     """
     return composites.sparse_categorical_crossentropy(
-        tensor(y_true), operands(0.0, y_pred)[1], from_logits, ignore_class, axis
+        tensor(y_true), composites.floating(tensor(y_pred)), from_logits, ignore_class, axis
     )
 
 

@@ -50,12 +50,15 @@ def as_tensor(value, dtype):
     return Tensor(array_of(value, dtype))
 
 
+def floating(x):
+    """An array or tensor in floatx, where it is of integers or booleans; others as they are."""
+    return cast(x, dtype=as_dtype(floatx()).np) if _array_dtype(x).kind in "iub" else x
+
+
 def floats(y_true, y_pred):
     """Arrays or tensors in one floating dtype: that of `y_pred`, floatx where it has none."""
+    y_pred = floating(y_pred)
     dtype = _array_dtype(y_pred)
-    if dtype.kind in "iub":
-        dtype = as_dtype(floatx()).np
-        y_pred = cast(y_pred, dtype=dtype)
     return y_true if _array_dtype(y_true) == dtype else cast(y_true, dtype=dtype), y_pred
 
 

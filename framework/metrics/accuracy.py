@@ -1,0 +1,298 @@
+"""How often predictions are right: metrics, and the functions of the same names."""
+
+import numpy as np
+
+from framework.core.doors import cast, tensor
+from framework.core.dtypes import Shape, as_dtype, floatx
+from framework.core.errors import ShapeError
+from framework.core.fields import ComputeDtype, Name
+from framework.metrics.base import metrics
+from framework.metrics.reduction import MeanOfFunction
+from framework.ops.elementwise import equal, greater, less
+from framework.ops.losses import class_indices, label_form, matched, shape_of
+from framework.ops.movement import expand_axes, getitem, reshape, take_along_axis
+from framework.ops.reduction import argmax, reduce_any, reduce_sum
+
+# ---- on arrays or tensors: which predictions are right, as booleans ------------------------------
+
+
+def _best(x):
+    return argmax(x, axis=x.ndim - 1, dtype=np.int64)
+
+
+def _equal(y_true, y_pred):
+    y_true, y_pred = matched(y_true, y_pred, "accuracy")
+    return equal(y_true, y_pred)
+
+
+def _binary(y_true, y_pred, threshold):
+    y_true, y_pred = matched(y_true, y_pred, "binary_accuracy")
+    return equal(y_true, greater(y_pred, threshold))
+
+
+def _categorical(y_true, y_pred):
+    _require_same_shape(y_true, y_pred, "categorical_accuracy")
+    return equal(_best(y_true), _best(y_pred))
+
+
+def _sparse(y_true, y_pred):
+    labels = _class_labels(y_true, y_pred, "sparse_categorical_accuracy")
+    right = equal(labels, _best(y_pred))
+    shape = shape_of(right)
+    return reshape(right, shape=shape[:-1]) if len(shape) > 1 and shape[-1] == 1 else right
+
+
+def _top_k(y_true, y_pred, k):
+    _require_same_shape(y_true, y_pred, "top_k_categorical_accuracy")
+    return _among_best(_best(y_true), y_pred, k)
+
+
+def _sparse_top_k(y_true, y_pred, k, from_sorted_ids):
+    labels = _class_labels(y_true, y_pred, "sparse_top_k_categorical_accuracy")
+    if from_sorted_ids:
+        first = getitem(y_pred, index=(..., slice(k)))
+        hits = equal(expand_axes(labels, (labels.ndim,)), first)
+        right = reduce_any(hits, axis=(hits.ndim - 1,), keepdims=False)
+    else:
+        right = _among_best(class_indices(labels, classes=shape_of(y_pred)[-1]), y_pred, k)
+    return reshape(right, shape=shape_of(y_true))
+
+
+def _among_best(labels, y_pred, k):
+    """Whether fewer than `k` scores are higher than the label's: ties with the last count."""
+    last = y_pred.ndim - 1
+    score = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
+    higher = reduce_sum(
+        cast(greater(y_pred, score), dtype=np.dtype(np.int64)), axis=(last,), keepdims=False
+    )
+    return less(higher, k)
+
+
+def _class_labels(y_true, y_pred, what):
+    """Class numbers in the shape of the predictions without their classes."""
+    given = found = shape_of(y_true)
+    expected = shape_of(y_pred)[:-1]
+    if len(given) == y_pred.ndim and given[-1] == 1:
+        found = given[:-1]
+        y_true = reshape(y_true, shape=found)
+    if found != expected and not Shape(found).is_compatible_with(expected):
+        raise ShapeError(
+            f"{what}: y_true of shape {given} does not fit y_pred of shape {shape_of(y_pred)}: "
+            f"y_true holds one class number per prediction, in shape {expected}."
+        )
+    return y_true
+
+
+def _require_same_shape(y_true, y_pred, what):
+    s, t = shape_of(y_true), shape_of(y_pred)
+    if s != t and not Shape(s).is_compatible_with(t):
+        raise ShapeError(
+            f"{what}: y_true of shape {s} does not fit y_pred of shape {t}: y_true holds one-hot "
+            "labels; for class numbers there is the metric of the same name with sparse_ before it."
+        )
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def _as_numbers(right):
+    return cast(right, dtype=as_dtype(floatx()).np)
+
+
+def binary_accuracy(y_true, y_pred, threshold=0.5):
+    """1 where `y_pred > threshold` is what the label of 0 or 1 says, else 0.
+
+    Example:
+        >>> binary_accuracy([[1], [0]], [[0.7], [0.6]]).numpy()
+        array([[1.],
+               [0.]], dtype=float32)
+    """
+    return _as_numbers(_binary(tensor(y_true), tensor(y_pred), threshold))
+
+
+def categorical_accuracy(y_true, y_pred):
+    """1 where the largest prediction is at the largest label (one-hot labels), else 0.
+
+    Example:
+        >>> categorical_accuracy([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        array([1., 0.], dtype=float32)
+    """
+    return _as_numbers(_categorical(tensor(y_true), tensor(y_pred)))
+
+
+def sparse_categorical_accuracy(y_true, y_pred):
+    """1 where the largest prediction is at the class number `y_true`, else 0.
+
+    Example:
+        >>> sparse_categorical_accuracy([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        array([1., 0.], dtype=float32)
+    """
+    return _as_numbers(_sparse(tensor(y_true), tensor(y_pred)))
+
+
+def top_k_categorical_accuracy(y_true, y_pred, k=5):
+    """1 where the largest label (one-hot labels) is among the `k` largest predictions, else 0.
+
+    Example:
+        >>> top_k_categorical_accuracy([[0, 1, 0]], [[0.3, 0.2, 0.5]], k=2).numpy()
+        array([0.], dtype=float32)
+    """
+    return _as_numbers(_top_k(tensor(y_true), tensor(y_pred), k))
+
+
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+    """1 where the class number `y_true` is among the `k` largest predictions, else 0.
+
+    Args:
+        k: how many predictions count.
+        from_sorted_ids: whether y_pred holds class numbers instead, the likeliest first.
+
+    Example:
+        >>> sparse_top_k_categorical_accuracy([0], [[0.3, 0.2, 0.5]], k=2).numpy()
+        array([1.], dtype=float32)
+    """
+    return _as_numbers(_sparse_top_k(tensor(y_true), tensor(y_pred), k, from_sorted_ids))
+
+
+# ---- metrics -------------------------------------------------------------------------------------
+
+
+class MeanOfMatches(MeanOfFunction):
+    """The share of predictions that are right."""
+
+    _direction = "up"
+
+
+@metrics.add()
+class Accuracy(MeanOfMatches):
+    """The share of predictions that equal the labels.
+
+    Args:
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> Accuracy()([1, 2, 3, 4], [0, 2, 3, 4]).numpy()
+        np.float32(0.75)
+    """
+
+    name: Name = "accuracy"
+    dtype: ComputeDtype = None
+
+    def values(self, y_true, y_pred):
+        return _equal(y_true, y_pred)
+
+
+@metrics.add()
+class BinaryAccuracy(MeanOfMatches):
+    """The share of predictions on the right side of `threshold`; labels are 0 and 1.
+
+    Args:
+        name, dtype: as of every `Metric`.
+        threshold: predictions above it mean 1.
+
+    Example:
+        >>> BinaryAccuracy()([[1], [1], [0], [0]], [[0.98], [1.0], [0.0], [0.6]]).numpy()
+        np.float32(0.75)
+    """
+
+    name: Name = "binary_accuracy"
+    dtype: ComputeDtype = None
+    threshold: float = 0.5
+
+    def values(self, y_true, y_pred):
+        return _binary(y_true, y_pred, self.threshold)
+
+
+@metrics.add()
+class CategoricalAccuracy(MeanOfMatches):
+    """The share of largest predictions at the right class; labels are one-hot.
+
+    Args:
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> CategoricalAccuracy()([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        np.float32(0.5)
+    """
+
+    name: Name = "categorical_accuracy"
+    dtype: ComputeDtype = None
+
+    def values(self, y_true, y_pred):
+        return _categorical(y_true, y_pred)
+
+
+@metrics.add()
+class SparseCategoricalAccuracy(MeanOfMatches):
+    """The share of largest predictions at the right class; labels are class numbers.
+
+    Args:
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> SparseCategoricalAccuracy()([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        np.float32(0.5)
+    """
+
+    name: Name = "sparse_categorical_accuracy"
+    dtype: ComputeDtype = None
+
+    def values(self, y_true, y_pred):
+        return _sparse(y_true, y_pred)
+
+
+@metrics.add()
+class TopKCategoricalAccuracy(MeanOfMatches):
+    """How often the right class is among the `k` largest predictions; labels are one-hot.
+
+    Args:
+        k: how many predictions count.
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> TopKCategoricalAccuracy(k=1)([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        np.float32(0.5)
+    """
+
+    k: int = 5
+    name: Name = "top_k_categorical_accuracy"
+    dtype: ComputeDtype = None
+
+    def values(self, y_true, y_pred):
+        return _top_k(y_true, y_pred, self.k)
+
+
+@metrics.add()
+class SparseTopKCategoricalAccuracy(MeanOfMatches):
+    """How often the right class is among the `k` largest predictions; labels are class numbers.
+
+    Args:
+        k: how many predictions count.
+        name, dtype: as of every `Metric`.
+        from_sorted_ids: whether y_pred holds class numbers instead, the likeliest first.
+
+    Example:
+        >>> SparseTopKCategoricalAccuracy(k=2)([1, 0], [[0.3, 0.2, 0.5], [0.3, 0.2, 0.5]]).numpy()
+        np.float32(0.5)
+    """
+
+    k: int = 5
+    name: Name = "sparse_top_k_categorical_accuracy"
+    dtype: ComputeDtype = None
+    from_sorted_ids: bool = False
+
+    def values(self, y_true, y_pred):
+        return _sparse_top_k(y_true, y_pred, self.k, self.from_sorted_ids)
+
+
+def accuracy_for(y_true_shape, y_pred_shape):
+    """The metric class that "accuracy" means for labels and predictions of these shapes.
+
+    >>> accuracy_for((8,), (8, 10)).__name__, accuracy_for((8, 1), (8, 1)).__name__
+    ('SparseCategoricalAccuracy', 'BinaryAccuracy')
+    """
+    return {
+        "binary": BinaryAccuracy,
+        "categorical": CategoricalAccuracy,
+        "sparse_categorical": SparseCategoricalAccuracy,
+    }[label_form(y_true_shape, y_pred_shape)]

@@ -1,0 +1,208 @@
+"""Metrics that add up: sums, means, and means of a function of labels and predictions."""
+
+import numpy as np
+
+from framework.core.configurable import serialize_value
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.fields import ComputeDtype, Name
+from framework.core.recorders import pause_all
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.metrics.base import Metric, metrics, on_tensors, operand
+from framework.ops.elementwise import divide_no_nan
+from framework.ops.losses import floats, same_rank, shape_of
+from framework.ops.movement import broadcast_to
+from framework.ops.reduction import reduce_mean, reduce_sum
+
+
+def _over(reduce, x, first):
+    """`x` reduced over its axes from `first` on."""
+    return reduce(x, axis=tuple(range(first, x.ndim)), keepdims=False) if x.ndim > first else x
+
+
+def _samplewise(values, weights, reduce, what):
+    """One weighted value, and one weight or None, per sample: trailing axes are reduced."""
+    if weights is None:
+        return _over(reduce, values, 1), None
+    given = shape_of(values)
+    values, weights = same_rank(values, weights)
+    rank = weights.ndim
+    values = _over(reduce, values, rank)
+    try:
+        weights = broadcast_to(weights, shape=shape_of(values))
+    except ValueError:
+        raise ShapeError(
+            f"{what}: sample_weight of shape {shape_of(weights)} does not fit values of shape "
+            f"{given}: give one weight per sample or one per value."
+        ) from None
+    return _over(reduce, values * weights, 1), _over(reduce, weights, 1) if rank > 1 else weights
+
+
+def _total(x):
+    return _over(reduce_sum, x, 0)
+
+
+@metrics.add()
+class Sum(Metric):
+    """The (weighted) sum of the values.
+
+    Args:
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> metric = Sum()
+        >>> metric.update_state([1.0, 3.0, 5.0])
+        >>> metric.result().numpy()
+        np.float32(9.0)
+    """
+
+    name: Name = "sum"
+    dtype: ComputeDtype = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.total = self.add_variable((), "zeros", self.dtype, name="total")
+
+    def update_state(self, values, sample_weight=None):
+        """Add `values`, each times its weight."""
+        tensors, dtype = on_tensors(), self.dtype
+        values = operand(values, dtype, tensors)
+        if sample_weight is not None:
+            sample_weight = operand(sample_weight, dtype, tensors)
+        values, _ = _samplewise(values, sample_weight, reduce_sum, self.name)
+        self.total.assign_add(_total(values))
+
+    def result(self):
+        """The sum so far."""
+        return self.total.read()
+
+
+@metrics.add()
+class Mean(Metric):
+    """The (weighted) mean of the values.
+
+    Args:
+        name, dtype: as of every `Metric`.
+
+    Example:
+        >>> metric = Mean()
+        >>> metric.update_state([1.0, 3.0])
+        >>> metric.update_state([5.0, 9.0], sample_weight=[1.0, 0.0])
+        >>> metric.result().numpy()
+        np.float32(3.0)
+    """
+
+    name: Name = "mean"
+    dtype: ComputeDtype = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.total = self.add_variable((), "zeros", self.dtype, name="total")
+        self.count = self.add_variable((), "zeros", self.dtype, name="count")
+
+    def update_state(self, values, sample_weight=None):
+        """Take in `values`, each with its weight."""
+        self._take_in(values, sample_weight, None, on_tensors())
+
+    def _take_in(self, values, sample_weight, mask, tensors):
+        dtype = self.dtype
+        made = getattr(values, "_keras_mask", None)
+        values = operand(values, dtype, tensors)
+        weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
+        weights = self._masked(weights, mask, tensors)
+        if weights is not None:  # as Keras, which forgets a mask of the values otherwise
+            weights = self._masked(weights, made, tensors)
+        values, weights = _samplewise(values, weights, reduce_mean, self.name)
+        if weights is None:
+            count = float((shape_of(values)[0] or 0) if values.ndim else 1)
+        else:
+            count = _total(weights)
+        if not isinstance(values, KerasTensor):
+            self.total.assign_add(_total(values))
+            self.count.assign_add(count)
+
+    def _masked(self, weights, mask, tensors):
+        if mask is None:
+            return weights
+        mask = operand(mask, self.dtype, tensors)
+        if weights is None:
+            return mask
+        mask, weights = same_rank(mask, weights)
+        return weights * mask
+
+    def result(self):
+        """The mean so far, 0 before the first value."""
+        return divide_no_nan(self.total.read(), self.count.read())
+
+
+class MeanOfFunction(Mean):
+    """The mean of `values(y_true, y_pred)`, which subclasses define on arrays or tensors alike."""
+
+    def values(self, y_true, y_pred):
+        """One value per sample."""
+        raise NotImplementedError(f"{type(self).__name__} must define values(y_true, y_pred).")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        """Take in one batch.
+
+        Args:
+            y_true: the labels.
+            y_pred: the predictions; a mask that they carry counts as weights of 0 and 1.
+            sample_weight: one weight per sample, or per value.
+        """
+        tensors = on_tensors()
+        mask = getattr(y_pred, "_keras_mask", None)
+        y_true, y_pred = operand(y_true, None, tensors), operand(y_pred, None, tensors)
+        self._take_in(self.values(y_true, y_pred), sample_weight, mask, tensors)
+
+
+class MeanOfLoss(MeanOfFunction):
+    """The mean of `loss(y_true, y_pred)`, a function of operands of one floating dtype."""
+
+    _direction = "down"
+
+    def loss(self, y_true, y_pred):
+        """One value per sample."""
+        raise NotImplementedError(f"{type(self).__name__} must define loss(y_true, y_pred).")
+
+    def values(self, y_true, y_pred):
+        return self.loss(*floats(y_true, y_pred))
+
+
+@metrics.add()
+class MeanMetricWrapper(MeanOfFunction):
+    """The mean of a function `fn(y_true, y_pred, **kwargs)`, one value per sample.
+
+    Args:
+        fn: the function.
+        name, dtype: as of every `Metric`.
+        **kwargs: handed on to `fn`.
+
+    Example:
+        >>> metric = MeanMetricWrapper(lambda y_true, y_pred: abs(y_true - y_pred), name="distance")
+        >>> metric.update_state([0.0, 0.0], [1.0, 2.0])
+        >>> metric.result().numpy()
+        np.float32(1.5)
+    """
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        if not callable(fn):
+            raise InvalidArgumentError(
+                f"MeanMetricWrapper: argument fn={fn!r}: expected a function fn(y_true, y_pred)."
+            )
+        super().__init__(name=name, dtype=dtype)
+        self._fn, self._fn_kwargs = fn, kwargs
+
+    def values(self, y_true, y_pred):
+        if not isinstance(y_pred, np.ndarray):
+            return self._fn(y_true, y_pred, **self._fn_kwargs)
+        with pause_all():  # a user's function takes tensors, but no tape needs to hear of them
+            return self._fn(Tensor(y_true), Tensor(y_pred), **self._fn_kwargs)
+
+    def get_config(self):
+        fn = serialize_value(self._fn)
+        return {**super().get_config(), "fn": fn, **serialize_value(self._fn_kwargs)}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
