@@ -152,7 +152,7 @@ def shuffled_order(n, buffer_size, seed, epoch):
 
 
 def shuffled_blocks(n, size, seed, epoch):
-    """The positions 0 to n - 1, blocks of `size` of them shuffled; a smaller last one stays last."""
+    """The positions 0 to n - 1, blocks of `size` shuffled; a smaller last one stays last."""
     whole = n // size
     blocks = np.arange(whole * size).reshape(whole, size)[permutation(seed, epoch, whole)]
     return np.concatenate([blocks.reshape(-1), np.arange(whole * size, n)])

@@ -1,7 +1,6 @@
-"""Data files of other origin: where they are looked for, and how they are read without unpickling."""
+"""Data files of other origin: where they are looked for; how they are read, never unpickled."""
 
 import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +41,12 @@ def load(file, names):
         LoadError: it is no such file, lacks one, or holds Python objects, which are never loaded.
     """
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            missing = [name for name in names if name not in arrays]
-            if missing:
-                raise LoadError(f"{file} has no {', '.join(missing)}; it has {', '.join(arrays)}.")
-            return [arrays[name] for name in names]
-    except LoadError:
-        raise
-    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
+        # opened here, as NumPy leaves a damaged file open
+        with Path(file).open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in names if name in arrays}
+            held = ", ".join(arrays)
+    except Exception as error:  # a damaged file fails in zipfile, zlib, NumPy, ...
         raise LoadError(f"{file} cannot be loaded as an .npz file of arrays: {error}") from None
+    if missing := ", ".join(name for name in names if name not in found):
+        raise LoadError(f"{file} has no {missing}; it has {held}.")
+    return list(found.values())
