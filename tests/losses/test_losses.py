@@ -1,0 +1,410 @@
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import losses
+from framework.core.registry import snake_case
+from framework.core.symbolic import KerasTensor
+from tests.losses.keras_values import LOSSES, REDUCED
+from tests.losses.samples import (
+    CASES,
+    DEEP,
+    DEEP_MASKS,
+    DEEP_WEIGHTS,
+    IDS,
+    REDUCTIONS,
+    SAMPLES,
+)
+
+every_case = pytest.mark.parametrize(("name", "arguments", "data", "formula"), CASES, ids=IDS)
+
+
+def make(name, /, **arguments):
+    return getattr(losses, name)(**arguments)
+
+
+def with_mask(array, mask, dtype):
+    tensor = tf.constant(array.astype(dtype))
+    if mask is not None:
+        tensor._keras_mask = tf.constant(mask)
+    return tensor
+
+
+def test_every_loss_has_a_sample():
+    classes = {n for n, c in losses.losses.by_name.items() if inspect.isclass(c)}
+    assert set(SAMPLES) == classes
+    assert {snake_case(n) for n in classes} == set(losses.losses.by_name) - classes
+
+
+@every_case
+def test_samples_follow_the_formula(name, arguments, data, formula):
+    found = make(name, **arguments, reduction="none", dtype="float64")(*data)
+    np.testing.assert_allclose(found.numpy(), formula(*data), rtol=1e-7, atol=1e-12)
+
+
+@every_case
+def test_functions_give_what_the_classes_reduce(name, arguments, data, formula):
+    function = getattr(losses, snake_case(name))
+    found = function(*data, **arguments)
+    assert found.dtype == "float64"  # the dtype of y_pred; classes compute in floatx
+    np.testing.assert_allclose(found.numpy(), formula(*data), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize(("case", "key"), list(zip(CASES, IDS, strict=True)), ids=IDS)
+def test_numbers_are_keras(case, key):
+    name, arguments, data, _ = case
+    reduced, samples = LOSSES[key]
+    found = make(name, **arguments)(*data)
+    assert (found.dtype, found.shape) == ("float32", ())
+    np.testing.assert_allclose(found.numpy(), reduced, rtol=3e-6)
+    each = make(name, **arguments, reduction=None)(*data)
+    np.testing.assert_allclose(each.numpy(), samples, rtol=3e-6, atol=2e-7)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("weights", DEEP_WEIGHTS)
+@pytest.mark.parametrize("mask", DEEP_MASKS)
+def test_reductions_weights_and_masks_are_keras(reduction, weights, mask):
+    loss = losses.MeanSquaredError(reduction=reduction)
+    y_pred = with_mask(DEEP[1], DEEP_MASKS[mask], "float32")
+    found = loss(DEEP[0], y_pred, sample_weight=DEEP_WEIGHTS[weights]).numpy()
+    np.testing.assert_allclose(
+        np.ravel(found), np.ravel(REDUCED[reduction, weights, mask]), rtol=1e-6
+    )
+
+
+def reduced(values, weights, mask, reduction):
+    """What the base does, said once more: means are over what the mask leaves."""
+    size = values.size
+    weights = np.ones(values.shape) if weights is None else weights
+    total = (values * weights * mask).sum()
+    if reduction == "none":
+        return values * weights * mask
+    if reduction == "sum":
+        return total
+    divisor = (weights * mask).sum() if reduction == "mean_with_sample_weight" else mask.sum()
+    return total / divisor if size else 0.0
+
+
+# a class that is ignored brings a mask of its own: tested below
+@pytest.mark.parametrize(
+    ("name", "arguments", "data", "formula"), [c for c in CASES if "ignore_class" not in c[1]]
+)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_loss_is_reduced_the_same_way(
+    name, arguments, data, formula, reduction, weighted, masked
+):
+    mask = np.array([True, False, True, True]) if masked else np.ones(4, bool)
+    weights = np.array([0.5, 2.0, 3.0, 0.25]) if weighted else None
+    loss = make(name, **arguments, reduction=reduction, dtype="float64")
+    y_pred = with_mask(data[1], mask if masked else None, "float64")
+    expected = reduced(formula(*data), weights, mask, reduction)
+    columns = (weights,) if weights is None else (weights, weights[:, None])
+    for sample_weight in columns:  # (n,) and (n, 1)
+        found = loss(data[0], y_pred, sample_weight=sample_weight).numpy()
+        np.testing.assert_allclose(np.ravel(found), np.ravel(expected), rtol=1e-7, atol=1e-12)
+
+
+@every_case
+def test_gradients_are_those_of_finite_differences(name, arguments, data, formula):
+    loss = make(name, **arguments, dtype="float64")
+    labels, predictions = data
+    y_pred = tf.constant(predictions.astype("float64"))
+    sources = [y_pred]
+    if labels.dtype.kind == "f" and "Hinge" not in name:
+        sources.append(tf.constant(labels))
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        value = loss(sources[1] if len(sources) > 1 else labels, y_pred)
+    gradients = tape.gradient(value, sources)
+    for i, (source, gradient) in enumerate(zip(sources, gradients, strict=True)):
+        expected = np.zeros(source.shape)
+        for index in np.ndindex(*source.shape):
+            moved = [np.array(predictions, float), np.array(labels, labels.dtype)]
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved[i][index] = source.array[index] + step
+                ends.append(float(loss(moved[1], moved[0])))
+            expected[index] = (ends[0] - ends[1]) / 2e-6
+        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-8)
+
+
+@every_case
+def test_configs_make_equal_losses(name, arguments, data, formula):
+    loss = make(name, **arguments, reduction="sum", name="mine")
+    config = json.loads(json.dumps(loss.get_config()))
+    again = type(loss).from_config(config)
+    assert again.get_config() == loss.get_config()
+    assert (again.name, again.reduction) == ("mine", "sum")
+    assert float(again(*data)) == float(loss(*data))
+    assert float(losses.deserialize(losses.serialize(loss))(*data)) == float(loss(*data))
+
+
+def test_a_dtype_is_in_the_config_where_it_is_not_floatx():
+    assert losses.Huber(dtype="float64").get_config()["dtype"] == "float64"
+    assert "dtype" not in losses.Huber().get_config()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_keras_names_find_classes_and_functions(name):
+    assert type(losses.get(name)) is getattr(losses, name)
+    assert losses.get(snake_case(name)) is getattr(losses, snake_case(name))
+    assert type(losses.as_loss(snake_case(name))) is getattr(losses, name)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("mse", "mean_squared_error"),
+        ("MSE", "mean_squared_error"),
+        ("mae", "mean_absolute_error"),
+        ("mape", "mean_absolute_percentage_error"),
+        ("msle", "mean_squared_logarithmic_error"),
+        ("bce", "binary_crossentropy"),
+        ("kld", "kl_divergence"),
+    ],
+)
+def test_short_names(short, long):
+    assert losses.get(short) is getattr(losses, long)
+
+
+def test_get_takes_what_keras_takes():
+    loss = losses.Huber()
+    assert losses.get(None) is None
+    assert losses.get(loss) is loss
+    assert type(losses.get(losses.Huber)) is losses.Huber
+    config = {"class_name": "Huber", "config": {"delta": 0.5}}
+    assert losses.get(config).delta == 0.5
+    assert type(losses.deserialize({"class_name": "My", "config": {}}, {"My": losses.Hinge}))
+
+
+def test_an_unknown_name_suggests_the_nearest():
+    with pytest.raises(ValueError, match="'mean_squard_error'; did you mean 'mean_squared_error'"):
+        losses.get("mean_squard_error")
+
+
+@pytest.mark.parametrize(
+    ("true", "pred", "form"),
+    [
+        ((8, 1), (8, 1), "BinaryCrossentropy"),
+        ((8,), (8, 3), "SparseCategoricalCrossentropy"),
+        ((8, 1), (8, 3), "SparseCategoricalCrossentropy"),
+        ((8, 3), (8, 3), "CategoricalCrossentropy"),
+    ],
+)
+def test_crossentropy_is_chosen_by_shapes(true, pred, form):
+    assert type(losses.as_loss("crossentropy", true, pred)).__name__ == form
+
+
+# ---- shapes and dtypes of labels ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float32"])
+@pytest.mark.parametrize("shape", [(4,), (4, 1)])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_sparse_labels_of_any_dtype_and_both_shapes(dtype, shape, from_logits):
+    labels, predictions = SAMPLES["SparseCategoricalCrossentropy"][0][1]
+    loss = losses.SparseCategoricalCrossentropy(from_logits=from_logits)
+    expected = float(loss(labels, predictions))
+    assert float(loss(labels.astype(dtype).reshape(shape), predictions)) == expected
+
+
+@pytest.mark.parametrize("name", ["mean_squared_error", "mean_absolute_error", "huber", "log_cosh"])
+def test_a_lone_axis_of_labels_fits_a_column_of_predictions(name):
+    """Broadcast against each other they would give n x n differences."""
+    y, p = np.arange(3.0), np.array([[1.0], [1.0], [1.0]])
+    function = getattr(losses, name)
+    expected = function(y[:, None], p).numpy()
+    np.testing.assert_array_equal(function(y, p).numpy(), expected)
+    np.testing.assert_array_equal(function(p, y).numpy(), function(p, y[:, None]).numpy())
+
+
+def test_integers_and_lists_become_floats():
+    found = losses.mean_squared_error([0, 1], [1, 3])
+    assert (found.dtype, float(found)) == ("float32", 2.5)
+    assert losses.MeanSquaredError(dtype="float16")([0, 1], [1, 3]).dtype == "float16"
+    variable = tf.Variable([1.0, 3.0])
+    assert float(losses.MeanSquaredError()([0.0, 1.0], variable)) == 2.5
+
+
+@pytest.mark.parametrize(("name", "arguments"), [
+    ("CategoricalCrossentropy", {}), ("CategoricalCrossentropy", {"from_logits": True}),
+    ("SparseCategoricalCrossentropy", {}), ("SparseCategoricalCrossentropy", {"from_logits": True}),
+    ("SparseCategoricalCrossentropy", {"ignore_class": 1}),
+])  # fmt: skip
+def test_classes_on_another_axis(name, arguments):
+    rng = np.random.default_rng(0)
+    predictions = rng.uniform(0.1, 1.0, (2, 5, 3))
+    classes = rng.integers(0, 3, (2, 5))
+    labels = classes if "Sparse" in name else np.eye(3)[classes]
+    last = make(name, **arguments)(labels, predictions)
+    moved = labels if "Sparse" in name else np.moveaxis(labels, -1, 1)
+    other = make(name, **arguments, axis=1)(moved, np.moveaxis(predictions, -1, 1))
+    np.testing.assert_allclose(other.numpy(), last.numpy(), rtol=1e-6)
+
+
+def test_logits_may_be_huge():
+    logits, labels = np.array([[1000.0, -1000.0], [-1000.0, 1000.0]]), np.array([[1.0, 0.0]] * 2)
+    for loss, y in (
+        (losses.CategoricalCrossentropy(from_logits=True, reduction=None), labels),
+        (losses.SparseCategoricalCrossentropy(from_logits=True, reduction=None), np.zeros(2)),
+    ):
+        np.testing.assert_allclose(loss(y, logits).numpy(), [0.0, 2000.0])
+    binary = losses.BinaryCrossentropy(from_logits=True, reduction=None)
+    np.testing.assert_allclose(binary(labels, logits).numpy(), [0.0, 1000.0])
+    near = losses.binary_crossentropy([[1.0]], [[20.0]], from_logits=True)
+    np.testing.assert_allclose(near.numpy(), [np.log1p(np.exp(-20.0))], rtol=1e-6)
+
+
+def test_certain_and_wrong_probabilities_cost_a_finite_loss():
+    for loss in (
+        losses.binary_crossentropy([[1.0]], [[0.0]]),
+        losses.categorical_crossentropy([[1.0, 0.0]], [[0.0, 1.0]]),
+        losses.sparse_categorical_crossentropy([0], np.array([[0.0, 1.0]], "float32")),
+    ):
+        np.testing.assert_allclose(loss.numpy(), [-np.log(1e-7)], rtol=1e-6)
+
+
+def test_an_ignored_class_counts_for_nothing():
+    labels, logits = np.array([0, -1, 1]), np.array([[1.0, 2.0], [np.nan, 5.0], [0.5, 0.25]])
+    loss = losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=-1)
+    y_pred = tf.constant(logits, "float32")
+    with tf.GradientTape() as tape:
+        tape.watch(y_pred)
+        value = loss(labels, y_pred)
+    kept = losses.SparseCategoricalCrossentropy(from_logits=True)(labels[[0, 2]], logits[[0, 2]])
+    np.testing.assert_allclose(value.numpy(), kept.numpy(), rtol=1e-6)
+    gradient = tape.gradient(value, y_pred).numpy()
+    assert (gradient[1] == 0).all()
+    assert np.isfinite(gradient).all()
+
+
+# ---- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [3, -1, np.nan])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_a_label_out_of_range_is_named(label, from_logits):
+    loss = losses.SparseCategoricalCrossentropy(from_logits=from_logits)
+    message = f"the label {label}.*3 classes: labels go from 0 to 2.*ignore_class"
+    with pytest.raises(tf.errors.OutOfRangeError, match=message):
+        loss(np.array([0, label, 1]), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(("name", "true", "pred", "message"), [
+    ("mean_squared_error", (4,), (4, 3), r"y_true of shape \(4,\) does not fit.*\(4, 3\)"),
+    ("mean_squared_error", (), (), "of one axis at least"),
+    ("categorical_crossentropy", (4,), (4, 3), "sparse_categorical_crossentropy, or one-hot"),
+    ("categorical_crossentropy", (4, 2), (4, 3), "must have the same shape"),
+    ("categorical_crossentropy", (0, 3), (4, 3), "must have the same shape"),
+    ("binary_crossentropy", (4, 2), (4, 3), "must have the same shape"),
+    ("sparse_categorical_crossentropy", (5,), (4, 3), r"in shape \(4,\)"),
+    ("sparse_categorical_crossentropy", (4, 3), (4, 3), "belong to categorical_crossentropy"),
+    ("hinge", (4, 2), (4, 3), "hinge: y_true of shape"),
+])  # fmt: skip
+def test_shapes_that_do_not_fit(name, true, pred, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(losses, name)(np.zeros(true, "float32"), np.ones(pred, "float32"))
+
+
+@pytest.mark.parametrize("shape", [(2,), (3,), (2, 3, 4), (4,)])
+def test_sample_weights_that_do_not_fit(shape):
+    with pytest.raises(ValueError, match=r"sample_weight of shape .* values of shape \(2, 3\)"):
+        losses.MeanSquaredError()(*DEEP, sample_weight=np.ones(shape))
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"reduction": "average"}, r"reduction='average': expected one of 'sum_over_batch_size'"),
+    ({"from_logits": True}, "has no argument 'from_logits'"),
+    ({"name": 3}, "expected a string or None"),
+    ({"dtype": "float33"}, "float33"),
+])  # fmt: skip
+def test_wrong_arguments(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        losses.MeanSquaredError(**arguments)
+
+
+def test_label_smoothing_is_a_share():
+    with pytest.raises(ValueError, match=r"label_smoothing=1.5: expected a number from 0 to 1"):
+        losses.BinaryCrossentropy(label_smoothing=1.5)
+
+
+# ---- own losses --------------------------------------------------------------------------------
+
+
+def test_a_class_of_ones_own():
+    class Weighted(losses.Loss):
+        def __init__(self, factor, name="weighted", **kwargs):
+            super().__init__(name=name, **kwargs)
+            self.factor = factor
+
+        def call(self, y_true, y_pred):
+            assert y_true.dtype == y_pred.dtype == "float32"
+            return abs(y_true - y_pred) * self.factor
+
+        def get_config(self):
+            return {**super().get_config(), "factor": self.factor}
+
+    loss = Weighted(2.0, reduction="sum")
+    assert float(loss(np.arange(3), np.ones(3))) == 4.0
+    again = Weighted.from_config(loss.get_config())
+    assert (again.factor, again.reduction, again.name) == (2.0, "sum", "weighted")
+
+
+def test_unnamed_losses_are_numbered():
+    class SomeLoss(losses.Loss):
+        pass
+
+    assert [SomeLoss().name, SomeLoss().name] == ["some_loss", "some_loss_1"]
+    with pytest.raises(NotImplementedError, match="SomeLoss must define call"):
+        SomeLoss()([1.0], [1.0])
+
+
+def test_a_function_of_ones_own():
+    def distance(y_true, y_pred, power=1):
+        return tf.reduce_mean(abs(y_true - y_pred) ** power, -1)
+
+    loss = losses.LossFunctionWrapper(distance, reduction="sum", power=2)
+    y, p = SAMPLES["MeanSquaredError"][0][1]
+    np.testing.assert_allclose(float(loss(y, p)), float(losses.MeanSquaredError("sum")(y, p)))
+    assert loss.get_config()["fn"] == "distance"
+    assert losses.as_loss(distance).name == "distance"
+    wrapper = losses.LossFunctionWrapper(losses.huber, delta=0.3)
+    again = losses.LossFunctionWrapper.from_config(wrapper.get_config())
+    assert float(again(y, p)) == float(losses.Huber(0.3)(y, p))
+    with pytest.raises(ValueError, match="expected a function"):
+        losses.LossFunctionWrapper("mse")
+
+
+def test_a_loss_that_is_one_number_already():
+    loss = losses.LossFunctionWrapper(lambda y, p: tf.reduce_sum(y - p))
+    assert float(loss([3.0, 3.0], [1.0, 1.0])) == 4.0
+
+
+def test_arguments_by_position_as_keras():
+    assert losses.MeanSquaredError("sum", "mine").reduction == "sum"
+    assert losses.SparseCategoricalCrossentropy(True, None, "sum", -1).reduction == "sum"
+    assert list(inspect.signature(losses.SparseCategoricalCrossentropy).parameters) == [
+        "from_logits", "ignore_class", "reduction", "axis", "name", "dtype",
+    ]  # fmt: skip
+
+
+@every_case
+def test_symbolic_calls_give_one_value_per_sample(name, arguments, data, formula):
+    loss = make(name, **arguments, reduction="none")
+    y_true, y_pred = (KerasTensor((None, *x.shape[1:]), x.dtype) for x in data)
+    found = loss(y_true, y_pred)
+    assert (found.shape, found.dtype) == ((None,), "float32")
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_empty_batches(shape):
+    empty = np.zeros(shape, "float32")
+    found = losses.MeanSquaredError(reduction="sum")(empty[None], empty[None])
+    assert found.shape == ()
+    assert losses.MeanAbsoluteError()(np.zeros((0, 4, 2)), np.zeros((0, 4, 2))).numpy() == 0
