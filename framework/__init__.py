@@ -1,48 +1,140 @@
 """A Keras-style training framework on its own autodiff tape: `import framework as tf`.
 
-    >>> import framework as tf
-    >>> x = tf.Variable(3.0)
-    >>> with tf.GradientTape() as tape:
-    ...     y = x * x
-    >>> tape.gradient(y, x).numpy()
-    np.float32(6.0)
+>>> import framework as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x * x
+>>> tape.gradient(y, x).numpy()
+np.float32(6.0)
 """
 
+from typing import TYPE_CHECKING
+
 from framework.core.lazy import lazy as _lazy, table as _table
-from framework.ops import operators as _operators  # noqa: F401 (gives tensors their operators)
+from framework.ops import operators as _operators
 
 __version__ = "0.1.0"
 
 newaxis = None
 
 _NAMES = _table({
+    "framework.": """
+        autodiff compat data debugging dtypes errors initializers keras linalg losses math metrics
+        nest nn optimizers random""",
+    "framework.autodiff.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
+    "framework.autodiff.tape": "GradientTape UnconnectedGradients",
+    "framework.compat": "contrib enable_eager_execution executing_eagerly lin_space",
+    "framework.compiler.function": "function",
     "framework.core.dtypes": """
-        DType TensorShape=Shape as_dtype bool=bool_ complex64 complex128 double=float64 float16
+        DType TensorShape=Shape as_dtype bool=bool_ complex128 complex64 double=float64 float16
         float32 float64 half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8""",
+    "framework.core.module": "Module",
+    "framework.core.spec": "TensorSpec",
     "framework.core.tensor": "Tensor",
     "framework.core.variable": "Variable name_scope",
-    "framework.autodiff.tape": "GradientTape UnconnectedGradients",
-    "framework.autodiff.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
-    "framework.compiler.function": "function",
-    "framework.core.spec": "TensorSpec",
+    "framework.functions.assertions": "assert_equal assert_greater assert_less assert_rank",
+    "framework.functions.contraction": """
+        clip_by_global_norm clip_by_norm clip_by_value matmul norm tensordot""",
+    "framework.functions.creation": """
+        constant convert_to_tensor eye fill is_tensor linspace one_hot ones ones_like range zeros
+        zeros_like""",
     "framework.functions.elementwise": """
         abs acos acosh add add_n asin asinh atan atan2 atanh cast cos cosh divide equal exp floor
         greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum
         multiply negative not_equal pow realdiv round saturate_cast scalar_mul sigmoid sign sin sinh
         sqrt square subtract tan tanh truediv truncatediv truncatemod""",
+    "framework.functions.indexing": """
+        argsort boolean_mask gather gather_nd sequence_mask slice sort where""",
+    "framework.functions.movement": """
+        broadcast_to concat ensure_shape expand_dims identity identity_n meshgrid pad rank repeat
+        reshape reverse roll shape size split squeeze stack tile transpose unstack""",
+    "framework.functions.printing": "print",
     "framework.functions.reduction": """
         argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
         reduce_min reduce_prod reduce_sum""",
-    "framework.functions.creation": """
-        constant convert_to_tensor eye fill is_tensor linspace one_hot ones ones_like range zeros
-        zeros_like""",
-    "framework.functions.movement": """
-        broadcast_to concat ensure_shape expand_dims identity meshgrid pad rank repeat reshape
-        reverse roll shape size split squeeze stack tile transpose unstack""",
-    "framework.functions.indexing": """
-        argsort boolean_mask gather gather_nd sequence_mask slice sort where""",
-    "framework.functions.contraction": """
-        clip_by_global_norm clip_by_norm clip_by_value matmul norm tensordot""",
+    "framework.initializers": """
+        constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal
+        random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
+
+if TYPE_CHECKING:
+    from framework import (
+        autodiff as autodiff, compat as compat, data as data, debugging as debugging,
+        dtypes as dtypes, errors as errors, initializers as initializers, keras as keras,
+        linalg as linalg, losses as losses, math as math, metrics as metrics, nest as nest,
+        nn as nn, optimizers as optimizers, random as random,
+    )  # fmt: skip
+    from framework.autodiff.custom import (
+        custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,
+        recompute_grad as recompute_grad, stop_gradient as stop_gradient,
+    )  # fmt: skip
+    from framework.autodiff.tape import (
+        GradientTape as GradientTape, UnconnectedGradients as UnconnectedGradients,
+    )  # fmt: skip
+    from framework.compat import (
+        contrib as contrib, enable_eager_execution as enable_eager_execution,
+        executing_eagerly as executing_eagerly, lin_space as lin_space,
+    )  # fmt: skip
+    from framework.compiler.function import function as function
+    from framework.core.dtypes import (
+        DType as DType, Shape as TensorShape, as_dtype as as_dtype, bool_ as bool,
+        complex128 as complex128, complex64 as complex64, float16 as float16, float16 as half,
+        float32 as float32, float64 as double, float64 as float64, int16 as int16, int32 as int32,
+        int64 as int64, int8 as int8, string as string, uint16 as uint16, uint32 as uint32,
+        uint64 as uint64, uint8 as uint8,
+    )  # fmt: skip
+    from framework.core.module import Module as Module
+    from framework.core.spec import TensorSpec as TensorSpec
+    from framework.core.tensor import Tensor as Tensor
+    from framework.core.variable import Variable as Variable, name_scope as name_scope
+    from framework.functions.assertions import (
+        assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less,
+        assert_rank as assert_rank,
+    )  # fmt: skip
+    from framework.functions.contraction import (
+        clip_by_global_norm as clip_by_global_norm, clip_by_norm as clip_by_norm,
+        clip_by_value as clip_by_value, matmul as matmul, norm as norm, tensordot as tensordot,
+    )  # fmt: skip
+    from framework.functions.creation import (
+        constant as constant, convert_to_tensor as convert_to_tensor, eye as eye, fill as fill,
+        is_tensor as is_tensor, linspace as linspace, one_hot as one_hot, ones as ones,
+        ones_like as ones_like, range as range, zeros as zeros, zeros_like as zeros_like,
+    )  # fmt: skip
+    from framework.functions.elementwise import (
+        abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,
+        asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, cast as cast, cos as cos,
+        cosh as cosh, divide as divide, equal as equal, exp as exp, floor as floor,
+        greater as greater, greater_equal as greater_equal, less as less, less_equal as less_equal,
+        logical_and as logical_and, logical_not as logical_not, logical_or as logical_or,
+        maximum as maximum, minimum as minimum, multiply as multiply, negative as negative,
+        not_equal as not_equal, pow as pow, realdiv as realdiv, round as round,
+        saturate_cast as saturate_cast, scalar_mul as scalar_mul, sigmoid as sigmoid, sign as sign,
+        sin as sin, sinh as sinh, sqrt as sqrt, square as square, subtract as subtract, tan as tan,
+        tanh as tanh, truediv as truediv, truncatediv as truncatediv, truncatemod as truncatemod,
+    )  # fmt: skip
+    from framework.functions.indexing import (
+        argsort as argsort, boolean_mask as boolean_mask, gather as gather, gather_nd as gather_nd,
+        sequence_mask as sequence_mask, slice as slice, sort as sort, where as where,
+    )  # fmt: skip
+    from framework.functions.movement import (
+        broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,
+        expand_dims as expand_dims, identity as identity, identity_n as identity_n,
+        meshgrid as meshgrid, pad as pad, rank as rank, repeat as repeat, reshape as reshape,
+        reverse as reverse, roll as roll, shape as shape, size as size, split as split,
+        squeeze as squeeze, stack as stack, tile as tile, transpose as transpose,
+        unstack as unstack,
+    )  # fmt: skip
+    from framework.functions.printing import print as print
+    from framework.functions.reduction import (
+        argmax as argmax, argmin as argmin, cumsum as cumsum, reduce_all as reduce_all,
+        reduce_any as reduce_any, reduce_logsumexp as reduce_logsumexp, reduce_max as reduce_max,
+        reduce_mean as reduce_mean, reduce_min as reduce_min, reduce_prod as reduce_prod,
+        reduce_sum as reduce_sum,
+    )  # fmt: skip
+    from framework.initializers import (
+        Constant as constant_initializer, Ones as ones_initializer,
+        RandomNormal as random_normal_initializer, RandomUniform as random_uniform_initializer,
+        Zeros as zeros_initializer,
+    )  # fmt: skip

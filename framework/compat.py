@@ -3,9 +3,14 @@
 from types import SimpleNamespace
 
 from framework.autodiff.functional import (
-    gradients_function, implicit_grad as implicit_gradients,
-    implicit_value_and_gradients, make_vjp, value_and_gradients_function,
+    gradients_function,
+    implicit_value_and_gradients,
+    make_vjp,
+    value_and_gradients_function,
 )  # fmt: skip
+from framework.autodiff.functional import (
+    implicit_grad as implicit_gradients,
+)
 from framework.autodiff.tape import GradientTape
 from framework.core.variable import Variable
 from framework.functions.creation import linspace

@@ -18,7 +18,7 @@ def all_axes(axis, rank, what):
         what: the function, for the error.
 
     Raises:
-        InvalidArgumentError: naming axis and rank, for one outside -rank to rank - 1 or given twice.
+        InvalidArgumentError: naming axis and rank, for one that is not there or given twice.
 
     >>> all_axes(None, 3, "f"), all_axes(-1, 3, "f"), all_axes([2, 0], 3, "f")
     ((0, 1, 2), (2,), (0, 2))
@@ -34,7 +34,7 @@ def all_axes(axis, rank, what):
 
 
 def one_axis(axis, rank, what):
-    """One axis as a non-negative int; InvalidArgumentError naming axis and rank where there is none."""
+    """One axis as a non-negative int; InvalidArgumentError naming axis and rank if there is none."""
     try:
         index = operator.index(axis)
     except TypeError:

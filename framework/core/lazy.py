@@ -9,14 +9,17 @@ from framework.core.errors import suggest
 def table(places):
     """{public name: "module:attribute"} from {module: "name name public=own ..."}.
 
-    >>> table({"framework.core.dtypes": "float32 bool=bool_"})
-    {'float32': 'framework.core.dtypes:float32', 'bool': 'framework.core.dtypes:bool_'}
+    A key that ends in a dot is a package, the names are modules in it.
+
+    >>> table({"framework.core.dtypes": "bool=bool_", "framework.": "math"})
+    {'bool': 'framework.core.dtypes:bool_', 'math': 'framework.math'}
     """
     found = {}
     for module, names in places.items():
+        stem = module if module.endswith(".") else f"{module}:"
         for entry in names.split():
             public, _, own = entry.partition("=")
-            found[public] = f"{module}:{own or public}"
+            found[public] = stem + (own or public)
     return found
 
 

@@ -7,9 +7,11 @@ import numpy as np
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import strict, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.ops import contraction as ops, elementwise, movement, reduction
+from framework.ops import contraction as ops
+from framework.ops import elementwise, movement, reduction
 
 _tensor = tensor  # `norm` calls its argument so
+
 
 def matmul(
     a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False,
@@ -46,7 +48,9 @@ def matmul(
     return ops.matmul(a, b, transpose_a=turn_a, transpose_b=turn_b)
 
 
-def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
+def matvec(
+    a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
+):
     """The product of a matrix and a vector; leading axes broadcast."""
     a, b = strict(tensor(a), tensor(b))
     column = movement.expand_axes(b, (b.ndim,))
@@ -218,5 +222,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     _, clip_norm = strict(length, clip_norm)
     # inf - inf is nan: an infinite norm must not look like a clipped one
     scale = clip_norm / elementwise.maximum(length, clip_norm) + (length - length)
-    scaled = [None if t is None else elementwise.multiply(*strict(tensor(t), scale)) for t in t_list]
+    scaled = [
+        None if t is None else elementwise.multiply(*strict(tensor(t), scale)) for t in t_list
+    ]
     return scaled, length

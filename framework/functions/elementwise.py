@@ -3,10 +3,12 @@
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import cast as _cast, floating, strict, tensor
+from framework.core.doors import cast as _cast
+from framework.core.doors import floating, strict, tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
-from framework.ops import elementwise as ops, special
+from framework.ops import elementwise as ops
+from framework.ops import special
 
 # ---- arithmetic --------------------------------------------------------------------------------
 
@@ -146,8 +148,8 @@ def add_n(inputs, name=None):
     if not inputs:
         raise InvalidArgumentError("add_n: `inputs` must hold at least one tensor, got none.")
     total = ops.identity(tensor(inputs[0]))
-    for other in inputs[1:]:
-        total, other = strict(total, other)
+    for each in inputs[1:]:
+        total, other = strict(total, each)
         if total.shape != other.shape:
             raise InvalidArgumentError(
                 f"add_n: all inputs must have one shape, got {total.shape} and {other.shape}."

@@ -8,9 +8,11 @@ from framework.core.dtypes import as_dtype, bool_
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
-from framework.ops import elementwise, movement as ops
+from framework.ops import elementwise
+from framework.ops import movement as ops
 
 _slice, _tensor = slice, tensor  # their names below are TensorFlow's
+
 
 def where(condition, x=None, y=None, name=None):
     """`x` where the condition holds, `y` elsewhere; without them the positions where it holds.
@@ -65,7 +67,9 @@ def _check_range(indices, size, axis, what):
     low, high = found.min(), found.max()
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
-        raise OutOfRangeError(f"{what}: index {wrong} is out of range for axis {axis} of size {size}.")
+        raise OutOfRangeError(
+            f"{what}: index {wrong} is out of range for axis {axis} of size {size}."
+        )
 
 
 def _batch_gather(x, indices, axis, batch_dims):

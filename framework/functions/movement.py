@@ -10,7 +10,8 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
-from framework.ops import elementwise, movement as ops
+from framework.ops import elementwise
+from framework.ops import movement as ops
 
 _tensor = tensor  # some of TensorFlow's functions call their argument so
 
@@ -31,7 +32,6 @@ def reshape(tensor, shape, name=None):
         raise ShapeError(
             f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
         ) from None
-
 
 
 def transpose(a, perm=None, conjugate=False, name="transpose"):
@@ -119,6 +119,11 @@ def _integer(out_type):
 def identity(input, name=None):
     """A new tensor of the same values."""
     return elementwise.identity(tensor(input))
+
+
+def identity_n(input, name=None):
+    """New tensors of the same values, a list."""
+    return [identity(x) for x in input]
 
 
 # ---- joining and splitting -----------------------------------------------------------------------

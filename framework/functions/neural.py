@@ -1,4 +1,4 @@
-"""TensorFlow's functions for neural networks: activations, cross-entropies, normalization, dropout."""
+"""TensorFlow's functions for networks: activations, cross-entropies, normalization, dropout."""
 
 import numpy as np
 
@@ -150,7 +150,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
             f"expected {tuple(logits.shape[:-1])}."
         )
     found, classes = getattr(labels, "array", None), logits.shape[-1]
-    if found is not None and found.size and not (0 <= found.min() and found.max() < classes):
+    if found is not None and found.size and not (found.min() >= 0 and found.max() < classes):
         raise OutOfRangeError(
             f"{what}: labels go from {found.min()} to {found.max()}, expected 0 to {classes - 1}."
         )
@@ -229,7 +229,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; None leaves those two out."""
+    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; those two may be None."""
     x = floating(x, "batch_normalization")
     _, variance = strict(x, variance)
     factor = elementwise.rsqrt(variance + variance_epsilon)
@@ -269,7 +269,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
         raise InvalidArgumentError("embedding_lookup: max_norm is not supported; use clip_by_norm.")
     params, ids = tensor(params), tensor(ids)
     found = getattr(ids, "array", None)
-    if found is not None and found.size and not (0 <= found.min() and found.max() < len(params)):
+    if found is not None and found.size and not (found.min() >= 0 and found.max() < len(params)):
         raise OutOfRangeError(
             f"embedding_lookup: ids go from {found.min()} to {found.max()}, expected 0 to "
             f"{len(params) - 1}."
@@ -286,7 +286,13 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
         noise_shape: of the mask, which broadcasts: 1 on an axis drops all along it together.
         seed: an int; from the global generator where None.
     """
-    x, rate = floating(x, "dropout"), float(rate)
+    source = random.global_generator() if seed is None else random.seeded(int(seed))
+    return dropped(source, floating(x, "dropout"), rate, noise_shape)
+
+
+def dropped(source, x, rate, noise_shape=None):
+    """`x` with dropout from a source of random numbers; Srivastava et al. 2014."""
+    rate = float(rate)
     if not 0 <= rate < 1:
         raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
     if rate == 0:
@@ -295,7 +301,6 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     if noise_shape is not None:
         shape = tuple(n if m is None else m for m, n in zip(noise_shape, shape, strict=True))
         shape = sizes(shape, "dropout")
-    source = random.global_generator() if seed is None else random.seeded(seed)
     kept = elementwise.greater_equal(random.draw(source, "uniform", shape), rate)
     scaled = elementwise.divide(x, 1 - rate)
     return elementwise.select(kept, scaled, Tensor(np.zeros((), x.dtype.np)))

@@ -6,7 +6,8 @@ from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, tensor
 from framework.core.errors import DTypeError
-from framework.ops import elementwise, movement, reduction as ops
+from framework.ops import elementwise, movement
+from framework.ops import reduction as ops
 
 
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):

@@ -1,0 +1,174 @@
+"""Assertions about values, shapes and dtypes, each raising one clear error."""
+
+import numpy as np
+
+from framework.core.doors import strict, tensor
+from framework.core.dtypes import as_dtype
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+
+
+def _told(message, what):
+    return f"{message} " if message else f"{what}: "
+
+
+def _compare(name, holds, words):
+    def assertion(x, y, message=None, summarize=None, name=None):
+        x, y = (np.asarray(tensor(v)) for v in strict(x, y))
+        good = holds(x, y)
+        if not np.all(good):
+            wrong = np.argwhere(~np.broadcast_to(good, np.broadcast(x, y).shape))[0]
+            raise InvalidArgumentError(
+                f"{_told(message, assertion.__name__)}the condition {words} does not hold "
+                f"everywhere, first at index {tuple(wrong.tolist())}. x = {x}, y = {y}"
+            )
+
+    assertion.__name__ = assertion.__qualname__ = name
+    assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words}, element by element."
+    return assertion
+
+
+assert_equal = _compare("assert_equal", np.equal, "x == y")
+assert_greater = _compare("assert_greater", np.greater, "x > y")
+assert_greater_equal = _compare("assert_greater_equal", np.greater_equal, "x >= y")
+assert_less = _compare("assert_less", np.less, "x < y")
+assert_less_equal = _compare("assert_less_equal", np.less_equal, "x <= y")
+
+
+def assert_none_equal(x, y, summarize=None, message=None, name=None):
+    """InvalidArgumentError where any element of x equals that of y."""
+    _unequal(x, y, message)
+
+
+_unequal = _compare("assert_none_equal", np.not_equal, "x != y")
+
+
+def _sign(name, holds, words):
+    def assertion(x, message=None, summarize=None, name=None):
+        x = np.asarray(tensor(x))
+        if not np.all(holds(x, 0)):
+            raise InvalidArgumentError(
+                f"{_told(message, assertion.__name__)}the condition {words} does not hold "
+                f"everywhere. x = {x}"
+            )
+
+    assertion.__name__ = assertion.__qualname__ = name
+    assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words} for each element."
+    return assertion
+
+
+assert_positive = _sign("assert_positive", np.greater, "x > 0")
+assert_non_negative = _sign("assert_non_negative", np.greater_equal, "x >= 0")
+assert_negative = _sign("assert_negative", np.less, "x < 0")
+assert_non_positive = _sign("assert_non_positive", np.less_equal, "x <= 0")
+
+
+def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+    """InvalidArgumentError unless |x - y| <= atol + rtol * |y|; each 10 epsilons where None."""
+    x, y = (np.asarray(tensor(v)) for v in strict(x, y))
+    default = 10 * np.finfo(x.dtype).eps if x.dtype.kind == "f" else 0
+    rtol, atol = (default if t is None else float(t) for t in (rtol, atol))
+    if not np.all(np.abs(x - y) <= atol + rtol * np.abs(y)):
+        raise InvalidArgumentError(
+            f"{_told(message, 'assert_near')}x and y differ by more than atol={atol}, "
+            f"rtol={rtol}. x = {x}, y = {y}"
+        )
+
+
+def assert_all_finite(x, message, name=None):
+    """`x` itself; InvalidArgumentError where it holds inf or nan."""
+    return check_numerics(x, message, name)
+
+
+def check_numerics(tensor, message, name=None):
+    """`tensor` itself; InvalidArgumentError where it holds inf or nan."""
+    x = _tensor(tensor)
+    array = np.asarray(x)
+    if not np.isfinite(array).all():
+        kind = "NaN" if np.isnan(array).any() else "Inf"
+        raise InvalidArgumentError(f"{message} : Tensor had {kind} values")
+    return x
+
+
+_tensor = tensor
+
+
+def assert_rank(x, rank, message=None, name=None):
+    """ShapeError unless x has `rank` axes."""
+    _ranked(x, message, "assert_rank", f"rank {int(rank)}", lambda n: n == int(rank))
+
+
+def assert_rank_at_least(x, rank, message=None, name=None):
+    """ShapeError unless x has at least `rank` axes."""
+    _ranked(
+        x, message, "assert_rank_at_least", f"at least rank {int(rank)}", lambda n: n >= int(rank)
+    )
+
+
+def assert_rank_in(x, ranks, message=None, name=None):
+    """ShapeError unless x has one of the numbers of axes in `ranks`."""
+    ranks = [int(r) for r in ranks]
+    _ranked(x, message, "assert_rank_in", f"a rank of {ranks}", lambda n: n in ranks)
+
+
+def assert_scalar(tensor, message=None, name=None):
+    """`tensor` itself; ShapeError unless it is 0-d."""
+    _ranked(tensor, message, "assert_scalar", "a 0-d tensor", lambda n: n == 0)
+    return _tensor(tensor)
+
+
+def _ranked(x, message, what, expected, holds):
+    x = tensor(x)
+    if not holds(x.ndim):
+        raise ShapeError(f"{_told(message, what)}expected {expected}, got shape {x.shape}.")
+
+
+def assert_type(tensor, tf_type, message=None, name=None):
+    """DTypeError unless `tensor` has the dtype `tf_type`."""
+    found, expected = _tensor(tensor).dtype, as_dtype(tf_type)
+    if found != expected:
+        raise DTypeError(f"{_told(message, 'assert_type')}expected {expected}, got {found}.")
+
+
+def assert_integer(x, message=None, name=None):
+    """DTypeError unless x holds integers."""
+    found = tensor(x).dtype
+    if not found.is_integer:
+        raise DTypeError(f"{_told(message, 'assert_integer')}expected integers, got {found}.")
+
+
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+    """ShapeError unless each tensor has its shape, where letters stand for one size throughout.
+
+    Args:
+        shapes: {tensor: shape} or pairs; a shape holds ints, letters, and None or "." for any size.
+        data, summarize, name: accepted; they change nothing.
+        message: put in front of the error.
+
+    >>> import framework as tf
+    >>> x, y = tf.zeros([2, 3]), tf.zeros([3])
+    >>> tf.debugging.assert_shapes([(x, ("N", "D")), (y, ("D",))])
+    """
+    sizes = {}
+    for given, expected in shapes.items() if hasattr(shapes, "items") else shapes:
+        x = tensor(given.deref() if hasattr(given, "deref") else given)
+        shape = tuple(expected) if isinstance(expected, (tuple, list, str)) else (expected,)
+        fits = len(shape) == x.ndim and all(
+            want in (None, ".")
+            or (size == int(want) if _is_number(want) else sizes.setdefault(want, size) == size)
+            for want, size in zip(shape, x.shape)
+        )
+        if not fits:
+            known = f", where {sizes}" if sizes else ""
+            raise ShapeError(
+                f"{_told(message, 'assert_shapes')}expected shape {shape}{known}, got {x.shape}."
+            )
+
+
+def _is_number(size):
+    return not isinstance(size, str) or size.isdigit()
+
+
+def is_numeric_tensor(tensor):
+    """Whether `tensor` is a tensor that holds numbers."""
+    dtype = as_dtype(tensor.dtype) if hasattr(tensor, "dtype") else None
+    return dtype is not None and (dtype.is_inexact or dtype.is_integer)

@@ -1,0 +1,54 @@
+"""tf.print."""
+
+import builtins
+import sys
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+
+
+def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
+    """Print values: tensors as their elements alone, long axes shortened.
+
+    Args:
+        inputs: tensors, other values, or nests of them.
+        output_stream: a stream; standard error where None.
+        summarize: how many elements to show at both ends of an axis; -1 for all.
+        sep, end: as Python's `print` has them.
+        name: accepted.
+
+    >>> import sys
+    >>> import framework as tf
+    >>> tf.print("w =", tf.range(9), output_stream=sys.stdout)
+    w = [0 1 2 ... 6 7 8]
+    """
+    edge = summarize if summarize is not None and summarize >= 0 else sys.maxsize
+    texts = [str(nest.map_structure(lambda x: _Shown(x, edge), value)) for value in inputs]
+    stream = sys.stderr if output_stream is None else output_stream
+    builtins.print(*texts, sep=sep, end=end, file=stream)
+
+
+class _Shown:
+    """A leaf whose `repr` is what is printed of it, inside lists too."""
+
+    def __init__(self, value, edge):
+        self.value, self.edge = value, edge
+
+    def __repr__(self):
+        if not isinstance(self.value, (Tensor, CoreVariable)):
+            return str(self.value)
+        array = np.asarray(self.value)
+        return np.array2string(
+            array, edgeitems=self.edge, threshold=min(2 * self.edge, sys.maxsize), separator=" ",
+            formatter={"float_kind": _float_text},
+        )  # fmt: skip
+
+
+def _float_text(value):
+    """The digits that every float of the type has, or more where those do not tell it exactly."""
+    few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
+    text = f"{value:.{few}g}"
+    return text if np.isnan(value) or type(value)(text) == value else f"{value:.{many}g}"

@@ -1,0 +1,48 @@
+"""keras.losses: losses, as classes and as functions."""
+
+from typing import TYPE_CHECKING
+
+from framework.core.lazy import lazy as _lazy, table as _table
+
+_NAMES = _table({
+    "framework.losses.base": "Loss deserialize get serialize",
+    "framework.losses.classification": """
+        BinaryCrossentropy CategoricalCrossentropy CategoricalHinge Hinge KLDivergence
+        SparseCategoricalCrossentropy SquaredHinge binary_crossentropy categorical_crossentropy
+        categorical_hinge hinge kl_divergence sparse_categorical_crossentropy squared_hinge""",
+    "framework.losses.regression": """
+        CosineSimilarity Huber LogCosh MeanAbsoluteError MeanAbsolutePercentageError
+        MeanSquaredError MeanSquaredLogarithmicError Poisson cosine_similarity huber log_cosh
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error poisson""",
+})  # fmt: skip
+
+__getattr__, __dir__ = _lazy(__name__, _NAMES)
+
+if TYPE_CHECKING:
+    from framework.losses.base import (
+        Loss as Loss, deserialize as deserialize, get as get, serialize as serialize,
+    )  # fmt: skip
+    from framework.losses.classification import (
+        BinaryCrossentropy as BinaryCrossentropy,
+        CategoricalCrossentropy as CategoricalCrossentropy, CategoricalHinge as CategoricalHinge,
+        Hinge as Hinge, KLDivergence as KLDivergence,
+        SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
+        SquaredHinge as SquaredHinge, binary_crossentropy as binary_crossentropy,
+        categorical_crossentropy as categorical_crossentropy,
+        categorical_hinge as categorical_hinge, hinge as hinge, kl_divergence as kl_divergence,
+        sparse_categorical_crossentropy as sparse_categorical_crossentropy,
+        squared_hinge as squared_hinge,
+    )  # fmt: skip
+    from framework.losses.regression import (
+        CosineSimilarity as CosineSimilarity, Huber as Huber, LogCosh as LogCosh,
+        MeanAbsoluteError as MeanAbsoluteError,
+        MeanAbsolutePercentageError as MeanAbsolutePercentageError,
+        MeanSquaredError as MeanSquaredError,
+        MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
+        cosine_similarity as cosine_similarity, huber as huber, log_cosh as log_cosh,
+        mean_absolute_error as mean_absolute_error,
+        mean_absolute_percentage_error as mean_absolute_percentage_error,
+        mean_squared_error as mean_squared_error,
+        mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
+    )  # fmt: skip

@@ -1,0 +1,452 @@
+"""keras.ops that make, reshape, join and index tensors."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from framework.autodiff import custom
+from framework.core import dtypes
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import promote, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+from framework.functions import contraction, creation, indexing, movement as strict
+from framework.keras.ops.door import as_dtype, floating, ints
+from framework.ops import elementwise, movement as ops
+
+_slice = slice  # its name below is Keras's
+# ---- what a tensor is ----------------------------------------------------------------------------
+
+
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """`x` as a tensor, cast to `dtype` where one is given.
+
+    >>> from framework import keras
+    >>> keras.ops.convert_to_tensor([1, 2], dtype="float16")
+    <tf.Tensor: shape=(2,), dtype=float16, numpy=array([1., 2.], dtype=float16)>
+    """
+    x = creation.convert_to_tensor(x)
+    return x if dtype is None else as_dtype(x, dtype)
+
+
+def array(x, dtype=None):
+    """`x` as a tensor, cast to `dtype` where one is given."""
+    return convert_to_tensor(x, dtype)
+
+
+def convert_to_numpy(x):
+    """The values as a NumPy array."""
+    if isinstance(x, (list, tuple)):
+        return np.array([convert_to_numpy(v) for v in x])
+    return np.array(tensor(x))
+
+
+def is_tensor(x):
+    """Whether `x` is a tensor; a variable is none."""
+    return isinstance(x, Tensor)
+
+
+def shape(x):
+    """The shape as a tuple; None where a size is unknown."""
+    return tuple(tensor(x).shape)
+
+
+def size(x):
+    """The number of elements."""
+    return strict.size(x)
+
+
+def ndim(x):
+    """The number of axes."""
+    return len(shape(x))
+
+
+def dtype(x):
+    """The dtype's name."""
+    return (x if hasattr(x, "dtype") else tensor(x)).dtype
+
+
+def copy(x):
+    """A new tensor of the same values."""
+    return elementwise.identity(tensor(x))
+
+
+def stop_gradient(variable):
+    """The same values, through which no gradient passes."""
+    return custom.stop_gradient(variable)
+
+
+# ---- of a shape ----------------------------------------------------------------------------------
+
+
+def _default(dtype):
+    return dtypes.floatx() if dtype is None else dtypes.as_dtype(dtype)
+
+
+def zeros(shape, dtype=None):
+    """A tensor of zeros, floatx where no dtype is given."""
+    return creation.zeros(shape, _default(dtype))
+
+
+def ones(shape, dtype=None):
+    """A tensor of ones, floatx where no dtype is given."""
+    return creation.ones(shape, _default(dtype))
+
+
+def empty(shape, dtype=None):
+    """A tensor of zeros, as nothing here is left unset."""
+    return zeros(shape, dtype)
+
+
+def full(shape, fill_value, dtype=None):
+    """A tensor of `fill_value`, which broadcasts."""
+    return strict.broadcast_to(as_dtype(fill_value, _default(dtype)), shape)
+
+
+def zeros_like(x, dtype=None):
+    """Zeros of the shape and dtype of `x`."""
+    return creation.zeros_like(x, dtype)
+
+
+def ones_like(x, dtype=None):
+    """Ones of the shape and dtype of `x`."""
+    return creation.ones_like(x, dtype)
+
+
+def empty_like(x, dtype=None):
+    """Zeros of the shape and dtype of `x`."""
+    return creation.zeros_like(x, dtype)
+
+
+def full_like(x, fill_value, dtype=None):
+    """`fill_value` in the shape and dtype of `x`."""
+    x = tensor(x)
+    value = as_dtype(fill_value, x.dtype if dtype is None else dtype)
+    return value + creation.zeros_like(x, value.dtype)
+
+
+def arange(start, stop=None, step=None, dtype=None):
+    """The numbers from `start` (0 where only one is given) to below `stop`, `step` apart."""
+    given = [v for v in (start, stop, step) if v is not None]
+    kind = dtypes.result_type(*(getattr(v, "dtype", type(v)) for v in given))
+    made = np.arange(*(float(v) if kind.is_floating else int(v) for v in _bounds(start, stop)),
+                     1 if step is None else step)  # fmt: skip
+    return Tensor(made.astype((kind if dtype is None else dtypes.as_dtype(dtype)).np))
+
+
+def _bounds(start, stop):
+    return (0, start) if stop is None else (start, stop)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """`num` numbers from `start` to `stop`, evenly apart; `stop` itself only with `endpoint`."""
+    start, stop = (floating(v) for v in promote(start, stop))
+    step = (stop - start) / max(num - 1 if endpoint else num, 1)
+    made = creation.linspace(start, stop if endpoint else stop - step, num, axis=axis)
+    made = made if dtype is None else as_dtype(made, dtype)
+    return (made, step) if retstep else made
+
+
+def eye(N, M=None, k=0, dtype=None):
+    """A matrix with ones on the diagonal `k`."""
+    return Tensor(np.eye(N, M, k, _default(dtype).np))
+
+
+def identity(n, dtype=None):
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N, M=None, k=0, dtype=None):
+    """A matrix with ones on and below the diagonal `k`."""
+    return Tensor(np.tri(N, M, k, _default(dtype).np))
+
+
+def tril(x, k=0):
+    """The elements on and below the diagonal `k`, 0 elsewhere."""
+    x = tensor(x)
+    return elementwise.select(np.tri(*x.shape[-2:], k, bool), x, np.zeros((), x.dtype.np))
+
+
+def triu(x, k=0):
+    """The elements on and above the diagonal `k`, 0 elsewhere."""
+    x = tensor(x)
+    return elementwise.select(np.tri(*x.shape[-2:], k - 1, bool), np.zeros((), x.dtype.np), x)
+
+
+def meshgrid(*x, indexing="xy"):
+    """Grids of coordinates: for n vectors, n tensors of rank n."""
+    return strict.meshgrid(*x, indexing=indexing)
+
+
+def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
+    """1 at each index along a new axis of length `num_classes`, 0 elsewhere."""
+    x = tensor(x)
+    x = x if x.dtype.is_integer else as_dtype(x, "int32")
+    return creation.one_hot(x, num_classes, axis=axis, dtype=_default(dtype))
+
+
+# ---- shape ---------------------------------------------------------------------------------------
+
+
+def reshape(x, newshape):
+    """The same elements in another shape; one size may be -1."""
+    x = tensor(x)
+    return ops.reshape(x, shape=ints(newshape)) if isinstance(x, KerasTensor) else strict.reshape(
+        x, newshape
+    )  # fmt: skip
+
+
+def ravel(x):
+    """All elements in one axis."""
+    return ops.reshape(tensor(x), shape=(-1,))
+
+
+def transpose(x, axes=None):
+    """The axes in the order `axes`; reversed where None."""
+    return strict.transpose(x, axes)
+
+
+def swapaxes(x, axis1, axis2):
+    """Two axes exchanged."""
+    x = tensor(x)
+    order = list(range(x.ndim))
+    i, j = (one_axis(a, x.ndim, "swapaxes") for a in (axis1, axis2))
+    order[i], order[j] = j, i
+    return ops.transpose(x, perm=tuple(order))
+
+
+def moveaxis(x, source, destination):
+    """The axes in `source` moved to `destination`; the others keep their order."""
+    x = tensor(x)
+    source = [one_axis(a, x.ndim, "moveaxis") for a in ints(source)]
+    destination = [one_axis(a, x.ndim, "moveaxis") for a in ints(destination)]
+    order = [i for i in range(x.ndim) if i not in source]
+    for place, axis in sorted(zip(destination, source)):
+        order.insert(place, axis)
+    return ops.transpose(x, perm=tuple(order))
+
+
+def expand_dims(x, axis):
+    """Axes of size 1 put in at `axis`, an int or several."""
+    x, axes = tensor(x), ints(axis)
+    return ops.expand_axes(x, all_axes(axes, x.ndim + len(axes), "expand_dims"))
+
+
+def squeeze(x, axis=None):
+    """Without its axes of size 1, or without those in `axis`."""
+    return strict.squeeze(x, axis)
+
+
+def broadcast_to(x, shape):
+    """`x` repeated until it has `shape`."""
+    return strict.broadcast_to(x, shape)
+
+
+# ---- joining and splitting -----------------------------------------------------------------------
+
+
+def concatenate(xs, axis=0):
+    """The tensors joined along an axis they have."""
+    return strict.concat(list(promote(*xs)), axis)
+
+
+def stack(x, axis=0):
+    """The tensors, of one shape, joined along a new axis."""
+    return strict.stack(list(promote(*x)), axis)
+
+
+def append(x1, x2, axis=None):
+    """x2 after x1 along `axis`; both flattened first where None."""
+    if axis is None:
+        return concatenate([ravel(x1), ravel(x2)])
+    return concatenate([x1, x2], axis)
+
+
+def hstack(xs):
+    """The tensors joined along axis 1, vectors along axis 0."""
+    xs = [t if t.ndim else ravel(t) for t in map(tensor, xs)]
+    return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
+
+
+def vstack(xs):
+    """The tensors, vectors as rows, joined along axis 0."""
+    return concatenate([t if t.ndim > 1 else reshape(t, (1, -1)) for t in map(tensor, xs)], 0)
+
+
+def split(x, indices_or_sections, axis=0):
+    """`x` cut along `axis` into equal parts, or at the positions given."""
+    x = tensor(x)
+    if np.ndim(indices_or_sections) == 0:
+        return strict.split(x, int(indices_or_sections), axis)
+    length = x.shape[one_axis(axis, x.ndim, "split")]
+    cuts = [0, *(min(n, length) for n in ints(indices_or_sections)), length]
+    return strict.split(x, [b - a for a, b in pairwise(cuts)], axis)
+
+
+def unstack(x, num=None, axis=0):
+    """The slices along an axis, as a list."""
+    return strict.unstack(x, num, axis)
+
+
+# ---- repeating, turning, padding -----------------------------------------------------------------
+
+
+def tile(x, repeats):
+    """`x` repeated along its axes; one number counts for the last axis."""
+    x, repeats = tensor(x), ints(repeats)
+    if len(repeats) > x.ndim:
+        x = ops.reshape(x, shape=(1,) * (len(repeats) - x.ndim) + tuple(x.shape))
+    return strict.tile(x, (1,) * (x.ndim - len(repeats)) + repeats)
+
+
+def repeat(x, repeats, axis=None):
+    """Each element (or slice along `axis`) repeated; flattened first where None."""
+    return strict.repeat(x, repeats, axis)
+
+
+def flip(x, axis=None):
+    """The elements in reverse order along `axis`, along all axes where None."""
+    x = tensor(x)
+    return ops.flip(x, axis=all_axes(axis, x.ndim, "flip"))
+
+
+def roll(x, shift, axis=None):
+    """The elements moved by `shift` along `axis`, in the flattened tensor where None."""
+    x = tensor(x)
+    if axis is None:
+        return ops.reshape(strict.roll(ravel(x), shift, 0), shape=tuple(x.shape))
+    return strict.roll(x, shift, axis)
+
+
+def pad(x, pad_width, mode="constant", constant_values=None):
+    """`pad_width` elements added around each axis: one number, one pair, or a pair for each axis."""
+    x = tensor(x)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    if mode != "constant" and constant_values is not None:
+        raise InvalidArgumentError(f"pad: `constant_values` has no meaning for mode={mode!r}.")
+    value = 0 if constant_values is None else constant_values
+    return strict.pad(x, widths, mode.upper(), value)
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+
+def where(condition, x1=None, x2=None):
+    """`x1` where the condition holds, `x2` elsewhere; without them the positions where it holds."""
+    if x1 is None and x2 is None:
+        return nonzero(condition)
+    if x1 is None or x2 is None:
+        raise InvalidArgumentError("where: give both x1 and x2, or neither.")
+    return elementwise.select(as_dtype(condition, "bool"), *promote(x1, x2))
+
+
+def nonzero(x):
+    """The positions of elements that are not 0: a tuple with the indices along each axis."""
+    return tuple(Tensor(i.astype(np.int32)) for i in np.nonzero(np.asarray(tensor(x))))
+
+
+def take(x, indices, axis=None):
+    """Slices of `x` at `indices` along `axis`, elements of the flattened `x` where None."""
+    x = tensor(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = one_axis(axis, x.ndim, "take")
+    return indexing.gather(x, _from_start(indices, x.shape[axis]), axis=axis)
+
+
+def take_along_axis(x, indices, axis=None):
+    """Elements of `x` at `indices`, which has the rank of `x`, along `axis`."""
+    x = tensor(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = one_axis(axis, x.ndim, "take_along_axis")
+    return ops.take_along_axis(x, _from_start(indices, x.shape[axis]), axis=axis)
+
+
+def _from_start(indices, size):
+    """Negative indices count from the end."""
+    indices = tensor(indices)
+    indices = indices if indices.dtype.is_integer else as_dtype(indices, "int32")
+    return elementwise.select(elementwise.less(indices, 0), indices + size, indices)
+
+
+def get_item(x, key):
+    """x[key]."""
+    return (x if isinstance(x, (Tensor, CoreVariable, KerasTensor)) else tensor(x))[key]
+
+
+def slice(inputs, start_indices, shape):
+    """The block of `shape` that starts at `start_indices`."""
+    return indexing.slice(inputs, start_indices, shape)
+
+
+def argsort(x, axis=-1):
+    """The indices that would sort along `axis`, all elements where None; int32."""
+    return indexing.argsort(ravel(x) if axis is None else x, -1 if axis is None else axis)
+
+
+def sort(x, axis=-1):
+    """The elements in order along `axis`, all of them where None."""
+    return indexing.sort(ravel(x) if axis is None else x, -1 if axis is None else axis)
+
+
+def top_k(x, k, sorted=True):
+    """The `k` largest elements along the last axis, largest first, and their indices."""
+    x = tensor(x)
+    last = x.ndim - 1
+    if not 0 <= k <= x.shape[last]:
+        raise ShapeError(f"top_k: k={k}, but the last axis of shape {x.shape} is shorter.")
+    order = ops.argsort(x, axis=last, descending=True)
+    first = ops.getitem(order, index=(..., _slice(0, k)))
+    return ops.take_along_axis(x, first, axis=last), as_dtype(first, "int32")
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+
+def matmul(x1, x2):
+    """The matrix product over the last two axes; a vector counts as one row or column."""
+    x1, x2 = promote(x1, x2)
+    row, column = x1.ndim == 1, x2.ndim == 1
+    x1 = ops.expand_axes(x1, (0,)) if row else x1
+    x2 = ops.expand_axes(x2, (1,)) if column else x2
+    product = contraction.matmul(x1, x2)
+    gone = ([product.ndim - 2] if row else []) + ([product.ndim - 1] if column else [])
+    return strict.squeeze(product, gone) if gone else product
+
+
+def dot(x1, x2):
+    """The sum over the last axis of x1 and the second to last of x2."""
+    x1, x2 = promote(x1, x2)
+    if not x1.ndim or not x2.ndim:
+        return elementwise.multiply(x1, x2)
+    return contraction.tensordot(x1, x2, [[-1], [max(x2.ndim - 2, 0)]])
+
+
+def inner(x1, x2):
+    """The sum over the last axes of both."""
+    x1, x2 = promote(x1, x2)
+    if not x1.ndim or not x2.ndim:
+        return elementwise.multiply(x1, x2)
+    return contraction.tensordot(x1, x2, [[-1], [-1]])
+
+
+def vdot(x1, x2):
+    """The sum of the products of all elements."""
+    x1, x2 = promote(x1, x2)
+    return contraction.tensordot(ravel(x1), ravel(x2), 1)
+
+
+def outer(x1, x2):
+    """The product of each element of x1 with each of x2."""
+    x1, x2 = promote(x1, x2)
+    return elementwise.multiply(reshape(x1, (-1, 1)), reshape(x2, (1, -1)))
+
+
+def tensordot(x1, x2, axes=2):
+    """The sum of products over pairs of axes."""
+    x1, x2 = promote(x1, x2)
+    return contraction.tensordot(x1, x2, axes)

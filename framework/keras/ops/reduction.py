@@ -1,0 +1,153 @@
+"""keras.ops that reduce axes or find extremes."""
+
+import numpy as np
+
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import cast, promote, tensor
+from framework.keras.ops.door import as_dtype, floating, summed_dtype
+from framework.ops import elementwise, movement, reduction as ops
+
+
+def _summed(x):
+    x = tensor(x)
+    return as_dtype(x, summed_dtype(x.dtype))
+
+
+def sum(x, axis=None, keepdims=False):
+    """The sum over the axes in `axis`, over all of them where None.
+
+    >>> from framework import keras
+    >>> keras.ops.sum([[1.0, 2.0], [3.0, 4.0]], axis=-1).numpy()
+    array([3., 7.], dtype=float32)
+    """
+    x = _summed(x)
+    return ops.reduce_sum(x, axis=all_axes(axis, x.ndim, "sum"), keepdims=bool(keepdims))
+
+
+def prod(x, axis=None, keepdims=False, dtype=None):
+    """The product over the axes in `axis`."""
+    x = _summed(x) if dtype is None else as_dtype(x, dtype)
+    return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "prod"), keepdims=bool(keepdims))
+
+
+def mean(x, axis=None, keepdims=False):
+    """The mean over the axes in `axis`; of integers a float."""
+    x = floating(x)
+    return ops.reduce_mean(x, axis=all_axes(axis, x.ndim, "mean"), keepdims=bool(keepdims))
+
+
+def var(x, axis=None, keepdims=False):
+    """The mean squared distance from the mean (divided by n, not n - 1)."""
+    x = floating(x)
+    axis = all_axes(axis, x.ndim, "var")
+    centre = ops.reduce_mean(x, axis=axis, keepdims=True)
+    return ops.reduce_mean(elementwise.square(x - centre), axis=axis, keepdims=bool(keepdims))
+
+
+def std(x, axis=None, keepdims=False):
+    """The square root of the variance."""
+    return elementwise.sqrt(var(x, axis, keepdims))
+
+
+def average(x, axis=None, weights=None):
+    """The mean, weighted where `weights` are given."""
+    if weights is None:
+        return mean(x, axis)
+    x, weights = promote(floating(x), weights)
+    if tuple(weights.shape) != tuple(x.shape):
+        axis = one_axis(axis, x.ndim, "average")
+        shape = [1] * x.ndim
+        shape[axis] = weights.shape[0]
+        weights = movement.reshape(weights, shape=tuple(shape)) + x * 0
+    axes = all_axes(axis, x.ndim, "average")
+    total = ops.reduce_sum(x * weights, axis=axes, keepdims=False)
+    return elementwise.divide(total, ops.reduce_sum(weights, axis=axes, keepdims=False))
+
+
+def max(x, axis=None, keepdims=False, initial=None):
+    """The largest element over the axes in `axis`, `initial` at least."""
+    x = tensor(x)
+    found = ops.reduce_max(x, axis=all_axes(axis, x.ndim, "max"), keepdims=bool(keepdims))
+    return found if initial is None else elementwise.maximum(found, as_dtype(initial, x.dtype))
+
+
+def min(x, axis=None, keepdims=False, initial=None):
+    """The smallest element over the axes in `axis`, `initial` at most."""
+    x = tensor(x)
+    found = ops.reduce_min(x, axis=all_axes(axis, x.ndim, "min"), keepdims=bool(keepdims))
+    return found if initial is None else elementwise.minimum(found, as_dtype(initial, x.dtype))
+
+
+def amax(x, axis=None, keepdims=False):
+    """The largest element over the axes in `axis`."""
+    return max(x, axis, keepdims)
+
+
+def amin(x, axis=None, keepdims=False):
+    """The smallest element over the axes in `axis`."""
+    return min(x, axis, keepdims)
+
+
+def ptp(x, axis=None, keepdims=False):
+    """The distance from the smallest to the largest element."""
+    return elementwise.subtract(max(x, axis, keepdims), min(x, axis, keepdims))
+
+
+def any(x, axis=None, keepdims=False):
+    """Whether any element is true (not 0), over the axes in `axis`."""
+    x = as_dtype(x, "bool")
+    return ops.reduce_any(x, axis=all_axes(axis, x.ndim, "any"), keepdims=bool(keepdims))
+
+
+def all(x, axis=None, keepdims=False):
+    """Whether all elements are true (not 0), over the axes in `axis`."""
+    x = as_dtype(x, "bool")
+    return ops.reduce_all(x, axis=all_axes(axis, x.ndim, "all"), keepdims=bool(keepdims))
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """log(sum(exp(x))) over the axes in `axis`, without overflow."""
+    x = floating(x)
+    axis = all_axes(axis, x.ndim, "logsumexp")
+    return ops.reduce_logsumexp(x, axis=axis, keepdims=bool(keepdims))
+
+
+def count_nonzero(x, axis=None):
+    """How many elements are not 0, over the axes in `axis`, int32."""
+    return sum(cast(as_dtype(x, "bool"), dtype=np.dtype(np.int32)), axis)
+
+
+def argmax(x, axis=None, keepdims=False):
+    """The index of the largest element along `axis`, in the flattened tensor where None; int32."""
+    return _position(ops.argmax, x, axis, keepdims, "argmax")
+
+
+def argmin(x, axis=None, keepdims=False):
+    """The index of the smallest element along `axis`, in the flattened tensor where None; int32."""
+    return _position(ops.argmin, x, axis, keepdims, "argmin")
+
+
+def _position(op, x, axis, keepdims, what):
+    x = tensor(x)
+    rank = x.ndim
+    if axis is None:
+        found = op(movement.reshape(x, shape=(-1,)), axis=0, dtype=np.dtype(np.int32))
+        return movement.reshape(found, shape=(1,) * rank) if keepdims else found
+    axis = one_axis(axis, rank, what)
+    found = op(x, axis=axis, dtype=np.dtype(np.int32))
+    return movement.expand_axes(found, (axis,)) if keepdims else found
+
+
+def cumsum(x, axis=None, dtype=None):
+    """Sums of the elements so far along `axis`, of the flattened tensor where None."""
+    x = tensor(x)
+    if dtype is not None or x.dtype.is_bool:
+        x = as_dtype(x, "int32" if dtype is None else dtype)
+    if axis is None:
+        x, axis = movement.reshape(x, shape=(-1,)), 0
+    return ops.cumsum(x, axis=one_axis(axis, x.ndim, "cumsum"), reverse=False)
+
+
+def moments(x, axes, keepdims=False, synchronized=False):
+    """The mean and the variance over `axes`."""
+    return mean(x, axes, keepdims), var(x, axes, keepdims)
