@@ -268,7 +268,7 @@ def test_output_gradients_are_differentiable():
 def test_target_none():
     x = tf.constant(2.0)
     tape, _ = taped(lambda x: x * x, x)
-    with pytest.raises(TypeError, match="Argument `target` should be .* but received None"):
+    with pytest.raises(TypeError, match=r"Argument `target` should be .* but received None"):
         tape.gradient(None, x)
 
 
