@@ -1,0 +1,82 @@
+"""Activation layers that have settings of their own."""
+
+from framework import activations
+from framework.core import dtypes
+from framework.core.configurable import Resolved
+from framework.core.doors import cast
+from framework.core.errors import InvalidArgumentError
+from framework.layers.base import Layer
+from framework.ops.elementwise import select
+
+
+def _not_negative(value):
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not float(value) >= 0:
+        raise InvalidArgumentError("expected a number >= 0")
+    return float(value)
+
+
+def _not_negative_or_none(value):
+    return None if value is None else _not_negative(value)
+
+
+NotNegative = Resolved("a number >= 0", _not_negative)
+
+
+class ReLU(Layer):
+    """`max(x, 0)`, with a slope below `threshold` and a largest value if wanted.
+
+    >>> import numpy as np
+    >>> ReLU(max_value=1.5)(np.array([-1.0, 1.0, 2.0])).numpy()
+    array([0. , 1. , 1.5], dtype=float32)
+    """
+
+    max_value: Resolved("a number >= 0, or None", _not_negative_or_none) = None
+    negative_slope: NotNegative = 0.0
+    threshold: NotNegative = 0.0
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+
+class LeakyReLU(Layer):
+    """`x` where positive, else `negative_slope * x`."""
+
+    negative_slope: NotNegative = 0.3
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        return activations.leaky_relu(inputs, self.negative_slope)
+
+
+class ELU(Layer):
+    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+
+    alpha: float = 1.0
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        return activations.elu(inputs, self.alpha)
+
+
+class Softmax(Layer):
+    """`exp(x)` divided by its sum over `axis`, where `mask` is true; 0 elsewhere.
+
+    Args:
+        axis: an int or a sequence of axes taken together.
+    """
+
+    axis: object = -1
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs, mask=None):
+        if mask is None:
+            return activations.softmax(inputs, self.axis)
+        if mask.dtype != dtypes.bool_:
+            mask = cast(mask, dtype=dtypes.bool_.np)
+        lowest = -3e4 if inputs.dtype == "float16" else -1e9
+        return select(mask, activations.softmax(select(mask, inputs, lowest), self.axis), 0.0)

@@ -1,0 +1,67 @@
+"""Building a layer: the names its variables get, and what happens around the user's `build`."""
+
+import functools
+
+from framework.core.recorders import pause_all, thread
+from framework.core.symbolic import calling
+
+
+class naming:
+    """Context in which variables get the path of a layer: open calls' names, then its own."""
+
+    def __init__(self, layer):
+        self._layer = layer
+
+    def __enter__(self):
+        self._saved = thread.scope, thread.scope_of
+        innermost, known = thread.scope_of
+        names, link = [], thread.call
+        while link is not None and link is not known:
+            names.append(link[0].name)
+            link = link[2]
+        if names:
+            innermost = thread.call[0]
+        names.reverse()
+        if innermost is not self._layer:
+            names.append(self._layer.name)
+        thread.scope = (*thread.scope, *names)
+        thread.scope_of = (self._layer, thread.call)
+        return "/".join(thread.scope)
+
+    def __exit__(self, *_):
+        thread.scope, thread.scope_of = self._saved
+
+
+class making_variables:
+    """Context for making variables, wherever the program is: not symbolic, not recorded."""
+
+    def __init__(self):
+        self._contexts = calling(None), pause_all()
+
+    def __enter__(self):
+        for context in self._contexts:
+            context.__enter__()
+
+    def __exit__(self, *_):
+        for context in reversed(self._contexts):
+            context.__exit__(None, None, None)
+
+
+def around(build):
+    """`build` in the layer's naming; afterwards the layer is built and keeps what it has."""
+
+    @functools.wraps(build)
+    def wrapper(self, *args, **kwargs):
+        if self._building:  # a subclass's build calls its parent's
+            return build(self, *args, **kwargs)
+        self.__dict__["_building"] = True
+        try:
+            with naming(self) as path, calling(None):
+                self.__dict__["_path"] = path
+                build(self, *args, **kwargs)
+        finally:
+            self.__dict__["_building"] = False
+        names = self._facts.build_names or ["input_shape"]
+        return self._finish_build({**dict(zip(names, args)), **kwargs})
+
+    return wrapper

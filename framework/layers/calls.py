@@ -1,0 +1,329 @@
+"""Calling a layer: everything beyond the one case that `Layer.__call__` does itself.
+
+In order: inputs become tensors of the compute dtype, the input spec is checked, the layer is built,
+`training` and masks are found, `call` runs (on KerasTensors: symbolically), activity is penalised,
+masks go on.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.doors import cast
+from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.recorders import thread
+from framework.core.symbolic import KerasTensor, calling
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, array_of
+from framework.layers import spec
+from framework.layers.building import naming
+
+ANY = object()
+"""In `layer._direct`: tensors of every dtype are passed to `call` as they are."""
+
+entries = [0]
+"""How many outermost calls there were: losses belong to the call in which they were added."""
+
+
+class Facts:
+    """What the signatures of a class's `call` and `build` say, looked up once per class."""
+
+    def __init__(self, cls, default_build):
+        parameters = list(inspect.signature(cls.call).parameters.values())[1:]
+        named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        self.names = [p.name for p in named]
+        self.first = self.names[0] if self.names else None
+        self.takes_training = "training" in self.names
+        self.training = None  # the default of the parameter
+        if self.takes_training:
+            default = named[self.names.index("training")].default
+            self.training = None if default is inspect.Parameter.empty else default
+        self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
+        self.build_names = None
+        if cls.build is not default_build:
+            shapes = list(inspect.signature(cls.build).parameters.values())[1:]
+            self.build_names = [p.name for p in shapes if p.kind is not p.VAR_KEYWORD]
+
+    def bind(self, args, kwargs):
+        """The arguments of a call by name."""
+        return {**dict(zip(self.names, args)), **kwargs}
+
+
+# ---- the call ------------------------------------------------------------------------------------
+
+
+def call(layer, args, kwargs):
+    """`layer(*args, **kwargs)`, whatever they are."""
+    if not layer._initialized:
+        raise RuntimeError(
+            f"In layer {type(layer).__name__!r}, you forgot to call `super().__init__()` as the "
+            "first statement in the `__init__()` method. Go add it!"
+        )
+    facts = layer._facts
+    original = args, kwargs
+    training = kwargs.get("training")
+    if training is None or not facts.takes_training:
+        kwargs = {k: v for k, v in kwargs.items() if k != "training"}
+    if layer._convert_input_args:
+        args, kwargs = _converted(layer, args, kwargs)
+    if not layer._allow_non_tensor_positional_args:
+        _refuse_non_tensors(layer, args)
+    inputs = args[0] if args else kwargs.get(facts.first)
+    if layer.input_spec is not None:
+        spec.check(layer.input_spec, inputs, layer.name)
+    shapes = None
+    if not layer.built:
+        shapes = _shapes_for(facts.build_names or ["input_shape"], facts, args, kwargs, layer)
+        if facts.build_names is not None:
+            layer.build(*shapes)
+        else:  # built by running
+            with naming(layer) as path:
+                layer.__dict__["_path"] = path
+    symbolic = _any_symbolic(args) or _any_symbolic(kwargs)
+    kwargs, previous = _masks(facts, args, kwargs, inputs)
+
+    outer = thread.call
+    if training is None:
+        training = facts.training if outer is None or outer[1] is None else outer[1]
+    if facts.takes_training and training is not None and "training" not in facts.names[: len(args)]:
+        kwargs = {**kwargs, "training": training}
+    if outer is None and not symbolic:
+        entries[0] += 1
+        layer.__dict__["_entered"] = entries[0]
+    thread.call = (layer, training, outer)
+    try:
+        if symbolic:
+            outputs = fresh(layer.compute_output_spec(*args, **kwargs))
+        else:
+            outputs = layer.call(*args, **kwargs)
+            if layer.activity_regularizer is not None:
+                _penalise(layer, outputs)
+        _pass_masks_on(layer, inputs, outputs, previous)
+    except FrameworkError as error:
+        name_layer(error, layer)
+        raise
+    finally:
+        thread.call = outer
+    if not layer.built:
+        layer._finish_build(dict(zip(["input_shape"], shapes)))
+    if symbolic:
+        remember(layer, *original, outputs)
+    elif layer.autocast:
+        layer.__dict__["_direct"] = layer.compute_dtype.np if layer._convert_input_args else ANY
+    return outputs
+
+
+def name_layer(error, layer):
+    """Let the error's message end in the layer in which it arose: the innermost one."""
+    if getattr(error, "layer", None) is None:
+        error.layer = layer
+        message = str(error)
+        if repr(layer.name) not in message:
+            error.args = (f"{message} [in layer {layer.name!r}, a {type(layer).__name__}]",)
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def _converted(layer, args, kwargs):
+    dtype = layer.compute_dtype if layer.autocast else None
+
+    def convert(leaf):
+        return as_input(leaf, dtype)
+
+    args = tuple(nest.map_structure(convert, a) for a in args)
+    return args, {k: nest.map_structure(convert, v) for k, v in kwargs.items()}
+
+
+def as_input(value, dtype):
+    """A tensor for anything that holds an array, floating ones in `dtype` if it is not None.
+
+    A NumPy array of the right dtype is wrapped as it is; what is no array passes unchanged.
+    """
+    if isinstance(value, CoreVariable):
+        value = value.read()
+    elif not isinstance(value, (Tensor, KerasTensor)):
+        if not hasattr(value, "__array__"):
+            return value
+        array = value if type(value) is np.ndarray and value.dtype.kind in "fiub" else array_of(value)
+        if dtype is not None and array.dtype.kind == "f" and dtype.is_floating:
+            array = array.astype(dtype.np, copy=False)
+        return Tensor(array)
+    if dtype is None or value.dtype is dtype or not (value.dtype.is_floating and dtype.is_floating):
+        return value
+    made = cast(value, dtype=dtype.np)
+    mask = mask_of(value)
+    if mask is not None:
+        made._keras_mask = mask
+    return made
+
+
+def _refuse_non_tensors(layer, args):
+    for leaf in nest.flatten(args):
+        if leaf is not None and not isinstance(leaf, (Tensor, KerasTensor)):
+            raise InvalidArgumentError(
+                "Only input tensors may be passed as positional arguments. The following argument "
+                f"value should be passed as a keyword argument: {leaf!r} (of type "
+                f"{type(leaf).__name__}, to layer {layer.name!r}). Lists of numbers become a tensor "
+                "by tf.constant(...)."
+            )
+
+
+def _any_symbolic(structure):
+    return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(structure))
+
+
+def _is_tensors(value):
+    leaves = nest.flatten(value)
+    return any(isinstance(x, (Tensor, KerasTensor)) for x in leaves) and all(
+        x is None or isinstance(x, (Tensor, KerasTensor)) for x in leaves
+    )
+
+
+def shape_of(value):
+    """The shape of a tensor, a nest of shapes for a nest of tensors."""
+    return nest.map_structure(lambda x: None if x is None else tuple(x.shape), value)
+
+
+def _shapes_for(names, facts, args, kwargs, layer):
+    """The shapes that `build` or `compute_output_shape` with the parameters `names` asks for."""
+    tensors = {k: v for k, v in facts.bind(args, kwargs).items() if _is_tensors(v) and k != "mask"}
+    if len(names) <= 1:
+        return [shape_of(v) for v in list(tensors.values())[: len(names)]]
+    shapes = {f"{k}_shape": shape_of(v) for k, v in tensors.items()}
+    unknown = [n for n in names[: len(shapes)] if n not in shapes]
+    if unknown:
+        raise InvalidArgumentError(
+            f"For a build() or compute_output_shape() method with several arguments, their names "
+            f"must be those of call()'s arguments with '_shape' behind; layer {layer.name!r} has "
+            f"{unknown[0]!r}, its call() got {list(tensors)}."
+        )
+    return [shapes.get(n) for n in names]
+
+
+# ---- masks ---------------------------------------------------------------------------------------
+
+
+def mask_of(value):
+    return getattr(value, "_keras_mask", None)
+
+
+def _masks(facts, args, kwargs, inputs):
+    """kwargs with the masks that `call` takes, and the mask of the inputs."""
+    if facts.masks:
+        tensors = {k: v for k, v in facts.bind(args, kwargs).items() if _is_tensors(v)}
+        inner = [k for k in tensors if k not in facts.masks]
+        for name in facts.masks:
+            source = name.removesuffix("_mask") if name != "mask" else inner[0] if len(inner) == 1 else None
+            if tensors.get(name) is None and source in tensors:
+                found = nest.map_structure(mask_of, tensors[source])
+                if any(m is not None for m in nest.flatten(found)):
+                    kwargs = {**kwargs, name: found}
+    if kwargs.get("mask") is not None:
+        return kwargs, kwargs["mask"]
+    return kwargs, nest.map_structure(mask_of, inputs)
+
+
+def _pass_masks_on(layer, inputs, outputs, previous):
+    if not layer.supports_masking:
+        if any(m is not None for m in nest.flatten(previous)):
+            warnings.warn(
+                f"Layer {layer.name!r} (of type {type(layer).__name__}) was passed an input with a "
+                "mask attached to it. However, this layer does not support masking and will "
+                "therefore destroy the mask information. Downstream layers will not see the mask.",
+                stacklevel=3,
+            )
+        return
+    flat = nest.flatten(outputs)
+    if all(mask_of(x) is not None for x in flat):
+        return
+    masks = layer.compute_mask(inputs, previous)
+    if masks is None:
+        return
+    for x, mask in zip(flat, nest.flatten(masks)):
+        if mask is not None and mask_of(x) is None and isinstance(x, (Tensor, KerasTensor)):
+            x._keras_mask = mask
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def _penalise(layer, outputs):
+    """The activity regularizer's loss, per row of the batch."""
+    for output in nest.flatten(outputs):
+        if type(output) is Tensor:
+            loss = layer.activity_regularizer(output)
+            layer.add_loss(loss / max(output.shape[0], 1) if output.ndim else loss)
+
+
+# ---- symbolic calls ------------------------------------------------------------------------------
+
+
+def fresh(outputs):
+    """Symbolic outputs as new objects, without the history of what happened inside the layer."""
+    return nest.map_structure(_fresh, outputs)
+
+
+def _fresh(leaf):
+    if not isinstance(leaf, (KerasTensor, Tensor, CoreVariable)):
+        return leaf
+    made = KerasTensor(tuple(leaf.shape), leaf.dtype)
+    mask = mask_of(leaf)
+    if mask is not None:
+        made._keras_mask = mask
+    return made
+
+
+def remember(layer, args, kwargs, outputs):
+    """Write into symbolic outputs that this call gave them; not inside another symbolic call."""
+    if thread.symbolic is not None:
+        return
+    kwargs = dict(kwargs)  # one for each call: its identity tells calls apart
+    single = not nest.is_nested(outputs)
+    for i, output in enumerate(nest.flatten(outputs)):
+        if isinstance(output, KerasTensor):
+            output.origin = (layer, args, kwargs, None if single else i)
+    if layer._first_call is None:
+        layer.__dict__["_first_call"] = (args, kwargs, outputs)
+
+
+def run_symbolically(layer, args, kwargs):
+    """`call` on KerasTensors; nothing changes while it runs."""
+    with calling(layer.name):
+        return layer.call(*args, **kwargs)
+
+
+def output_shapes(layer, args, kwargs):
+    """What the user's own `compute_output_shape` says of these inputs."""
+    parameters = list(inspect.signature(layer.compute_output_shape).parameters.values())
+    names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+    return layer.compute_output_shape(*_shapes_for(names, layer._facts, args, kwargs, layer))
+
+
+def spec_from_shapes(layer, shapes):
+    """KerasTensors for what the user's own `compute_output_shape` gave."""
+    if _is_shape(shapes):
+        return KerasTensor(shapes, layer.compute_dtype)
+    if isinstance(shapes, dict):
+        return {k: spec_from_shapes(layer, v) for k, v in shapes.items()}
+    if isinstance(shapes, (list, tuple)):
+        return type(shapes)(spec_from_shapes(layer, s) for s in shapes)
+    raise InvalidArgumentError(
+        f"compute_output_shape() of layer {layer.name!r} should return a tuple of ints and None (or "
+        f"a nest of them), got {shapes!r}."
+    )
+
+
+def _is_shape(value):
+    return isinstance(value, (list, tuple)) and all(n is None or isinstance(n, (int, np.integer)) for n in value)
+
+
+def inputs_of_shapes(layer, shapes):
+    """KerasTensors of the shapes in a nest, in the layer's compute dtype."""
+    if _is_shape(shapes):
+        return KerasTensor(shapes, layer.compute_dtype)
+    if isinstance(shapes, dict):
+        return {k: inputs_of_shapes(layer, v) for k, v in shapes.items()}
+    return None if shapes is None else type(shapes)(inputs_of_shapes(layer, s) for s in shapes)

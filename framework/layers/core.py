@@ -1,0 +1,320 @@
+"""The layers that most models are made of: Input, Dense, Activation, Dropout, Lambda and their like."""
+
+import inspect
+
+from framework.activations import Activation as ActivationField, linear
+from framework.constraints import ConstraintField
+from framework.core import dtypes, random
+from framework.core.configurable import Resolved
+from framework.core.doors import promote
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.random import SeedGenerator
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField, Seed
+from framework.layers import calls
+from framework.layers.base import Layer
+from framework.layers.spec import InputSpec
+from framework.ops.contraction import matmul
+from framework.ops.elementwise import add
+from framework.ops.movement import reshape
+from framework.ops.random import dropout
+from framework.regularizers import RegularizerField
+
+
+def _positive(value):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise InvalidArgumentError("expected a positive integer")
+    return int(value)
+
+
+PositiveInt = Resolved("a positive integer", _positive)
+
+
+class Dense(Layer):
+    """`activation(inputs @ kernel + bias)`, over the last axis.
+
+    Args:
+        units: size of the output's last axis.
+        activation: a name or function.
+        use_bias: whether there is a bias.
+
+    Shapes: `(batch, ..., inputs)` gives `(batch, ..., units)`.
+
+    >>> import numpy as np
+    >>> Dense(4, activation="relu")(np.ones((2, 3))).shape
+    TensorShape([2, 4])
+    """
+
+    units: PositiveInt
+    activation: ActivationField = None
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+
+    supports_masking = True
+
+    def __post_init__(self):
+        self.input_spec = InputSpec(min_ndim=2)
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        self.kernel = self.add_weight(
+            (size, self.units), self.kernel_initializer, name="kernel",
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                (self.units,), self.bias_initializer, name="bias",
+                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
+            )  # fmt: skip
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
+
+    def call(self, inputs):
+        kernel = self.kernel.read()
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel = promote(inputs, kernel)
+        outputs = _rows_times(inputs, kernel)
+        if self.bias is not None:
+            outputs = add(outputs, self.bias.read())
+        return outputs if self.activation is linear else self.activation(outputs)
+
+
+def _rows_times(inputs, kernel):
+    """inputs @ kernel; leading axes taken as one, so that it is one matrix product."""
+    if type(inputs) is not Tensor or inputs.array.ndim == 2:
+        return matmul(inputs, kernel)
+    *leading, size = inputs.array.shape
+    rows = reshape(inputs, shape=(-1 if inputs.array.size else 0, size))
+    return reshape(matmul(rows, kernel), shape=(*leading, kernel.array.shape[1]))
+
+
+class Activation(Layer):
+    """An activation function as a layer.
+
+    >>> import numpy as np
+    >>> Activation("relu")(np.array([-1.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
+
+    activation: ActivationField
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+
+def _share(value):
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not 0 <= value <= 1:
+        raise InvalidArgumentError("expected a float between 0 and 1")
+    return value
+
+
+class Dropout(Layer):
+    """Sets a share `rate` of the inputs to 0 in training and divides the others by `1 - rate`.
+
+    Args:
+        rate: from 0 to 1.
+        noise_shape: of the mask, broadcast against the inputs: 1 where an axis shares it, None
+            where it is the input's own size.
+        seed: an int, or None.
+
+    >>> import numpy as np
+    >>> Dropout(0.5)(np.ones((1, 3))).numpy()
+    array([[1., 1., 1.]], dtype=float32)
+    """
+
+    rate: Resolved("a share", _share)
+    noise_shape: object = None
+    seed: Seed = None
+    supports_masking = True
+    _builds_at_init = True
+
+    def __post_init__(self):
+        self.noise_shape = _checked_noise_shape(self.noise_shape)
+        if self.rate > 0:
+            given = isinstance(self.seed, SeedGenerator)
+            self.seed_generator = self.seed if given else SeedGenerator(self.seed)
+
+    def call(self, inputs, training=False):
+        if not training or self.rate == 0:
+            return inputs
+        shape = tuple(inputs.shape)
+        if self.noise_shape is not None:
+            shape = _noise_shape(self.noise_shape, shape, self.name)
+        noise = random.draw(self.seed_generator, "uniform", shape, _noise_dtype(inputs))
+        return dropout(inputs, noise, rate=self.rate)
+
+
+def _noise_dtype(inputs):
+    return "float64" if inputs.dtype == "float64" else "float32"
+
+
+def _checked_noise_shape(shape):
+    if shape is None:
+        return None
+    if not isinstance(shape, (tuple, list)) or any(
+        n is not None and (not isinstance(n, int) or n < 1) for n in shape
+    ):
+        raise InvalidArgumentError(
+            f"Dropout: noise_shape must be a tuple of positive integers and None, got {shape!r}."
+        )
+    return tuple(shape)
+
+
+def _noise_shape(wanted, shape, name):
+    if len(wanted) != len(shape):
+        raise ShapeError(
+            f"Dropout layer {name!r}: noise_shape={wanted} has {len(wanted)} axes, the inputs of "
+            f"shape {shape} have {len(shape)}."
+        )
+    return tuple(own if n is None else n for n, own in zip(wanted, shape))
+
+
+class Identity(Layer):
+    """Gives back its inputs."""
+
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        return inputs
+
+
+def _itself(value):
+    return value
+
+
+def _function(value):
+    if not callable(value):
+        raise InvalidArgumentError("expected a function")
+    return value
+
+
+class Lambda(Layer):
+    """A function of tensors as a layer.
+
+    Weights that the function uses are not seen: subclass Layer for those. The layer's config holds
+    the function itself, so a file holds such a model only where the function has a known name.
+
+    Args:
+        function: takes the inputs, and `mask` and `training` where it has such parameters.
+        output_shape: of one row, or a function of the input shape; worked out where None.
+        mask: of the outputs, or a function of the inputs and their mask.
+        arguments: further keyword arguments of the function.
+
+    >>> import numpy as np
+    >>> Lambda(lambda x: x * 2)(np.ones((1, 2))).numpy()
+    array([[2., 2.]], dtype=float32)
+    """
+
+    function: Resolved("a function", _function, serialize=_itself)
+    output_shape: Resolved("a shape or a function", _itself, serialize=_itself) = None
+    mask: Resolved("a mask or a function", _itself, serialize=_itself) = None
+    arguments: object = None
+    _builds_at_init = True
+
+    def __post_init__(self):
+        self.arguments = dict(self.arguments or {})
+        self.supports_masking = self.mask is not None
+        try:
+            taken = inspect.signature(self.function).parameters
+        except ValueError:  # a builtin that does not tell
+            taken = ()
+        self._passed_on = [n for n in ("mask", "training") if n in taken]
+
+    def call(self, inputs, mask=None, training=None):
+        given = {"mask": mask, "training": training}
+        return self.function(inputs, **self.arguments, **{n: given[n] for n in self._passed_on})
+
+    def compute_mask(self, inputs, previous_mask):
+        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
+
+    def compute_output_spec(self, inputs, mask=None, training=None):
+        if self.output_shape is None:
+            return calls.run_symbolically(self, (inputs,), {"mask": mask, "training": training})
+        shape = calls.shape_of(inputs)
+        if callable(self.output_shape):
+            return calls.spec_from_shapes(self, self.output_shape(shape))
+        return calls.spec_from_shapes(self, (shape[0], *self.output_shape))
+
+
+# ---- inputs --------------------------------------------------------------------------------------
+
+
+class InputLayer(Layer):
+    """Where a model's input comes in; `Input` makes one and gives its output."""
+
+    def __init__(
+        self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
+        input_tensor=None, optional=False, name=None, **kwargs,
+    ):  # fmt: skip
+        super().__init__(name=name, **kwargs)
+        if sparse or ragged:
+            raise InvalidArgumentError("Input: there are no sparse or ragged tensors here.")
+        if input_tensor is not None:
+            batch_shape, dtype = tuple(input_tensor.shape), dtype or input_tensor.dtype
+        elif (shape is None) == (batch_shape is None):
+            raise InvalidArgumentError(
+                f"Input: give shape (without the batch) or batch_shape, and not both; got "
+                f"shape={shape}, batch_shape={batch_shape}."
+            )
+        elif batch_shape is None:
+            batch_shape = (batch_size, *_sizes(shape))
+        self.batch_shape = _sizes(batch_shape)
+        self.dtype_policy = dtypes.as_dtype(dtype or dtypes.floatx())
+        self.optional = bool(optional)
+        output = input_tensor
+        if output is None:
+            output = KerasTensor(self.batch_shape, self.dtype, name=self.name)
+        if output.origin is None:
+            output.origin = (self, (), {}, None)
+        self.__dict__["_first_call"] = ((output,), {}, output)
+        self.built = True
+
+    def call(self, *args):
+        return args[0] if args else None
+
+    def get_config(self):
+        return {
+            "batch_shape": self.batch_shape, "dtype": str(self.dtype), "sparse": False,
+            "ragged": False, "name": self.name, "optional": self.optional,
+        }  # fmt: skip
+
+
+def _sizes(shape):
+    if isinstance(shape, int):
+        raise ShapeError(f"Input: a shape is a tuple, got {shape}; write ({shape},).")
+    return tuple(None if n is None else int(n) for n in shape)
+
+
+def Input(
+    shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None,
+    tensor=None, optional=False,
+):  # fmt: skip
+    """A model's input: a KerasTensor to call layers on.
+
+    Args:
+        shape: of one row, without the batch; None where a size may vary.
+        batch_size: where it is fixed.
+        dtype: floatx where None.
+        batch_shape: shape and batch size in one.
+        name: a string.
+        tensor: an existing KerasTensor to be the input.
+        optional: None may be passed.
+
+    >>> Input((3,)).shape
+    (None, 3)
+    """
+    layer = InputLayer(
+        shape=shape, batch_size=batch_size, dtype=dtype, sparse=sparse, ragged=ragged,
+        batch_shape=batch_shape, input_tensor=tensor, optional=optional, name=name,
+    )  # fmt: skip
+    return layer.output

@@ -1,0 +1,137 @@
+"""The lists of what a layer and the layers inside it own: variables, weights, metrics."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.layers.tracking import Tracked, structure
+
+
+class Owner(Tracked):
+    """Reports what it tracks."""
+
+    _trainable = True
+
+    def _every_variable(self):
+        """The list behind `variables`, kept until what any layer owns changes."""
+        cached = self.__dict__.get("_variables_now")
+        if cached is None or cached[0] != structure[0]:
+            found = [*self._trainable_variables, *self._non_trainable_variables]
+            found += [generator.state for generator in self._seed_generators]
+            for part in (*self._layers, *self._modules):
+                found += part.variables
+            cached = self.__dict__["_variables_now"] = (structure[0], distinct(found))
+        return cached[1]
+
+    @property
+    def variables(self):
+        """Weights and the states of seed generators, of the layer and the layers inside."""
+        return list(self._every_variable())
+
+    @property
+    def trainable_variables(self):
+        """The variables that training changes; none where the layer is not trainable."""
+        return [v for v in self._every_variable() if v.trainable] if self._trainable else []
+
+    @property
+    def non_trainable_variables(self):
+        """The others among `variables`."""
+        if not self._trainable:
+            return self.variables
+        return [v for v in self._every_variable() if not v.trainable]
+
+    @property
+    def weights(self):
+        """`variables` without the states of seed generators."""
+        found = [*self._trainable_variables, *self._non_trainable_variables]
+        for layer in self._layers:
+            found += layer.weights
+        for module in self._modules:
+            found += module.variables
+        return distinct(found)
+
+    @property
+    def trainable_weights(self):
+        """The weights that training changes."""
+        return [v for v in self.weights if v.trainable] if self._trainable else []
+
+    @property
+    def non_trainable_weights(self):
+        """The other weights."""
+        weights = self.weights
+        return [v for v in weights if not v.trainable] if self._trainable else weights
+
+    @property
+    def metrics(self):
+        """Metrics held by the layer and the layers inside."""
+        return [m for layer in self._flatten_layers() for m in layer._metrics]
+
+    @property
+    def metrics_variables(self):
+        """The variables of `metrics`."""
+        return [v for metric in self.metrics for v in metric.variables]
+
+    @property
+    def trainable(self):
+        """Whether training changes its variables; setting it sets all layers inside too."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        value = bool(value)
+        self.__dict__["_trainable"] = value
+        for variable in self._trainable_variables:
+            variable.trainable = value
+        for layer in self._layers:
+            layer.trainable = value
+
+    def _flatten_layers(self, include_self=True, recursive=True):
+        """The layer and those inside it, each once."""
+        found, seen = [], set()
+
+        def visit(layer, depth):
+            if id(layer) in seen:
+                return
+            seen.add(id(layer))
+            if depth or include_self:
+                found.append(layer)
+            if recursive or not depth:
+                for inner in layer._layers:
+                    visit(inner, depth + 1)
+
+        visit(self, 0)
+        return found
+
+    def get_weights(self):
+        """The values of `weights` as NumPy arrays."""
+        return [v.numpy() for v in self.weights]
+
+    def set_weights(self, weights):
+        """Set the values of `weights`, from as many arrays of the same shapes."""
+        own = self.weights
+        if len(own) != len(weights):
+            raise InvalidArgumentError(
+                f"You called `set_weights(weights)` on layer {self.name!r} with a weight list of "
+                f"length {len(weights)}, but the layer was expecting {len(own)} weights."
+            )
+        for variable, value in zip(own, weights):
+            if tuple(variable.shape) != np.shape(value):
+                raise ShapeError(
+                    f"Layer {self.name!r}: the weight {variable.name!r} has shape "
+                    f"{tuple(variable.shape)}, the value given has shape {np.shape(value)}."
+                )
+        for variable, value in zip(own, weights):
+            variable.assign(value)
+
+    def count_params(self):
+        """How many numbers the weights hold."""
+        if not self.built:
+            raise InvalidArgumentError(
+                f"You tried to call `count_params` on layer {self.name!r}, but the layer isn't "
+                "built. You can build it manually via: `layer.build(input_shape)`."
+            )
+        return sum(v.size for v in self.weights)
+
+
+def distinct(variables):
+    """Each variable once, in order."""
+    return list({id(v): v for v in variables}.values())

@@ -1,0 +1,122 @@
+"""Layers that move elements and compute nothing."""
+
+import math
+
+from framework.core.configurable import Resolved, one_of
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.layers.base import Layer
+from framework.layers.core import PositiveInt
+from framework.layers.spec import InputSpec
+from framework.ops.movement import concat, expand_axes, reshape, transpose
+
+
+def _known_product(sizes):
+    return None if None in sizes else math.prod(sizes)
+
+
+class Flatten(Layer):
+    """All axes but the batch as one.
+
+    Args:
+        data_format: "channels_first" moves the channels last before.
+
+    Shapes: `(batch, a, b, ...)` gives `(batch, a * b * ...)`, `(batch,)` gives `(batch, 1)`.
+
+    >>> import numpy as np
+    >>> Flatten()(np.ones((2, 3, 4))).shape
+    TensorShape([2, 12])
+    """
+
+    data_format: one_of(None, "channels_last", "channels_first") = None
+    _builds_at_init = True
+
+    def __post_init__(self):
+        self.data_format = self.data_format or "channels_last"
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        rank = inputs.ndim
+        if self.data_format == "channels_first" and rank > 2:
+            inputs = transpose(inputs, perm=(0, *range(2, rank), 1))
+        shape = inputs.array.shape if type(inputs) is Tensor else inputs.shape
+        if rank == 2:
+            return inputs
+        return reshape(inputs, shape=(shape[0], _known_product(shape[1:])))
+
+
+def _target(value):
+    value = tuple(value)
+    if value.count(-1) > 1 or any(n is None or n < -1 for n in value):
+        raise InvalidArgumentError("expected a tuple of sizes, at most one of them -1")
+    return value
+
+
+class Reshape(Layer):
+    """The elements of each row in another shape.
+
+    Args:
+        target_shape: without the batch; one size may be -1, to be worked out.
+
+    >>> import numpy as np
+    >>> Reshape((3, -1))(np.ones((2, 12))).shape
+    TensorShape([2, 3, 4])
+    """
+
+    target_shape: Resolved("a shape", _target)
+    _builds_at_init = True
+
+    def call(self, inputs):
+        shape = tuple(inputs.shape)
+        return reshape(inputs, shape=(shape[0], *self._sizes(shape)))
+
+    def _sizes(self, shape):
+        total, target = _known_product(shape[1:]), self.target_shape
+        if total is None:
+            return tuple(None if n == -1 else n for n in target)
+        known = math.prod(n for n in target if n != -1)
+        if (known and total % known) if -1 in target else total != known:
+            raise ShapeError(
+                "The total size of the tensor must be unchanged. Received: "
+                f"input_shape={shape[1:]}, target_shape={target} (layer {self.name!r})."
+            )
+        return tuple((total // known if known else 0) if n == -1 else n for n in target)
+
+
+def _dims(value):
+    value = tuple(value)
+    if sorted(value) != list(range(1, len(value) + 1)):
+        raise InvalidArgumentError(
+            f"expected each of 1 to {len(value)} once (the batch, axis 0, stays)"
+        )
+    return value
+
+
+class Permute(Layer):
+    """The axes in another order.
+
+    Args:
+        dims: a permutation of 1, 2, ...; the batch stays first.
+    """
+
+    dims: Resolved("a permutation", _dims)
+    _builds_at_init = True
+
+    def __post_init__(self):
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs):
+        return transpose(inputs, perm=(0, *self.dims))
+
+
+class RepeatVector(Layer):
+    """Each row `n` times: `(batch, size)` gives `(batch, n, size)`."""
+
+    n: PositiveInt
+    _builds_at_init = True
+
+    def __post_init__(self):
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs):
+        return concat(*[expand_axes(inputs, (1,))] * self.n, axis=1)
