@@ -7,7 +7,6 @@ from framework.autodiff.tape import GradientTape
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
-from framework.core.tensor import Tensor
 from framework.ops.elementwise import identity
 
 
@@ -87,15 +86,13 @@ _NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of anoth
 
 def _watched(args, positions, tape):
     """The arguments, those at `positions` as watched tensors, each an object of its own."""
-    args, sources, seen = list(args), [], set()
+    args, seen = list(args), set()
     for i in positions:
         made = tensor(args[i])
-        if type(made) is Tensor and id(made) in seen:
-            made = identity(made)
+        args[i] = identity(made) if id(made) in seen else made
         seen.add(id(made))
-        tape.watch(made)
-        args[i] = made
-        sources.append(made)
+    sources = [args[i] for i in positions]
+    tape.watch(sources)
     return args, sources
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import strict, tensor
+from framework.core.doors import cast, strict, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.ops import contraction as ops
 from framework.ops import elementwise, movement, reduction
@@ -162,12 +162,18 @@ def _matrix_norm(size, ord, axis, keepdims):
 
 def global_norm(t_list, name=None):
     """The euclidean norm of all elements of all tensors; None entries are skipped."""
-    squares = [reduction.reduce_sum(elementwise.square(t), axis=tuple(range(t.ndim)), keepdims=False)
-               for t in _present(t_list, "global_norm")]  # fmt: skip
+    squares = [_squared_length(t) for t in _present(t_list, "global_norm")]
+    if len({s.dtype for s in squares}) > 1:
+        wide = np.result_type(*(s.dtype.np for s in squares))
+        squares = [cast(s, dtype=wide) for s in squares]
     total = squares[0] if squares else tensor(0.0)
     for square in squares[1:]:
         total = elementwise.add(total, square)
     return elementwise.sqrt(total)
+
+
+def _squared_length(t):
+    return reduction.reduce_sum(elementwise.square(t), axis=tuple(range(t.ndim)), keepdims=False)
 
 
 def _present(t_list, what):
@@ -220,9 +226,14 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)
-    # inf - inf is nan: an infinite norm must not look like a clipped one
-    scale = clip_norm / elementwise.maximum(length, clip_norm) + (length - length)
-    scaled = [
-        None if t is None else elementwise.multiply(*strict(tensor(t), scale)) for t in t_list
-    ]
-    return scaled, length
+    # an infinite norm must not look like a clipped one
+    scale = elementwise.select(
+        elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
+    )
+    return [None if t is None else _scaled(tensor(t), scale) for t in t_list], length
+
+
+def _scaled(t, scale):
+    return elementwise.multiply(
+        t, scale if scale.dtype == t.dtype else cast(scale, dtype=t.dtype.np)
+    )
