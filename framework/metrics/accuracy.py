@@ -163,7 +163,7 @@ class MeanOfMatches(MeanOfFunction):
     _direction = "up"
 
 
-@metrics.add()
+@metrics.add("acc")
 class Accuracy(MeanOfMatches):
     """The share of predictions that equal the labels.
 
