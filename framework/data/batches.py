@@ -4,7 +4,7 @@ from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.random import make_seed, permutation
 from framework.core.tensor import Tensor
-from framework.data.dataset import Dataset
+from framework.data.dataset import INFINITE_CARDINALITY, Dataset
 from framework.data.rows import Rows, batches, shuffled_blocks
 from framework.data.structure import array_in, map_named, names
 
@@ -111,9 +111,11 @@ class IndexedBatches:
         """The batches of one epoch."""
         source, n = self.source, len(self.source)
         _run(source, "on_epoch_begin")
-        for i in permutation(self.seed, number, n).tolist() if self.shuffle else range(n):
-            yield as_batch(source[i])
-        _run(source, "on_epoch_end")
+        try:
+            for i in permutation(self.seed, number, n).tolist() if self.shuffle else range(n):
+                yield as_batch(source[i])
+        finally:  # also where the epoch is cut short
+            _run(source, "on_epoch_end")
 
 
 def _run(source, hook):
@@ -124,11 +126,16 @@ def _run(source, hook):
 class IterableBatches:
     """Batches of a Dataset or another iterable, begun anew each epoch.
 
-    An iterator goes on where it was; when it has run out, further epochs are empty.
+    An iterator goes on where it was; when it has run out, further epochs are empty. An endless
+    Dataset goes on as well, and begins anew with epoch 0.
     """
 
     def __init__(self, source):
         self.source = source
+        self._endless = (
+            isinstance(source, Dataset) and source.cardinality().item() == INFINITE_CARDINALITY
+        )
+        self._going = None
         self._empty = True
 
     @property
@@ -140,7 +147,9 @@ class IterableBatches:
 
     def epoch(self, number):
         """The batches of one epoch."""
-        for batch in self.source:
+        if self._endless and (self._going is None or number == 0):
+            self._going = iter(self.source)
+        for batch in self._going or self.source:
             self._empty = False
             yield as_batch(batch)
         if self._empty:

@@ -21,7 +21,7 @@ def array_in(value, name):
         return _made(value, name)
     array = np.asarray(value)
     if array.dtype.kind in "SU":
-        return array.astype(object)
+        return array_of(array)  # as TensorFlow's bytes
     if array.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in array.flat):
         raise DTypeError(
             f"{name}: an array of Python objects (dtype object) is no tensor. Are its rows of "
