@@ -1,0 +1,142 @@
+"""Every example runs at small size, without a warning, and prints what it promises.
+
+An example that `CHECKS` does not know fails.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+NUMBER = r"(-?\d+\.\d+)"
+MNIST = ["mnist_fit", "mnist_tape"]
+
+
+def run(name, folder, **environment):
+    """What the example prints; it runs in `folder`, and its plots come out there."""
+    environment = {
+        **os.environ, "FRAMEWORK_SMALL": "1", "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8", **environment,
+    }  # fmt: skip
+    command = [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py")]
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def without_mnist(folder):
+    """Variables for an example that shall not find the file, wherever this machine has it."""
+    caches = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")  # matplotlib's fonts
+    return {"FRAMEWORK_DATA": "", "HOME": str(folder), "XDG_CACHE_HOME": caches}
+
+
+def numbers(pattern, printed):
+    """The one line that `pattern` matches, where # stands for a number: these numbers."""
+    found = re.findall(f"^{pattern.replace('#', NUMBER)}$", printed, re.MULTILINE)
+    assert len(found) == 1, f"{pattern!r} {len(found)} times in:\n{printed}"
+    return [float(n) for n in ([found[0]] if isinstance(found[0], str) else found[0])]
+
+
+# ---- what each one promises ----------------------------------------------------------------------
+
+
+def binary_classification(printed):
+    (by_fit,) = numbers("fit: accuracy #", printed)
+    (by_tape,) = numbers("tape: accuracy #", printed)
+    assert 0.8 < by_fit == by_tape <= 1.0
+    assert "The weights are the same to the last bit." in printed.splitlines()
+
+
+def custom_layer(printed):
+    (accuracy,) = numbers("Test accuracy: #", printed)
+    assert 0.6 < accuracy <= 1.0
+    gates = [[float(g) for g in line.split()] for line in printed.splitlines()[-8:]]
+    assert [len(row) for row in gates] == [8] * 8
+    assert all(0.0 < g < 1.0 for row in gates for g in row)
+    assert len({g for row in gates for g in row}) > 5  # they have learned, each its own
+
+
+def digits_or_mnist(printed):
+    assert not printed  # imported by others
+
+
+def linear_regression(printed):
+    _, w, b = numbers("Epoch 3: loss #, w = #, b = #", printed)
+    assert (w, b) == pytest.approx((2.0, 1.0), abs=0.03)
+
+
+def mnist_fit(printed):
+    (accuracy,) = numbers("Test accuracy on (?:MNIST|digits): #", printed)
+    assert 0.5 < accuracy <= 1.0
+    assert re.search(r"\bTotal params: ", printed)
+    losses = [float(loss) for loss in re.findall(r"\bloss: (\d+\.\d+(?:e-?\d+)?)", printed)]
+    assert losses[-1] < losses[0]
+
+
+def mnist_tape(printed):
+    (accuracy,) = numbers("Test accuracy on (?:MNIST|digits): #", printed)
+    assert 0.5 < accuracy <= 1.0
+    first, norm = numbers("Epoch 1/2: loss #, largest norm #", printed)
+    second, _ = numbers("Epoch 2/2: loss #, largest norm #", printed)
+    assert second < first
+    assert norm > 0.0
+
+
+def momentum_from_scratch(printed):
+    (plain,) = numbers(" *plain: distance from the minimum #", printed)
+    (by_hand,) = numbers(" *momentum by hand: distance from the minimum #", printed)
+    (by_keras,) = numbers(" *keras SGD: distance from the minimum #", printed)
+    assert 0.0 < by_hand < plain < 4.2
+    assert by_hand == pytest.approx(by_keras, abs=1e-5)
+
+
+def polynomial_regression(printed):
+    found = numbers(r"y = # x\^2 \+ # x \+ # .*", printed)
+    assert found == pytest.approx([6.0, 8.0, 2.0], abs=2.0)  # a tenth of the steps
+
+
+CHECKS = {
+    check.__name__: check
+    for check in (
+        binary_classification, custom_layer, digits_or_mnist, linear_regression, mnist_fit,
+        mnist_tape, momentum_from_scratch, polynomial_regression,
+    )
+}  # fmt: skip
+
+
+# ---- tests ---------------------------------------------------------------------------------------
+
+
+def test_each_example_is_checked_and_each_check_has_its_example():
+    assert sorted(CHECKS) == EXAMPLES
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, tmp_path):
+    pytest.importorskip("matplotlib")  # the plots are optional to the package
+    printed = run(name, tmp_path, **without_mnist(tmp_path))
+
+    CHECKS[name](printed)
+    if name in MNIST:
+        assert printed.startswith("mnist.npz was not found")
+        assert "Test accuracy on digits" in printed
+    draws = "savefig" in (ROOT / "examples" / f"{name}.py").read_text("utf-8")
+    plots = [path.name for path in tmp_path.iterdir() if path.suffix == ".png"]
+    assert plots == ([f"{name}.png"] if draws else [])
+    assert all((tmp_path / plot).read_bytes().startswith(b"\x89PNG") for plot in plots)
+
+
+@pytest.mark.mnist
+@pytest.mark.parametrize("name", MNIST)
+def test_example_on_mnist(name, tmp_path):
+    printed = run(name, tmp_path)
+
+    CHECKS[name](printed)
+    assert "Test accuracy on MNIST" in printed
