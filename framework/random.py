@@ -6,5 +6,6 @@ from framework.functions.sampling import (
     set_global_generator as set_global_generator, set_seed as set_seed, shuffle as shuffle,
     stateless_categorical as stateless_categorical, stateless_normal as stateless_normal,
     stateless_truncated_normal as stateless_truncated_normal,
-    stateless_uniform as stateless_uniform, truncated_normal as truncated_normal, uniform as uniform,
+    stateless_uniform as stateless_uniform, truncated_normal as truncated_normal,
+    uniform as uniform,
 )  # fmt: skip

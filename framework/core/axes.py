@@ -34,7 +34,7 @@ def all_axes(axis, rank, what):
 
 
 def one_axis(axis, rank, what):
-    """One axis as a non-negative int; InvalidArgumentError naming axis and rank if there is none."""
+    """One axis as a non-negative int; InvalidArgumentError, naming axis and rank, if none."""
     try:
         index = operator.index(axis)
     except TypeError:

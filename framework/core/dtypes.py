@@ -158,8 +158,9 @@ def _bfloat16():
     return made
 
 
-def as_dtype(value):
+def as_dtype(type_value):
     """The DType for a DType, name, Python type, NumPy dtype or scalar type; DTypeError otherwise."""
+    value = type_value  # TensorFlow's name for it
     if type(value) is DType:
         return value
     try:

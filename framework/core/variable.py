@@ -263,14 +263,14 @@ class KerasVariable(CoreVariable):
         dtype: a string; floatx where None.
         trainable: whether tapes watch it when it is read.
         autocast: whether a layer's compute dtype applies to it.
-        aggregation, synchronization: accepted; there is one process.
+        aggregation, synchronization, layout: accepted; there is one process.
         name: a string without "/".
     """
 
     __slots__ = ()
 
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True,
-                 aggregation="none", synchronization="auto", name=None):  # fmt: skip
+                 aggregation="none", synchronization="auto", name=None, layout=None):  # fmt: skip
         if name is not None and "/" in name:
             raise InvalidArgumentError(f"Variable: name must not contain '/', got {name!r}.")
         if callable(initializer) and not hasattr(initializer, "dtype"):
@@ -291,6 +291,14 @@ class KerasVariable(CoreVariable):
         self.autocast = autocast
         self.aggregation = aggregation
         self.constraint = self.regularizer = None
+
+    def assign_add(self, value):
+        """Add `value`."""
+        return self._combine(np.add, value, "assign_add")
+
+    def assign_sub(self, value):
+        """Subtract `value`."""
+        return self._combine(np.subtract, value, "assign_sub")
 
     def _recast(self, value, what):
         return Tensor(value.array.astype(self._array.dtype))

@@ -198,7 +198,8 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
             parts[parts.index(-1)] = length - sum(parts) - 1
         if sum(parts) != length or min(parts) < 0:
             raise ShapeError(
-                f"split: sizes {num_or_size_splits!r} do not add up to axis {axis} of size {length}."
+                f"split: sizes {num_or_size_splits!r} do not add up to {length}, the size of axis "
+                f"{axis}."
             )
     return list(ops.split(x, sizes=tuple(parts), axis=axis))
 

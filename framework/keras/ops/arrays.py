@@ -322,7 +322,7 @@ def roll(x, shift, axis=None):
 
 
 def pad(x, pad_width, mode="constant", constant_values=None):
-    """`pad_width` elements added around each axis: one number, one pair, or a pair for each axis."""
+    """`pad_width` elements added around each axis: a number, a pair, or a pair for each axis."""
     x = tensor(x)
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
     if mode != "constant" and constant_values is not None:
@@ -335,7 +335,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 
 
 def where(condition, x1=None, x2=None):
-    """`x1` where the condition holds, `x2` elsewhere; without them the positions where it holds."""
+    """`x1` where the condition holds, else `x2`; without them the positions where it holds."""
     if x1 is None and x2 is None:
         return nonzero(condition)
     if x1 is None or x2 is None:
