@@ -1,0 +1,288 @@
+"""`function`: how it is applied, its arguments and results, and what it says of itself."""
+
+import functools
+import inspect
+import threading
+
+import numpy as np
+import pytest
+
+import framework as tf
+from tests.autodiff.values import values
+
+# ---- applying it ---------------------------------------------------------------------------------
+
+
+def double(x):
+    """Twice x."""
+    return x + x
+
+
+class Model:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @tf.function
+    def plain(self, x):
+        return x * self.factor
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def with_signature(self, x):
+        return x * self.factor
+
+    @classmethod
+    @tf.function
+    def of_class(cls, x):
+        return x + x
+
+
+class Callable:
+    def __call__(self, x):
+        return x + x
+
+
+APPLIED = {
+    "call": lambda: tf.function(double),
+    "call with arguments": lambda: tf.function(double, jit_compile=True, reduce_retracing=True),
+    "decorator with arguments": lambda: tf.function(autograph=False)(double),
+    "decorator with parentheses": lambda: tf.function()(double),
+    "partial": lambda: tf.function(functools.partial(lambda n, x: x * n, 2.0)),
+    "lambda": lambda: tf.function(lambda x: x * 2.0),
+    "nested": lambda: tf.function(tf.function(double)),
+    "bound method": lambda: tf.function(Model(2.0).plain),
+    "method": lambda: Model(2.0).plain,
+    "method with input_signature": lambda: Model(2.0).with_signature,
+    "class method": lambda: Model.of_class,
+    "object": lambda: tf.function(Callable()),
+    "signature": lambda: tf.function(double, input_signature=[tf.TensorSpec(None)]),
+}
+
+
+@pytest.mark.parametrize("name", APPLIED)
+def test_it_computes_and_differentiates(name):
+    f = APPLIED[name]()
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert values(y) == [2.0, 4.0]
+    assert values(tape.gradient(y, x)) == [2.0, 2.0]
+
+
+def test_it_keeps_name_text_and_signature():
+    f = tf.function(double)
+    assert (f.__name__, f.__doc__) == ("double", "Twice x.")
+    assert f.__wrapped__ is f.python_function is double
+    assert list(inspect.signature(f).parameters) == ["x"]
+
+
+def test_methods_of_two_objects_stay_apart():
+    a, b = Model(2.0), Model(3.0)
+    assert values([a.plain(tf.constant(1.0)), b.plain(tf.constant(1.0))]) == [2.0, 3.0]
+    assert values(Model.plain(b, tf.constant(1.0))) == 3.0
+
+
+def test_what_is_no_function():
+    with pytest.raises(ValueError, match="expected a callable, got int"):
+        tf.function(3)
+
+
+def test_the_body_runs_at_every_call():
+    calls = []
+    f = tf.function(lambda x: calls.append(1) or x)
+    for _ in range(3):
+        f(tf.constant(1.0))
+    assert len(calls) == 3
+
+
+def test_variables_are_read_and_assigned():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def step(x):
+        v.assign_add(x)
+        return v
+
+    assert values(step(tf.constant(2.0))) == 3.0
+    assert isinstance(step(tf.constant(2.0)), tf.Tensor)
+    assert values(v) == 5.0
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), ValueError("y"), ZeroDivisionError()])
+def test_exceptions_of_the_body_come_through_unchanged(error):
+    @tf.function
+    def f(x):
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        f(tf.constant(1.0))
+    assert raised.value is error
+
+
+# ---- arguments and results -----------------------------------------------------------------------
+
+
+def test_arrays_arrive_as_tensors_and_python_values_as_they_are():
+    seen = []
+
+    @tf.function
+    def f(*args, **kwargs):
+        seen.append(tf.nest.map_structure(type, (list(args), kwargs)))
+
+    f(np.ones(2), 2, 3.0, "text", None, np.float32(1), [np.ones(1), 2], k={"a": np.ones(1)})
+    assert seen[0] == (
+        [tf.Tensor, int, float, str, type(None), tf.Tensor, [tf.Tensor, int]],
+        {"k": {"a": tf.Tensor}},
+    )
+
+
+RESULTS = {
+    "float": (lambda: 1.5, tf.float32),
+    "int": (lambda: 2, tf.int32),
+    "bool": (lambda: True, tf.bool),
+    "float64 array": (lambda: np.ones(2), tf.float64),
+    "scalar": (lambda: np.float32(1), tf.float32),
+    "text": (lambda: "text", tf.string),
+    "variable": (lambda: tf.Variable(1.0), tf.float32),
+    "tensor": (lambda: tf.constant(1), tf.int32),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_tensors(name):
+    result, dtype = RESULTS[name]
+    for found in (
+        tf.function(result)(),
+        tf.function(lambda: (None, [result()], {"a": result()}))()[1][0],
+    ):
+        assert type(found) is tf.Tensor
+        assert found.dtype == dtype
+
+
+def test_results_keep_their_structure():
+    y = tf.function(lambda x: {"a": x, "b": (x, [1, None])})(tf.constant(1.0))
+    assert values(y) == {"a": 1.0, "b": (1.0, [1, None])}
+    assert tf.function(lambda: None)() is None
+    marker = object()
+    assert tf.function(lambda: marker)() is marker
+
+
+# ---- input_signature -----------------------------------------------------------------------------
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32)])
+def signed(x, n=3):
+    """Its first parameter is a matrix."""
+    return x * tf.cast(n, tf.float32)
+
+
+ROWS = [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((tf.constant(ROWS), tf.constant(2)), {}), ((np.array(ROWS), 2), {}), ((ROWS, 2), {}),
+        (([[1, 2]],), {"n": 2}), ((), {"n": np.int64(2), "x": ROWS}), ((tf.Variable(ROWS), 2), {}),
+    ],
+)  # fmt: skip
+def test_arguments_are_converted_to_the_signature(args, kwargs):
+    assert values(signed(*args, **kwargs)) == [[2.0, 4.0]]
+    assert values(signed(tf.constant(ROWS))) == [[3.0, 6.0]]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "named"),
+    [
+        ((tf.ones([1, 3]), 2), {}, r"'x' is TensorSpec\(shape=\(1, 3\).*wants .*\(None, 2\)"),
+        ((tf.ones([2]), 2), {}, r"'x' is TensorSpec\(shape=\(2,\)"),
+        ((tf.ones([1, 2], tf.float64), 2), {}, "'x' is .*tf.float64.*wants .*tf.float32"),
+        ((tf.ones([1, 2]), 2.5), {}, "'n' is 2.5"),
+        ((tf.ones([1, 2]), "a"), {}, "'n' is 'a'"),
+        ((tf.ones([1, 2]), None), {}, "'n' is None"),
+        ((), {}, "missing a required argument: 'x'"),
+        ((1, 2, 3), {}, "too many positional"),
+        ((tf.ones([1, 2]),), {"q": 1}, "unexpected keyword argument 'q'"),
+    ],
+)
+def test_arguments_that_do_not_fit(args, kwargs, named):
+    with pytest.raises(TypeError, match=named) as raised:
+        signed(*args, **kwargs)
+    assert "signed" in str(raised.value)
+    assert isinstance(raised.value, ValueError)
+
+
+def test_parameters_without_a_spec_keep_their_defaults():
+    f = tf.function(lambda x, y=2.0, *, z=1.0: x * y * z, input_signature=[tf.TensorSpec([])])
+    assert values(f(3.0)) == 6.0
+    for args, kwargs in (((3.0, 4.0), {}), ((3.0,), {"z": 4.0})):
+        with pytest.raises(TypeError, match="takes 1 arguments by its input_signature, got 2"):
+            f(*args, **kwargs)
+
+
+def test_nests_in_the_signature():
+    one = tf.TensorSpec([], tf.float32)
+    f = tf.function(lambda a, b: a[0] * a[1] + b["k"], input_signature=[(one, one), {"k": one}])
+    assert values(f((2, 3), {"k": 4})) == 10.0
+    for args, named in [
+        (((2, 3, 4), {"k": 4}), "'a'"), ((2, {"k": 4}), "'a'"), (((2, 3), {"q": 4}), "'b'"),
+        (((2, "x"), {"k": 4}), r"'a\[1\]'"), (((2, 3), {"k": "x"}), r"b\['k'\]"),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match=named):
+            f(*args)
+
+
+@pytest.mark.parametrize(
+    ("signature", "named"),
+    [
+        (3, "tuple or a list, got <class 'int'>"),
+        ([3], "got 3"),
+        ([[tf.float32]], "sequence of Ten"),
+    ],
+)
+def test_signatures_that_are_none(signature, named):
+    with pytest.raises(TypeError, match=named):
+        tf.function(double, input_signature=signature)
+
+
+# ---- explain -------------------------------------------------------------------------------------
+
+
+def test_explain_tells_the_truth():
+    f = tf.function(double)
+    assert f.explain() == (
+        "double runs its Python body at every call: functions are not compiled yet.\n"
+        "It has not been called."
+    )
+    f(tf.ones([2, 3]))
+    f(tf.zeros([2, 3]))
+    f(np.ones(4, np.int64))
+    f(2.0)
+    assert f.explain().endswith(
+        "4 calls so far, with 3 signatures: (float32[2, 3]); (int64[4]); (float)."
+    )
+    assert f.pretty_printed_concrete_signatures().count("\n") == 2
+
+
+def test_the_signatures_remembered_do_not_grow_without_end():
+    f = tf.function(lambda x: x)
+    for n in range(150):
+        f(tf.zeros([n]))
+    assert "150 calls so far, with 100 signatures or more" in f.explain()
+    for n in range(50):
+        f(n)  # the value of a number is no part of it
+    assert len(f.explain()) < 400
+
+
+def test_threads():
+    f = tf.function(double)
+    found = []
+    threads = [
+        threading.Thread(target=lambda k=k: found.append(values(f(tf.constant(k))) == 2 * k))
+        for k in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 8
