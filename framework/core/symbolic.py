@@ -50,8 +50,8 @@ class KerasTensor:
     def _refuse(self, *_args, **_kwargs):
         where = f" in the symbolic call of {thread.symbolic!r}" if thread.symbolic else ""
         raise SymbolicValueError(
-            f"A KerasTensor has a shape and a dtype but no values{where}: <{self!r}>. Python needed "
-            "its value here (if, int(), NumPy, printing an item, ...). Use ops on it instead, put "
+            f"A KerasTensor has a shape and a dtype but no values{where}: <{self!r}>. Python "
+            "needed its value here (if, int(), NumPy, printing an item, ...). Use ops on it instead, put "
             "this code into a Layer's call() and give the layer a compute_output_shape(), or call "
             "the model on real data first."
         )
@@ -113,6 +113,10 @@ def infer(op, args, attrs):
     if op.kind == "elementwise" and op.plain:
         small = [_zeros(a, 1, rank_only=True) for a in args]
         return broadcast_shapes(op.name, args), _forward(op, small, attrs, args).dtype
+    if op.kind == "reduction" and "keepdims" in attrs:
+        small = _zeros(args[0], 1, rank_only=True)
+        dtype = _forward(op, [small], attrs, args).dtype
+        return _reduced(args[0].shape, **attrs), dtype
     first = _specs(op, [_zeros(a, 2) for a in args], attrs, args)
     if not unknown:
         return first
@@ -120,6 +124,12 @@ def infer(op, args, attrs):
     if isinstance(first, tuple):
         return _common(first, second)
     return [_common(a, b) for a, b in zip(first, second, strict=True)]
+
+
+def _reduced(shape, axis, keepdims):
+    if keepdims:
+        return tuple(1 if i in axis else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in axis)
 
 
 def _common(a, b):

@@ -22,9 +22,9 @@ def scatter_add(g, indices, *, shape, axis):
     n, inner = shape[axis], math.prod(shape[axis + 1 :])
     rows = _within(indices, n).reshape(-1)
     outer = math.prod(shape[:axis])
-    if outer > 1:
+    if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if inner > 1:
+    if inner != 1:
         rows = (rows[:, None] * inner + np.arange(inner)).reshape(-1)
     return _add_flat(g, rows, shape)
 

@@ -3,6 +3,8 @@
 Where TensorFlow pins a kink or a tie, the rule says so beside it.
 """
 
+import math
+
 import numpy as np
 
 from framework.core.op import elementwise, no_derivative
@@ -126,6 +128,8 @@ def _power(a, b):
 
 def _power_vjp_b(g, y, a):
     """d a**b / db = y log a, and 0 where a <= 0."""
+    if type(a) in (int, float):
+        return g * y * math.log(a) if a > 0 else zero(g)
     positive = greater(a, 0)
     return masked(g * y * log(select(positive, a, 1.0)), positive)
 

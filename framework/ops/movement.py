@@ -163,8 +163,17 @@ put_along_axis = movement(
     infer=_shape_infer,
 )  # fmt: skip
 
+
+def _pad(x, *, widths):
+    shape = [before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)]
+    result = np.zeros(shape, x.dtype)
+    middle = tuple(slice(b, b + n) for n, (b, _) in zip(x.shape, widths, strict=True))
+    result[middle] = x
+    return result
+
+
 pad = movement(
-    "pad", lambda x, *, widths: np.pad(x, widths),
+    "pad", _pad,
     lambda g, x_shape, widths: getitem(
         g, index=tuple(slice(before, before + n) for (before, _), n in zip(widths, x_shape))
     ),
@@ -186,4 +195,6 @@ def _argsort(x, *, axis, descending=False):
     return x.shape[axis] - 1 - np.flip(turned, axis)
 
 
-argsort = movement("argsort", _argsort, no_derivative)
+argsort = movement(
+    "argsort", _argsort, no_derivative, infer=lambda x, **_: (x.shape, np.dtype(np.int64))
+)

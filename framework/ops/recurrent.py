@@ -20,10 +20,10 @@ def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
     z = x @ kernel
     z += h @ recurrent_kernel
     z += bias
-    for block in (z[..., : 2 * units], z[..., 3 * units :]):
+    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # the sigmoid, in place
         np.negative(block, out=block)
         np.exp(block, out=block)
-        block += 1
+        np.add(block, 1, out=block)
         np.reciprocal(block, out=block)
     i, f, candidate, o = _gates(z, units)
     np.tanh(candidate, out=candidate)

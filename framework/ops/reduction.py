@@ -130,7 +130,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
 
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)
 
-# ---- running sums and products, and the product ----------------------------------------------------
+# ---- running sums and products, and the product --------------------------------------------------
 # Exact with zeros among the factors: the derivatives multiply running products, and never divide.
 
 

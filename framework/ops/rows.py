@@ -50,7 +50,7 @@ def _log_softmax_vjp(g, y, axis):
 
 log_softmax = Op("log_softmax", _log_softmax, _log_softmax_vjp, infer=_like_input)
 
-# ---- cross-entropies of logits over the last axis --------------------------------------------------
+# ---- cross-entropies of logits over the last axis ------------------------------------------------
 
 
 def _losses_infer(logits, _labels):
