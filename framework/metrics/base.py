@@ -168,11 +168,11 @@ class Metric(Configurable):
 
 
 def on_tensors():
-    """Whether an update must compute through ops on tensors: a trace listens, or all is symbolic.
+    """Whether an update must compute through ops on tensors, because a trace listens.
 
     Otherwise it computes on the arrays themselves, faster, and no tape records it.
     """
-    return thread.symbolic is not None or (bool(thread.stack) and replaying())
+    return bool(thread.stack) and replaying()
 
 
 def operand(value, dtype, tensors):

@@ -28,10 +28,14 @@ LOSSES = {
         [0.37998411, 0.089430347, 0.98810124, 0.20568207],
     ),
     "SparseCategoricalCrossentropy-1": (
+        0.41579938,
+        [0.37998402, 0.08943028, 0.98810112, 0.20568207],
+    ),
+    "SparseCategoricalCrossentropy-2": (
         0.41579947,
         [0.37998408, 0.08943034, 0.98810124, 0.20568213],
     ),
-    "SparseCategoricalCrossentropy-2": (0.23470721, [0.37998408, 0.08943034, 0.0, 0.0]),
+    "SparseCategoricalCrossentropy-3": (0.23470721, [0.37998408, 0.08943034, 0.0, 0.0]),
 }
 
 # MeanSquaredError of DEEP, by reduction, weights and mask

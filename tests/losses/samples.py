@@ -92,6 +92,7 @@ SAMPLES = {
     ],
     "SparseCategoricalCrossentropy": [
         ({}, (CLASSES, PROBABILITIES), lambda y, p: -np.log(p[np.arange(4), y])),
+        ({}, (CLASSES, PROBABILITIES * 3), lambda y, p: -np.log(p[np.arange(4), y] / 3)),
         (
             {"from_logits": True}, (CLASSES, REAL[1]),
             lambda y, p: -np.log(softmax(p)[np.arange(4), y]),
