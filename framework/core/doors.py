@@ -7,13 +7,13 @@
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.cast import cast
 from framework.core.errors import DTypeError
-from framework.core.op import Op
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable, array_of
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "b", complex: "c"}  # kinds of dtype that take them
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # kinds of dtype that take them
 
 
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
@@ -40,13 +40,13 @@ def tensor(value, dtype=None):
 
 
 def floating(x, what):
-    """`x` as a tensor of a floating or complex dtype; DTypeError naming the function `what` otherwise."""
+    """`x` as a tensor of a floating or complex dtype; DTypeError naming `what` otherwise."""
     if type(x) is Tensor and x.array.dtype.kind == "f":
         return x
     x = tensor(x)
     if not x.dtype.is_inexact:
         raise DTypeError(
-            f"{what}: expected a floating dtype, got {x.dtype}. Cast it with tf.cast(x, tf.float32)."
+            f"{what}: expected a floating dtype, got {x.dtype}. Cast it: tf.cast(x, tf.float32)."
         )
     return x
 
@@ -110,10 +110,11 @@ def _adopt(value, dtype):
     if not hasattr(value, "dtype"):
         return Tensor(array_of(value, dtype))
     kind = np.asarray(value).dtype.kind
-    if kind in "fc" and dtype.is_integer or (kind == "b") != dtype.is_bool:
+    lossy = kind in "fc" if dtype.is_integer else dtype.is_bool and kind != "b"
+    if lossy:
         raise DTypeError(
-            f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype {dtype} "
-            "by itself. Cast it with tf.cast."
+            f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype "
+            f"{dtype} by itself. Cast it with tf.cast."
         )
     return Tensor(array_of(value, dtype))
 
@@ -132,23 +133,3 @@ def _as(value, dtype):
     if type(value) in _NUMBERS:
         return Tensor(np.asarray(value, dtype.np))
     return value if value.dtype == dtype else cast(value, dtype=dtype.np)
-
-
-# ---- the one op that the doors themselves need ------------------------------------------------
-
-
-def _cast(x, *, dtype):
-    x = np.asarray(x)
-    if x.dtype.kind == "c" and dtype.kind != "c":
-        x = x.real
-    with np.errstate(invalid="ignore", over="ignore"):
-        return x.astype(dtype)
-
-
-def _cast_vjp(g, x_dtype, dtype):
-    """Through floats and complex numbers only: integers and booleans pass no gradient."""
-    differentiable = dtypes.as_dtype(x_dtype).is_inexact and dtypes.as_dtype(dtype).is_inexact
-    return cast(g, dtype=x_dtype) if differentiable else None
-
-
-cast = Op("cast", _cast, _cast_vjp, kind="elementwise")

@@ -7,6 +7,7 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.buffers import exclusive
+from framework.core.cast import cast
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
@@ -107,9 +108,8 @@ class CoreVariable:
         if type(value) is not Tensor:
             value = Tensor(np.array(value, self._array.dtype))
         array = value.array
-        if array.shape != self._array.shape:
-            if what != "assign" and array.ndim == 0:
-                return Tensor(np.full(self._array.shape, array, self._array.dtype))
+        spreads = what != "assign" and not array.ndim
+        if array.shape != self._array.shape and not spreads:
             raise ShapeError(
                 f"Variable {self.name!r}: {what} got a value of shape {array.shape}, expected "
                 f"{self._array.shape}."
@@ -301,7 +301,7 @@ class KerasVariable(CoreVariable):
         return self._combine(np.subtract, value, "assign_sub")
 
     def _recast(self, value, what):
-        return Tensor(value.array.astype(self._array.dtype))
+        return cast(value, dtype=self._array.dtype)
 
     @property
     def dtype(self):

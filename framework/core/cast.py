@@ -1,0 +1,23 @@
+"""The cast: the one op that core itself needs, for operands and for what is assigned."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.op import Op
+
+
+def _cast(x, *, dtype):
+    x = np.asarray(x)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    with np.errstate(invalid="ignore", over="ignore"):
+        return x.astype(dtype)
+
+
+def _cast_vjp(g, x_dtype, dtype):
+    """Through floats and complex numbers only: integers and booleans pass no gradient."""
+    differentiable = dtypes.as_dtype(x_dtype).is_inexact and dtypes.as_dtype(dtype).is_inexact
+    return cast(g, dtype=x_dtype) if differentiable else None
+
+
+cast = Op("cast", _cast, _cast_vjp, kind="elementwise")
