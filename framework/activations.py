@@ -9,7 +9,8 @@ from framework.core.doors import cast, tensor
 from framework.core.errors import ShapeError
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
-from framework.ops import elementwise as e, movement, rows, special
+from framework.ops import elementwise as e
+from framework.ops import movement, rows, special
 
 activations = Registry("activation")
 
@@ -59,7 +60,7 @@ def leaky_relu(x, negative_slope=0.2):
 @activations.add()
 def relu6(x):
     """`min(max(x, 0), 6)`."""
-    return e.minimum(e.relu(tensor(x)), 6)
+    return e.minimum(6, e.relu(tensor(x)))  # at 6 the bound is chosen: slope 0
 
 
 @activations.add()
@@ -166,7 +167,7 @@ def gelu(x, approximate=False):
 
 @activations.add()
 def glu(x, axis=-1):
-    """The first half along `axis` times the sigmoid of the second (Dauphin 2016, arXiv:1612.08083)."""
+    """The first half along `axis` times the second's sigmoid (Dauphin 2016, arXiv:1612.08083)."""
     x = _floating(x)
     axis = one_axis(axis, x.ndim, "glu")
     if x.shape[axis] is None or x.shape[axis] % 2:
@@ -197,7 +198,7 @@ def exponential(x):
 @activations.add()
 def hard_sigmoid(x):
     """`min(max(x / 6 + 1/2, 0), 1)`."""
-    return e.minimum(e.relu(_floating(x) + 3), 6) / 6.0
+    return e.minimum(6, e.relu(_floating(x) + 3)) / 6.0
 
 
 @activations.add("hard_swish")
