@@ -5,7 +5,8 @@ from framework.core.axes import all_axes
 from framework.core.configurable import Configurable, Resolved, serialize_value
 from framework.core.doors import tensor
 from framework.core.registry import Registry
-from framework.ops import elementwise as e, reduction
+from framework.ops import elementwise as e
+from framework.ops import reduction
 
 constraints = Registry("constraint")
 

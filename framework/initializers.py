@@ -95,7 +95,7 @@ Seed = Resolved("a seed", _seed)
 
 
 class RandomInitializer(Initializer):
-    """Base of random initializers: the same values at each call, unless seeded by a SeedGenerator."""
+    """Base of random initializers: the same values at each call, but for a SeedGenerator."""
 
     _base_fields = False
 
@@ -276,7 +276,7 @@ class Orthogonal(RandomInitializer):
     def __call__(self, shape, dtype=None):
         if len(shape) < 2:
             raise ShapeError(
-                f"Orthogonal initializer: expected a shape of at least two axes, got {tuple(shape)}."
+                f"Orthogonal initializer: expected a shape of two or more axes, got {tuple(shape)}."
             )
         dtype = dtypes.as_dtype(dtype or dtypes.floatx())
         rows, columns = math.prod(shape[:-1]), shape[-1]

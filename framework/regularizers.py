@@ -8,7 +8,8 @@ from framework.core.configurable import Configurable, Resolved, one_of, serializ
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
-from framework.ops import contraction, elementwise as e, reduction
+from framework.ops import contraction, reduction
+from framework.ops import elementwise as e
 
 regularizers = Registry("regularizer")
 
@@ -78,7 +79,7 @@ class L2(Regularizer):
 
 @regularizers.add()
 class OrthogonalRegularizer(Regularizer):
-    """`factor` times the mean cosine between different rows (or columns) of a matrix, in absolute value.
+    """`factor` times the mean absolute cosine between different rows (or columns) of a matrix.
 
     Args:
         factor: a number >= 0.

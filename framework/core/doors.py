@@ -123,8 +123,14 @@ def _adopt(value, dtype):
 
 
 def promote(*values):
-    """Operands as tensors of the dtype that Keras promotes them to."""
-    values = [v if type(v) in _NUMBERS or isinstance(v, KerasTensor) else tensor(v) for v in values]
+    """Operands as tensors of the dtype that Keras promotes them to.
+
+    Beside a KerasTensor a variable stays one: what is computed later reads it then.
+    """
+    kept = (KerasTensor,)
+    if any(isinstance(v, KerasTensor) for v in values):
+        kept = (KerasTensor, CoreVariable)
+    values = [v if type(v) in _NUMBERS or isinstance(v, kept) else tensor(v) for v in values]
     dtype = dtypes.result_type(*(type(v) if type(v) in _NUMBERS else v.dtype for v in values))
     return tuple(_as(v, dtype) for v in values)
 

@@ -132,9 +132,9 @@ class Op:
 
     def _unusual(self, args, attrs):
         """Read variables; hand symbolic calls on; convert anything else that has an array."""
-        args = [a._as_operand() if hasattr(a, "_as_operand") else a for a in args]
         if any(isinstance(a, symbolic.KerasTensor) for a in args):
-            return symbolic.call(self, args, attrs)
+            return symbolic.call(self, args, attrs)  # variables unread: a model reads them anew
+        args = [a._as_operand() if hasattr(a, "_as_operand") else a for a in args]
         args = [a if type(a) is Tensor or type(a) in _RAW else np.asarray(a) for a in args]
         return self(*args, **attrs)
 

@@ -27,9 +27,9 @@ def init_arguments(layer):
     for name, value in found.items():
         if not all(isinstance(leaf, _PLAIN) for leaf in nest.flatten(value)):
             raise NotImplementedError(
-                f"{type(layer).__name__} has its own __init__, and its argument {name!r} is no plain "
-                "value: give the class a get_config() that returns super().get_config() and its own "
-                "arguments as plain values."
+                f"{type(layer).__name__} has its own __init__, and its argument {name!r} is no "
+                "plain value: give the class a get_config() that returns super().get_config() and "
+                "its own arguments as plain values."
             )
     found.pop("name", None)
     return found

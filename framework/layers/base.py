@@ -4,7 +4,8 @@ from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy, random
 from framework.core.configurable import Configurable, bind, serialize_field, serialize_value
 from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError, suggest
-from framework.core.naming import _given as given_names, auto_name
+from framework.core.naming import _given as given_names
+from framework.core.naming import auto_name
 from framework.core.recorders import thread
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor
@@ -12,8 +13,8 @@ from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import calls
 from framework.layers.autoconfig import init_arguments
 from framework.layers.building import around, making_variables, naming
-from framework.layers.spec import InputSpec
 from framework.layers.owner import Owner
+from framework.layers.spec import InputSpec
 
 
 class _BaseFields(Configurable):
@@ -198,7 +199,7 @@ class Layer(Owner, _BaseFields):
         """
         if isinstance(shape, str):
             raise InvalidArgumentError(
-                f"add_weight: `name` must be passed as a keyword argument, got {shape!r} for shape. "
+                f"add_weight: `name` must be passed as a keyword argument, got shape={shape!r}. "
                 f"Use add_weight(shape=..., name={shape!r})."
             )
         shape = _checked_shape(self, shape, name)
@@ -249,9 +250,15 @@ class Layer(Owner, _BaseFields):
         kwargs = {
             k.removesuffix("_shape"): calls.inputs_of_shapes(self, v) for k, v in kwargs.items()
         }
-        with _undisturbed(), calling(self.name):  # a twin is built, so that this layer is not
-            layer = self if self.built else type(self).from_config(self.get_config())
-            return calls.shape_of(layer(*args, **kwargs))
+        with _undisturbed(), calling(self.name):
+            return calls.shape_of(self._built_twin()(*args, **kwargs))
+
+    def _built_twin(self):
+        """The layer, or one like it that may be built in its stead."""
+        try:
+            return self if self.built else type(self).from_config(self.get_config())
+        except NotImplementedError:  # it has no config
+            return self
 
     @property
     def input(self):
@@ -387,8 +394,8 @@ def _checked_shape(layer, shape, name):
     shape = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n is None for n in shape):
         raise ShapeError(
-            f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be fully "
-            f"known, got {shape}. Give the inputs' last axis a size."
+            f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be "
+            f"fully known, got {shape}. Give the inputs' last axis a size."
         )
     return tuple(int(n) for n in shape)
 

@@ -56,37 +56,68 @@ class Facts:
 
 def call(layer, args, kwargs):
     """`layer(*args, **kwargs)`, whatever they are."""
+    original = args, kwargs
+    facts = layer._facts
+    training, kwargs = _taken_training(layer, kwargs)
+    args, kwargs = _checked(layer, args, kwargs)
+    inputs = args[0] if args else kwargs.get(facts.first)
+    if layer.input_spec is not None:
+        spec.check(layer.input_spec, inputs, layer.name)
+    shapes = None if layer.built else _build(layer, args, kwargs)
+    kwargs, previous = _masks(facts, args, kwargs, inputs)
+    symbolic = _any_symbolic(args) or _any_symbolic(kwargs)
+    outputs = _run(layer, args, kwargs, training, inputs, previous, symbolic)
+    if not layer.built:
+        layer._finish_build(dict(zip(["input_shape"], shapes)))
+    if symbolic:
+        remember(layer, *original, outputs)
+    elif layer.autocast:
+        layer.__dict__["_direct"] = layer.input_dtype.np if layer._convert_input_args else ANY
+    return outputs
+
+
+def _taken_training(layer, kwargs):
+    """The value of `training` for this call and those inside, and the kwargs without it."""
+    training = kwargs.get("training")
+    if "training" in kwargs:
+        kwargs = {k: v for k, v in kwargs.items() if k != "training"}
+    if training is None:
+        outer = thread.call
+        inherited = outer is not None and outer[1] is not None
+        training = outer[1] if inherited else layer._facts.training
+    return training, kwargs
+
+
+def _checked(layer, args, kwargs):
+    """The arguments with tensors for all that holds arrays."""
     if not layer._initialized:
         raise RuntimeError(
             f"In layer {type(layer).__name__!r}, you forgot to call `super().__init__()` as the "
             "first statement in the `__init__()` method. Go add it!"
         )
-    facts = layer._facts
-    original = args, kwargs
-    training = kwargs.get("training")
-    if training is None or not facts.takes_training:
-        kwargs = {k: v for k, v in kwargs.items() if k != "training"}
     if layer._convert_input_args:
         args, kwargs = _converted(layer, args, kwargs)
     if not layer._allow_non_tensor_positional_args:
         _refuse_non_tensors(layer, args)
-    inputs = args[0] if args else kwargs.get(facts.first)
-    if layer.input_spec is not None:
-        spec.check(layer.input_spec, inputs, layer.name)
-    shapes = None
-    if not layer.built:
-        shapes = _shapes_for(facts.build_names or ["input_shape"], facts, args, kwargs, layer)
-        if facts.build_names is not None:
-            layer.build(*shapes)
-        else:  # built by running
-            with naming(layer) as path:
-                layer.__dict__["_path"] = path
-    symbolic = _any_symbolic(args) or _any_symbolic(kwargs)
-    kwargs, previous = _masks(facts, args, kwargs, inputs)
+    return args, kwargs
 
+
+def _build(layer, args, kwargs):
+    """Build the layer for these inputs, unless running it is what builds it; their shapes."""
+    facts = layer._facts
+    shapes = _shapes_for(facts.build_names or ["input_shape"], facts, args, kwargs, layer)
+    if facts.build_names is not None:
+        layer.build(*shapes)
+    else:
+        with naming(layer) as path:
+            layer.__dict__["_path"] = path
+    return shapes
+
+
+def _run(layer, args, kwargs, training, inputs, previous, symbolic):
+    """`call` with the layer as the innermost open call."""
     outer = thread.call
-    if training is None:
-        training = facts.training if outer is None or outer[1] is None else outer[1]
+    facts = layer._facts
     if facts.takes_training and training is not None and "training" not in facts.names[: len(args)]:
         kwargs = {**kwargs, "training": training}
     if outer is None and not symbolic:
@@ -101,18 +132,12 @@ def call(layer, args, kwargs):
             if layer.activity_regularizer is not None:
                 _penalise(layer, outputs)
         _pass_masks_on(layer, inputs, outputs, previous)
+        return outputs
     except FrameworkError as error:
         name_layer(error, layer)
         raise
     finally:
         thread.call = outer
-    if not layer.built:
-        layer._finish_build(dict(zip(["input_shape"], shapes)))
-    if symbolic:
-        remember(layer, *original, outputs)
-    elif layer.autocast:
-        layer.__dict__["_direct"] = layer.compute_dtype.np if layer._convert_input_args else ANY
-    return outputs
 
 
 def name_layer(error, layer):
@@ -128,7 +153,7 @@ def name_layer(error, layer):
 
 
 def _converted(layer, args, kwargs):
-    dtype = layer.compute_dtype if layer.autocast else None
+    dtype = layer.input_dtype if layer.autocast else None
 
     def convert(leaf):
         return as_input(leaf, dtype)
@@ -147,7 +172,9 @@ def as_input(value, dtype):
     elif not isinstance(value, (Tensor, KerasTensor)):
         if not hasattr(value, "__array__"):
             return value
-        array = value if type(value) is np.ndarray and value.dtype.kind in "fiub" else array_of(value)
+        array = (
+            value if type(value) is np.ndarray and value.dtype.kind in "fiub" else array_of(value)
+        )
         if dtype is not None and array.dtype.kind == "f" and dtype.is_floating:
             array = array.astype(dtype.np, copy=False)
         return Tensor(array)
@@ -166,8 +193,8 @@ def _refuse_non_tensors(layer, args):
             raise InvalidArgumentError(
                 "Only input tensors may be passed as positional arguments. The following argument "
                 f"value should be passed as a keyword argument: {leaf!r} (of type "
-                f"{type(leaf).__name__}, to layer {layer.name!r}). Lists of numbers become a tensor "
-                "by tf.constant(...)."
+                f"{type(leaf).__name__}, to layer {layer.name!r}). Lists of numbers become a "
+                "tensor by tf.constant(...)."
             )
 
 
@@ -216,7 +243,13 @@ def _masks(facts, args, kwargs, inputs):
         tensors = {k: v for k, v in facts.bind(args, kwargs).items() if _is_tensors(v)}
         inner = [k for k in tensors if k not in facts.masks]
         for name in facts.masks:
-            source = name.removesuffix("_mask") if name != "mask" else inner[0] if len(inner) == 1 else None
+            source = (
+                name.removesuffix("_mask")
+                if name != "mask"
+                else inner[0]
+                if len(inner) == 1
+                else None
+            )
             if tensors.get(name) is None and source in tensors:
                 found = nest.map_structure(mask_of, tensors[source])
                 if any(m is not None for m in nest.flatten(found)):
@@ -311,13 +344,15 @@ def spec_from_shapes(layer, shapes):
     if isinstance(shapes, (list, tuple)):
         return type(shapes)(spec_from_shapes(layer, s) for s in shapes)
     raise InvalidArgumentError(
-        f"compute_output_shape() of layer {layer.name!r} should return a tuple of ints and None (or "
-        f"a nest of them), got {shapes!r}."
+        f"compute_output_shape() of layer {layer.name!r} should return a tuple of ints and None "
+        f"(or a nest of them), got {shapes!r}."
     )
 
 
 def _is_shape(value):
-    return isinstance(value, (list, tuple)) and all(n is None or isinstance(n, (int, np.integer)) for n in value)
+    return isinstance(value, (list, tuple)) and all(
+        n is None or isinstance(n, (int, np.integer)) for n in value
+    )
 
 
 def inputs_of_shapes(layer, shapes):

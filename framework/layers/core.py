@@ -1,8 +1,9 @@
-"""The layers that most models are made of: Input, Dense, Activation, Dropout, Lambda and their like."""
+"""The layers that most models are made of: Input, Dense, Activation, Dropout, Lambda, Identity."""
 
 import inspect
 
-from framework.activations import Activation as ActivationField, linear
+from framework.activations import Activation as ActivationField
+from framework.activations import linear
 from framework.constraints import ConstraintField
 from framework.core import dtypes, random
 from framework.core.configurable import Resolved

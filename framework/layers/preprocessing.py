@@ -1,10 +1,10 @@
 """Layers that bring data into the range that networks like."""
 
-from framework.core.doors import cast
-from framework.core.configurable import Resolved, serialize_value
-from framework.layers.base import Layer
-
 import numpy as np
+
+from framework.core.configurable import Resolved, serialize_value
+from framework.core.doors import cast
+from framework.layers.base import Layer
 
 
 def _numbers(value):

@@ -50,7 +50,7 @@ class InputSpec(Configurable):
         """Whether a shape certainly does: the quick yes of every call; False may mean either."""
         if not self._plain or len(shape) not in self._ranks:
             return False
-        for axis, size in self._axes:
+        for axis, size in self._axes:  # noqa: SIM110 (a generator takes twice as long)
             if shape[axis] != size:
                 return False
         return True
@@ -59,12 +59,13 @@ class InputSpec(Configurable):
         """What is wrong with `x`, in words; None where nothing is."""
         shape = tuple(x.shape)
         rank = len(shape)
+        found = f"found ndim={rank}. Full shape received: {shape}"
         if self.ndim is not None and rank != self.ndim and not self.allow_last_axis_squeeze:
-            return f"expected ndim={self.ndim}, found ndim={rank}. Full shape received: {shape}"
+            return f"expected ndim={self.ndim}, {found}"
         if self.max_ndim is not None and rank > self.max_ndim:
-            return f"expected max_ndim={self.max_ndim}, found ndim={rank}. Full shape received: {shape}"
+            return f"expected max_ndim={self.max_ndim}, {found}"
         if self.min_ndim is not None and rank < self.min_ndim:
-            return f"expected min_ndim={self.min_ndim}, found ndim={rank}. Full shape received: {shape}"
+            return f"expected min_ndim={self.min_ndim}, {found}"
         if self.dtype is not None and x.dtype != self.dtype:
             return f"expected dtype={self.dtype}, found dtype={x.dtype}"
         for axis, size in self._axes:

@@ -105,10 +105,13 @@ class Tracked:
                 continue
             held = _held(self) if held is None else held
             if id(item) not in held:
-                for name in _LISTS:
-                    owned = self.__dict__[name]
-                    owned[:] = [v for v in owned if v is not item]
-                structure[0] += 1
+                self._disown(item)
+
+    def _disown(self, item):
+        for name in _LISTS:
+            owned = self.__dict__[name]
+            owned[:] = [v for v in owned if v is not item]
+        structure[0] += 1
 
     def __setstate__(self, state):  # a copy's containers tell the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})

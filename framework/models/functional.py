@@ -1,0 +1,188 @@
+"""Functional: a model made of the calls between given inputs and outputs."""
+
+from framework.core import nest
+from framework.core.doors import cast
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.core.variable import array_of
+from framework.layers import InputLayer, Layer
+from framework.layers.calls import as_input, mask_of
+from framework.models.graph import Graph, Program
+from framework.models.model import Model
+from framework.ops.movement import expand_axes, reshape
+
+
+class Functional(Model):
+    """What `Model(inputs, outputs)` makes. Its steps are listed once, when it is made.
+
+    Args:
+        inputs: KerasTensors, any nest of them.
+        outputs: KerasTensors that were made from them, any nest.
+        name: a string.
+        trainable: whether its variables are trained.
+    """
+
+    _convert_input_args = False  # each input has a dtype of its own
+    _allow_non_tensor_positional_args = True
+
+    def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
+        Layer.__init__(self, name=name, **kwargs)
+        flat_outputs = _checked(outputs, "outputs")
+        flat_inputs = _checked(inputs, "inputs")
+        starts = [_as_input_tensor(x) for x in flat_inputs]
+        moved = {id(old): new for old, new in zip(flat_inputs, starts) if old is not new}
+        graph = Graph(starts, flat_outputs, moved)
+        self.__dict__.update(
+            _graph=graph, _program=Program(graph, starts, flat_outputs),
+            _inputs_structure=nest.pack_sequence_as(inputs, starts), _outputs_structure=outputs,
+            inputs=starts, outputs=flat_outputs,
+            _unpacks=isinstance(outputs, (list, tuple)) and len(outputs) == 1,
+            _graph_layers=[o for o in graph.operations if isinstance(o, Layer)],
+        )  # fmt: skip
+        for layer in self._graph_layers:
+            self._track(layer)
+        self.built = True
+        self.__dict__["_path"] = self.name
+        if not trainable:
+            self.trainable = False
+
+    def _lock(self):
+        """Layers may be added to a functional model that are no part of its graph."""
+
+    def build(self, input_shape=None):
+        """Nothing: the layers are built when they are called on KerasTensors."""
+
+    @property
+    def layers(self):
+        """The layers in the graph, from the inputs to the outputs."""
+        return list(self._graph_layers)
+
+    @property
+    def operations(self):
+        """The layers, and the calls of ops between them."""
+        return list(self._graph.operations)
+
+    @property
+    def input(self):
+        """The inputs in their structure."""
+        return self._inputs_structure
+
+    @property
+    def output(self):
+        """The outputs in their structure."""
+        return self._outputs_structure
+
+    @property
+    def input_shape(self):
+        return _one_or_all([x.shape for x in self.inputs])
+
+    @property
+    def output_shape(self):
+        return _one_or_all([x.shape for x in self.outputs])
+
+    @property
+    def input_names(self):
+        return [x.name for x in self.inputs]
+
+    @property
+    def output_names(self):
+        return [x.origin[0].name for x in self.outputs]
+
+    def call(self, inputs, training=None, mask=None):
+        flat = self._flat_inputs(inputs)
+        flat = [standardized(x, ref, self.name) for x, ref in zip(flat, self.inputs)]
+        if mask is not None:
+            for x, one in zip(flat, nest.flatten(mask)):
+                if one is not None:
+                    x._keras_mask = one
+        outputs = self._program.run(flat)
+        if len(outputs) == 1 and (self._unpacks or not nest.is_nested(self._outputs_structure)):
+            return outputs[0]
+        return nest.pack_sequence_as(self._outputs_structure, outputs)
+
+    def _flat_inputs(self, inputs):
+        """The inputs as a list in the order of `self.inputs`; dicts are matched by name."""
+        if isinstance(inputs, dict):
+            structure = self._inputs_structure
+            by_key = isinstance(structure, dict)
+            names = nest.flatten({k: k for k in structure}) if by_key else self.input_names
+            missing = [name for name in names if name not in inputs]
+            if missing:
+                raise InvalidArgumentError(
+                    f"Missing data for input {missing[0]!r} of model {self.name!r}. You passed the "
+                    f"keys {list(inputs)}, expected {names}."
+                )
+            return [inputs[name] for name in names]
+        flat = [inputs] if not nest.is_nested(inputs) else nest.flatten(inputs)
+        if len(flat) != len(self.inputs):
+            raise InvalidArgumentError(
+                f"Model {self.name!r} expects {len(self.inputs)} input(s) {self.input_names}, but "
+                f"it received {len(flat)} input tensors."
+            )
+        return flat
+
+
+Model._functional = Functional
+
+
+def _checked(structure, which):
+    flat = nest.flatten(structure)
+    for x in flat:
+        if not isinstance(x, KerasTensor):
+            raise InvalidArgumentError(
+                f"All `{which}` values must be KerasTensors. Received: {which}={structure} "
+                f"including invalid value {x!r} of type {type(x).__name__}."
+            )
+    return flat
+
+
+def _as_input_tensor(x):
+    """A model may begin at a tensor inside another model: it gets an input of its own there."""
+    if x.origin is not None and isinstance(x.origin[0], InputLayer):
+        return x
+    if x.origin is None:  # a bare KerasTensor
+        return InputLayer(input_tensor=x).output
+    return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
+
+
+def _one_or_all(shapes):
+    return shapes[0] if len(shapes) == 1 else shapes
+
+
+def standardized(x, ref, name):
+    """`x` as a tensor of the input `ref`'s dtype, a last axis of 1 put in or taken out to fit it.
+
+    Raises:
+        ShapeError: where a size differs, naming the model.
+    """
+    if x is None:
+        if getattr(ref.origin[0], "optional", False):
+            return None
+        raise InvalidArgumentError(
+            f"The input {ref.name!r} of model {name!r} is not optional, but None was passed."
+        )
+    made = x
+    if not isinstance(x, (Tensor, KerasTensor)):
+        made = as_input(x, ref.dtype)
+        if not isinstance(made, (Tensor, KerasTensor)):
+            made = Tensor(array_of(made, ref.dtype))
+    if made.dtype is not ref.dtype:
+        made = cast(made, dtype=ref.dtype.np)
+    shape, expected = made.shape, ref.shape
+    if len(shape) == len(expected) + 1 and shape[-1] == 1:
+        made = reshape(made, shape=tuple(shape[:-1]))
+    elif len(shape) == len(expected) - 1 and expected[-1] == 1:
+        made = expand_axes(made, (len(shape),))
+    shape = made.shape
+    if len(shape) != len(expected) or any(
+        a is not None and b is not None and a != b for a, b in zip(expected, shape)
+    ):
+        raise ShapeError(
+            f"Input {ref.name!r} of model {name!r} is incompatible with it: expected "
+            f"shape={expected}, found shape={tuple(x.shape)}."
+        )
+    mask = mask_of(x)
+    if mask is not None and made is not x:
+        made._keras_mask = mask
+    return made

@@ -1,0 +1,108 @@
+"""Model: a layer that can be trained."""
+
+from framework.core.errors import InvalidArgumentError
+from framework.layers import Layer
+from framework.models.summary import summary_text
+from framework.training.trainer import Trainer
+
+
+class Model(Trainer, Layer):
+    """Layers put together into what `fit` trains.
+
+    `Model(inputs, outputs)` makes a functional model of the calls between KerasTensors; a subclass
+    makes its layers in `__init__` and calls them in `call`.
+
+    Example:
+        >>> import numpy as np
+        >>> from framework.layers import Dense, Input
+        >>> inputs = Input((3,))
+        >>> model = Model(inputs, Dense(2)(inputs))
+        >>> model(np.ones((4, 3))).shape
+        TensorShape([4, 2])
+    """
+
+    _functional = None  # the class of functional models, which is defined on this one
+
+    def __init__(self, *args, **kwargs):
+        functional = Model._functional
+        if _is_functional(args, kwargs) and not isinstance(self, functional):
+            self.__class__ = _functional_form(type(self))
+            functional.__init__(self, *args, **kwargs)
+        else:
+            super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
+
+    def call(self, *args, **kwargs):
+        """What the model computes."""
+        raise NotImplementedError(
+            f"Model {type(self).__name__} does not have a `call()` method implemented."
+        )
+
+    @property
+    def layers(self):
+        """The layers held directly by the model."""
+        return self._flatten_layers(include_self=False, recursive=False)
+
+    @layers.setter
+    def layers(self, _):
+        raise AttributeError(
+            "`Model.layers` attribute is reserved and should not be used. Please use another name."
+        )
+
+    def get_layer(self, name=None, index=None):
+        """The layer of that name, or at that index of `layers`."""
+        layers = self.layers
+        if (name is None) == (index is None):
+            raise InvalidArgumentError(
+                f"get_layer: give a name or an index, got name={name!r}, index={index!r}."
+            )
+        if index is not None:
+            if not -len(layers) <= index < len(layers):
+                raise InvalidArgumentError(
+                    f"Was asked to retrieve layer at index {index} but model only has "
+                    f"{len(layers)} layers."
+                )
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise InvalidArgumentError(
+            f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
+        )
+
+    def summary(
+        self, line_length=None, positions=None, print_fn=None, expand_nested=False,
+        show_trainable=False, layer_range=None,
+    ):  # fmt: skip
+        """Print a table of the layers, their output shapes and their numbers of parameters.
+
+        Args:
+            line_length: of the table, in characters.
+            positions: where columns end, as shares of the line.
+            print_fn: called with the text in place of `print`.
+            expand_nested: show the layers inside models too.
+            show_trainable: show whether each layer is trainable.
+            layer_range: two names (or patterns): the first and last layer to show.
+        """
+        text = summary_text(
+            self, line_length, positions, expand_nested, show_trainable, layer_range
+        )
+        (print_fn or print)(text)
+
+
+def _is_functional(args, kwargs):
+    given = {*kwargs, *("inputs", "outputs")[: len(args)]}
+    return len(args) <= 3 and {"inputs", "outputs"} <= given
+
+
+def _functional_form(cls):
+    """The class of functional models that has the methods of `cls` too."""
+    if cls is Model:
+        return Model._functional
+    found = cls.__dict__.get("_functional_form_of_it")
+    if found is None:
+        names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        found = type(cls.__name__, (cls, Model._functional), names)
+        cls._functional_form_of_it = found
+    return found

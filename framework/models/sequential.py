@@ -1,0 +1,205 @@
+"""Sequential: layers one after another."""
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError, SymbolicValueError
+from framework.core.symbolic import KerasTensor
+from framework.layers import InputLayer, Layer
+from framework.layers.building import naming
+from framework.models.functional import standardized
+from framework.models.model import Model
+
+
+class Sequential(Model):
+    """Layers one after another, each taking what the one before it gives.
+
+    With an `Input` first the weights are made at once, otherwise at the first call, `fit` or
+    `build(input_shape)`.
+
+    Args:
+        layers: a list of layers.
+        trainable: whether its variables are trained.
+        name: a string.
+
+    Example:
+        >>> import numpy as np
+        >>> from framework.layers import Dense, Input
+        >>> model = Sequential([Input((3,)), Dense(4, activation="relu"), Dense(1)])
+        >>> model(np.ones((2, 3))).shape, model.count_params()
+        (TensorShape([2, 1]), 21)
+    """
+
+    def __init__(self, layers=None, trainable=True, name=None):
+        super().__init__(trainable=trainable, name=name)
+        # The stack without its input layer; and the KerasTensors at its ends, once the shape of
+        # the input is known. Python containers of its own: a layer may stand in it twice.
+        self.__dict__.update(_stack=[], _input_layer=None, _output=None, _is_symbolic=True)
+        for layer in layers or ():
+            self.add(layer)
+
+    def _lock(self):
+        """Layers may be added and taken off at any time."""
+
+    # ---- the stack ----
+
+    def add(self, layer, rebuild=True):
+        """Put a layer on top."""
+        if isinstance(layer, KerasTensor) and layer.origin is not None:
+            layer = layer.origin[0]
+        if not isinstance(layer, Layer):
+            raise InvalidArgumentError(
+                "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
+                f"{layer!r} (of type {type(layer).__name__})"
+            )
+        present = [*self._stack, *([self._input_layer] if self._input_layer else ())]
+        if any(layer.name == other.name and layer is not other for other in present):
+            raise InvalidArgumentError(
+                "All layers added to a Sequential model should have unique names. Name "
+                f"{layer.name!r} is already the name of a layer in this model. Update the `name` "
+                "argument to pass a unique name."
+            )
+        if isinstance(layer, InputLayer):
+            self._begin_at(layer)
+            return
+        if not self._stack and self._input_layer is None:
+            self._take_input_of(layer)
+        self._stack.append(layer)
+        self._track(layer)
+        if self._output is not None:
+            self._put_on(layer)
+        else:
+            self.built = False
+
+    def pop(self, rebuild=True):
+        """Take the top layer off and return it."""
+        if not self._stack:
+            raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
+        layer = self._stack.pop()
+        if layer not in self._stack:
+            self._disown(layer)
+        if self._input_layer is not None:
+            self._connect()
+        return layer
+
+    def _begin_at(self, layer):
+        if self._stack or self._input_layer is not None:
+            shape = self._input_layer.batch_shape if self._input_layer else "(not known yet)"
+            raise InvalidArgumentError(
+                f"Sequential model {self.name!r} has already been configured to use input shape "
+                f"{shape}. You cannot add a different Input layer to it."
+            )
+        self.__dict__.update(_input_layer=layer, _output=layer.output)
+
+    def _take_input_of(self, layer):
+        """The first layer may know its input: by `input_shape=`, or as a model with an Input."""
+        shape = layer._input_shape_arg
+        if shape is not None:
+            self._begin_at(InputLayer(batch_shape=shape, dtype=layer.compute_dtype))
+        elif isinstance(layer, Model) and layer.built and isinstance(
+            getattr(layer, "input_shape", None), tuple
+        ):  # fmt: skip
+            self._begin_at(InputLayer(batch_shape=layer.input_shape, dtype=layer.input_dtype))
+
+    def _connect(self):
+        """Call all layers on the input's KerasTensor."""
+        self.__dict__.update(_output=self._input_layer.output, _is_symbolic=True)
+        for layer in self._stack:
+            if self._output is not None:
+                self._put_on(layer)
+
+    def _put_on(self, layer):
+        try:
+            with naming(self) as path:
+                self.__dict__["_path"] = path
+                output = layer(self._output)
+        except SymbolicValueError:  # the layer reads values: it works on real data only
+            self.__dict__.update(_output=None, _is_symbolic=False)
+            self.built = False
+            return
+        self.__dict__["_output"] = output
+        self.built = True
+
+    # ---- building and calling ----
+
+    def build(self, input_shape=None):
+        """Make the weights for inputs of this shape, of which the batch size is forgotten."""
+        if not self._stack:
+            raise InvalidArgumentError(
+                f"Sequential model {self.name!r} cannot be built because it has no layers. Call "
+                "`model.add(layer)`."
+            )
+        if not _is_shape(input_shape):
+            return  # a nest of inputs: the layers are built as they are called
+        shape = (None, *input_shape[1:])
+        if self._input_layer is None:
+            layer = InputLayer(batch_shape=shape, dtype=self._stack[0].compute_dtype)
+            self.__dict__["_input_layer"] = layer
+        elif not _agree(self._input_layer.batch_shape, shape):
+            raise InvalidArgumentError(
+                f"Sequential model {self.name!r} has already been configured to use input shape "
+                f"{self._input_layer.batch_shape}. You cannot build it with input_shape "
+                f"{tuple(input_shape)}."
+            )
+        if self._is_symbolic:
+            self._connect()
+
+    def call(self, inputs, training=None, mask=None):
+        if self._input_layer is not None:
+            inputs = standardized(inputs, self._input_layer.output, self.name)
+        if mask is not None:
+            inputs._keras_mask = mask
+        for layer in self._stack:
+            inputs = layer(inputs)
+        return inputs
+
+    # ---- what it has ----
+
+    @property
+    def layers(self):
+        """The layers, without the input layer."""
+        return list(self._stack)
+
+    @property
+    def inputs(self):
+        """The KerasTensor at the beginning, in a list."""
+        return [self._end("inputs", self._input_layer and self._input_layer.output)]
+
+    @property
+    def outputs(self):
+        """The KerasTensor at the end, in a list."""
+        return nest.flatten(self._end("outputs", self._output))
+
+    @property
+    def input(self):
+        return self.inputs[0]
+
+    @property
+    def output(self):
+        return self._end("output", self._output)
+
+    @property
+    def input_shape(self):
+        return self.inputs[0].shape
+
+    @property
+    def output_shape(self):
+        shapes = [x.shape for x in self.outputs]
+        return shapes[0] if len(shapes) == 1 else shapes
+
+    @property
+    def input_dtype(self):
+        return self._input_layer.dtype if self._input_layer else self.compute_dtype
+
+    def _end(self, what, tensor):
+        if tensor is None:
+            raise AttributeError(
+                f"Sequential model {self.name!r} has no defined {what} yet: build it, or call it."
+            )
+        return tensor
+
+
+def _is_shape(value):
+    return isinstance(value, (tuple, list)) and all(n is None or isinstance(n, int) for n in value)
+
+
+def _agree(a, b):
+    return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))

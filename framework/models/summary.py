@@ -1,0 +1,206 @@
+"""The table that `model.summary()` prints."""
+
+import re
+import shutil
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError
+from framework.core.symbolic import KerasTensor
+from framework.layers import Layer
+
+
+def summary_text(model, line_length, positions, expand_nested, show_trainable, layer_range):
+    """The table of a model's layers, and its totals."""
+    layers = list(getattr(model, "operations", model.layers))
+    first, last = _range(layers, layer_range)
+    graph = getattr(model, "_graph", None)
+    branched = graph is not None and _branched(graph)
+    header = ["Layer (type)", "Output Shape", "Param #"] + ["Connected to"] * branched
+    positions = positions or ([0.3, 0.56, 0.74, 1.0] if branched else [0.45, 0.80, 1.0])
+    width = 108 if branched else 88
+    if show_trainable:
+        header.append("Trainable")
+        positions, width = [*(p * 0.84 for p in positions), 1.0], width + 12
+    width = line_length or min(width, shutil.get_terminal_size().columns - 4)
+    rows = []
+    for layer in layers[first:last]:
+        rows += _rows(layer, graph if branched else None, expand_nested, show_trainable, 0)
+    lines = [f'Model: "{model.name}"', *table(header, rows, _widths(positions, width))]
+    return "\n".join(lines + _totals(model))
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def _rows(layer, graph, expand_nested, show_trainable, level):
+    name = "   " * level + ("└ " if level else "") + f"{layer.name} ({_kind(layer)})"
+    row = [name, _output_shape(layer), _count(layer)]
+    if graph is not None:
+        row.append(_connections(layer, graph) if level == 0 else "-")
+    if show_trainable:
+        has_weights = isinstance(layer, Layer) and layer.weights
+        row.append(("Y" if layer.trainable else "N") if has_weights else "-")
+    rows = [row]
+    if expand_nested:
+        for inner in getattr(layer, "layers", ()):
+            rows += _rows(inner, graph, True, show_trainable, level + 1)
+    return rows
+
+
+def _kind(layer):
+    if isinstance(layer, Layer):
+        return type(layer).__name__
+    return "".join(part.capitalize() for part in layer.operation.name.split("_"))
+
+
+def _count(layer):
+    if not isinstance(layer, Layer):
+        return "0"
+    return f"{layer.count_params():,}" if layer.built else "0 (unbuilt)"
+
+
+def _output_shape(layer):
+    if not isinstance(layer, Layer):
+        outputs = list(layer.outputs.values())
+    elif layer._first_call is not None:
+        outputs = nest.flatten(layer._first_call[2])
+    elif hasattr(layer, "outputs"):
+        outputs = layer.outputs
+    elif layer.built and layer._build_shapes:
+        try:
+            shape = layer.compute_output_shape(**_shape_arguments(layer))
+        except Exception:  # whatever a user's code does with KerasTensors: a table shows a "?"
+            return "?"
+        return str(shape)
+    else:
+        return "?"
+    shapes = [str(x.shape) for x in outputs if isinstance(x, KerasTensor)]
+    return shapes[0] if len(shapes) == 1 else f"[{', '.join(shapes)}]"
+
+
+def _shape_arguments(layer):
+    shapes = layer._build_shapes
+    if len(shapes) == 1:
+        return {f"{layer._facts.first}_shape": next(iter(shapes.values()))}
+    return shapes
+
+
+def _connections(layer, graph):
+    """Where each input comes from: name[call][output]."""
+    found = []
+    calls = {}  # operation -> how many of its calls came before
+    named = {}  # id of a KerasTensor -> where it comes from
+    for node in graph.nodes:
+        thing = node.operation if isinstance(node.operation, Layer) else node
+        number = calls.get(id(thing), 0)
+        calls[id(thing)] = number + 1
+        for index, tensor in node.outputs.items():
+            named[id(tensor)] = f"{thing.name}[{number}][{index}]"
+        if layer is thing and not node.is_input:
+            found += [named.get(id(x), "?") for x in node.inputs]
+    return ", ".join(found) or "-"
+
+
+def _branched(graph):
+    """Whether the calls are more than a row, one after another."""
+    calls = [node for node in graph.nodes if not node.is_input]
+    if any(len(node.inputs) != 1 for node in calls) or len(graph.nodes) - len(calls) != 1:
+        return True
+    depths = [node.depth for node in graph.nodes]
+    shared = len({id(node.operation) for node in calls if isinstance(node.operation, Layer)})
+    return len(set(depths)) != len(depths) or shared != sum(
+        isinstance(node.operation, Layer) for node in calls
+    )
+
+
+def _range(layers, layer_range):
+    if layer_range is None:
+        return 0, len(layers)
+    if len(layer_range) != 2 or not all(isinstance(n, str) for n in layer_range):
+        raise InvalidArgumentError(
+            f"summary: layer_range must be two names, the first and the last, got {layer_range!r}."
+        )
+    ends = [[i for i, la in enumerate(layers) if re.match(name, la.name)] for name in layer_range]
+    if not all(ends):
+        raise InvalidArgumentError(
+            f"summary: no layer matches layer_range={layer_range!r}; the layers are "
+            f"{[layer.name for layer in layers]}."
+        )
+    low, high = min(ends[0]), max(ends[1])
+    return (min(ends[1]), max(ends[0]) + 1) if low > high else (low, high + 1)
+
+
+# ---- totals --------------------------------------------------------------------------------------
+
+
+def _totals(model):
+    trained, fixed = model.trainable_weights, model.non_trainable_weights
+    slots = list(model.optimizer.variables) if getattr(model, "optimizer", None) else []
+    rows = [("Total", trained + fixed + slots), ("Trainable", trained), ("Non-trainable", fixed)]
+    if slots:
+        rows.append(("Optimizer", slots))
+    return [f" {what} params: {_size(variables)}" for what, variables in rows]
+
+
+def _size(variables):
+    size = float(sum(v.array.nbytes for v in variables))
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if size < 1024 or unit == "TB":
+            break
+        size /= 1024
+    return f"{sum(v.size for v in variables):,} ({size:.2f} {unit})"
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def _widths(positions, width):
+    ends = [int(p * width) if p <= 1 else int(p) for p in positions]
+    widths = [end - start for start, end in zip([0, *ends], ends)]
+    if min(widths) < 6:
+        raise InvalidArgumentError(
+            f"summary: the columns are too narrow ({widths}); give a larger line_length."
+        )
+    widths[0] -= 1  # the border on the left
+    return [w - 3 for w in widths]  # a border and two spaces
+
+
+def table(header, rows, widths):
+    """Lines of a boxed table; long cells go on in the next line."""
+    numbers = {header.index("Param #")}
+    head = _cells(header, widths, "┃", numbers)
+    lines = [_border("┏━┳┓", widths), *head, _border("┡━╇┩", widths)]
+    for i, row in enumerate(rows):
+        lines += _cells(row, widths, "│", numbers)
+        lines.append(_border("├─┼┤" if i < len(rows) - 1 else "└─┴┘", widths))
+    return lines
+
+
+def _border(signs, widths):
+    left, line, middle, right = signs
+    return left + middle.join(line * (w + 2) for w in widths) + right
+
+
+def _cells(row, widths, side, to_the_right):
+    columns = [_wrapped(cell, width) for cell, width in zip(row, widths)]
+    lines = []
+    for k in range(max(map(len, columns))):
+        cells = []
+        for i, (column, width) in enumerate(zip(columns, widths)):
+            text = column[k] if k < len(column) else ""
+            cells.append(text.rjust(width) if i in to_the_right else text.ljust(width))
+        lines.append(f"{side} " + f" {side} ".join(cells) + f" {side}")
+    return lines
+
+
+def _wrapped(text, width):
+    """Lines of at most `width` characters, broken at spaces where there are any."""
+    lines = []
+    while len(text) > width:
+        cut = text.rfind(" ", 1, width + 1)
+        indent = len(text) - len(text.lstrip())
+        if cut <= indent:
+            cut = width
+        lines.append(text[:cut])
+        text = text[cut:].lstrip()
+    return [*lines, text]
