@@ -12,6 +12,10 @@ def exclusive(array, holders=1):
     the argument of this call is not counted. Views hold their base, so an array that is viewed
     anywhere, or is a view itself, is not exclusive. False where references cannot be counted.
 
+    Ask only about an array fetched from an attribute or a list, not about one that came as an
+    argument: since Python 3.14 arguments, and names assigned from them, are lent without counting,
+    so they are no holders, and the allowance made for them would cover somebody else.
+
     >>> import numpy as np
     >>> a = np.zeros(3)
     >>> exclusive(a)

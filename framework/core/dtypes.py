@@ -176,6 +176,8 @@ def as_dtype(type_value):
             return _BY_NAME[name]
         if name == "bfloat16":
             return _bfloat16()
+    if value is None:  # np.dtype(None) would be float64
+        raise DTypeError("None is not a dtype.")
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
         made = np.dtype(array_dtype if array_dtype is not None else value)

@@ -39,7 +39,10 @@ def _mean(x, *, axis, keepdims):
     total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=dtype)
     if not n:
         return total * 0 if dtype.kind in "iu" else total * np.nan
-    return total // n if dtype.kind in "iu" else total / n
+    if dtype.kind not in "iu":
+        return total / n
+    floor = total // n
+    return floor + ((total < 0) & (floor * n != total))  # towards zero, as in TensorFlow
 
 
 reduce_sum = reduction("reduce_sum", _sum, _spread)
