@@ -6,7 +6,7 @@ import math
 from framework.core.axes import all_axes
 from framework.core.configurable import Configurable, one_of, serialize_value
 from framework.core.doors import tensor
-from framework.core.dtypes import floatx
+from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name
@@ -66,7 +66,7 @@ class Loss(Configurable):
             sample_weight: one weight per value of `call`, or fewer that broadcast to them.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype
+        dtype = self.dtype or as_dtype(floatx())  # a subclass may have left out super().__init__()
         y_pred = as_tensor(y_pred, dtype)
         y_true = as_tensor(y_true, dtype) if self._casts_labels else tensor(y_true)
         values = self.call(y_true, y_pred)

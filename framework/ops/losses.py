@@ -4,6 +4,8 @@
 first (`y_true`, `y_pred`), as in Keras, whose formulas these are; `axis` may be negative.
 """
 
+import warnings
+
 import numpy as np
 
 from framework.core.axes import one_axis
@@ -289,6 +291,12 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     what = "categorical_crossentropy"
     y_true, y_pred = _alike(y_true, y_pred, what, _ONE_HOT)
     axis = one_axis(axis, y_pred.ndim, what)
+    if shape_of(y_pred)[axis] == 1:
+        warnings.warn(
+            f"{what}: y_pred of shape {shape_of(y_pred)} has one class, of which the loss is always "
+            "0. Two classes are two predictions, or one with binary_crossentropy.",
+            SyntaxWarning, stacklevel=2,
+        )  # fmt: skip
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_pred.shape[axis]
     if from_logits:

@@ -356,6 +356,22 @@ def test_a_class_of_ones_own():
     assert (again.factor, again.reduction, again.name) == (2.0, "sum", "weighted")
 
 
+def test_a_class_that_forgets_super_has_the_defaults():
+    class Forgetful(losses.Loss):
+        def __init__(self):
+            self.factor = 2.0
+
+        def call(self, y_true, y_pred):
+            return abs(y_true - y_pred) * self.factor
+
+    assert float(Forgetful()([0.0, 0.0], [1.0, 2.0])) == 3.0
+
+
+def test_one_class_is_worth_a_warning():
+    with pytest.warns(SyntaxWarning, match="binary_crossentropy"):
+        losses.categorical_crossentropy([[1.0]], [[0.3]])
+
+
 def test_unnamed_losses_are_numbered():
     class SomeLoss(losses.Loss):
         pass
