@@ -293,7 +293,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     axis = one_axis(axis, y_pred.ndim, what)
     if shape_of(y_pred)[axis] == 1:
         warnings.warn(
-            f"{what}: y_pred of shape {shape_of(y_pred)} has one class, of which the loss is always "
+            f"{what}: y_pred of shape {shape_of(y_pred)} has one class: its loss is always "
             "0. Two classes are two predictions, or one with binary_crossentropy.",
             SyntaxWarning, stacklevel=2,
         )  # fmt: skip
