@@ -1,6 +1,7 @@
 """Dataset: a pipeline of elements, with tf.data's methods."""
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Dataset:
     [[10, 20], [30, 40], [50]]
     """
 
-    def __init__(self, stage):
+    def __init__(self, stage: Any):
         """Made by the static methods below, not by users."""
         self._stage = stage
 

@@ -92,9 +92,9 @@ def batches(passes, size, drop_remainder=False):
 
     A batch runs on from one pass into the next; only the last one of all may be smaller.
     """
-    gathers = pack = rest = None
+    gathers, pack, rest = [], tuple, None
     for rows in passes:
-        if gathers is None:
+        if not gathers:
             gathers, pack = [_Gather(array) for array in rows.arrays], packer(rows.structure)
         if rest is not None:
             rows = rest + rows  # noqa: PLW2901 (the pass begins with what the last one left)

@@ -5,6 +5,7 @@ A stage is `indexed` if it passes on rows of arrays by number (see `rows.py`): i
 """
 
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -22,16 +23,15 @@ class Stage:
     """Base: one step of a pipeline, behind its parents. By itself it passes elements on."""
 
     indexed = False
+    calls_python = False  # whether the stage itself runs the user's Python code
     epoch = None  # how many passes have begun, where their order depends on it
+    parent: Any = None  # the first of its parents
 
     def __init__(self, *parents):
         self.parents = parents
-        self.parent = parents[0] if parents else None
-
-    @property
-    def python(self):
-        """Whether making elements runs the user's Python code."""
-        return any(parent.python for parent in self.parents)
+        if parents:
+            self.parent = parents[0]
+        self.python = self.calls_python or any(parent.python for parent in parents)
 
     def length(self):
         """How many elements one pass gives; INFINITE or UNKNOWN."""
@@ -147,7 +147,7 @@ class Listed(Stage):
 class Generator(Stage):
     """What a callable's iterator gives, made to fit the signature where there is one."""
 
-    python = True
+    calls_python = True
 
     def __init__(self, make, signature=None, length=UNKNOWN):
         super().__init__()

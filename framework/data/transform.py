@@ -23,7 +23,7 @@ def call(function, element):
 class Map(Stage):
     """`function` of each element."""
 
-    python = True
+    calls_python = True
 
     def __init__(self, parent, function):
         super().__init__(parent)
@@ -53,7 +53,7 @@ def _reopened(spec, given, given_spec):
 class Filter(Stage):
     """The elements of which `predicate` is true; with `ends`, those before the first other one."""
 
-    python = True
+    calls_python = True
 
     def __init__(self, parent, predicate, ends=False):
         super().__init__(parent)
@@ -80,7 +80,7 @@ def _truth(value):
 class FlatMap(Stage):
     """The elements of the datasets that `function` makes of each element."""
 
-    python = True
+    calls_python = True
 
     def __init__(self, parent, function):
         super().__init__(parent)
