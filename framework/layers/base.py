@@ -1,16 +1,15 @@
 """Layer: weights, the call that uses them, and what Keras's users lean on around both."""
 
 from framework import constraints, initializers, regularizers
-from framework.core import dtypes, nest, policy, random
+from framework.core import dtypes, nest, policy
 from framework.core.configurable import Configurable, bind, serialize_field, serialize_value
-from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError, suggest
-from framework.core.naming import _given as given_names
-from framework.core.naming import auto_name
+from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
 from framework.core.recorders import thread
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
-from framework.layers import calls
+from framework.layers import calls, symbolic
+from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
 from framework.layers.autoconfig import init_arguments
 from framework.layers.building import around, making_variables, naming
 from framework.layers.owner import Owner
@@ -86,7 +85,7 @@ class Layer(Owner, _BaseFields):
     def __init__(self, *args, **kwargs):
         cls = type(self)
         self.__dict__["_initialized"] = True
-        _take_input_shape(self, kwargs)
+        take_input_shape(self, kwargs)
         unknown = {k: v for k, v in kwargs.items() if k not in cls._fields}
         if unknown:
             hint = suggest(next(iter(unknown)), cls._fields)
@@ -96,7 +95,7 @@ class Layer(Owner, _BaseFields):
         values = bind(cls, args, kwargs)
         self.__dict__["_trainable"] = values.pop("trainable")
         self.__dict__["_dtype_policy"] = values.pop("dtype")
-        self.name = _checked_name(values.pop("name"), cls)
+        self.name = checked_name(values.pop("name"), cls)
         for name, value in values.items():
             setattr(self, name, value)
         self.__post_init__()
@@ -168,11 +167,8 @@ class Layer(Owner, _BaseFields):
     def build(self, input_shape=None, **shapes):
         """Make the weights for inputs of this shape; by default those of the layers inside."""
         if self._layers and (input_shape is not None or shapes):
-            args = () if input_shape is None else (calls.inputs_of_shapes(self, input_shape),)
-            kwargs = {
-                k.removesuffix("_shape"): calls.inputs_of_shapes(self, v) for k, v in shapes.items()
-            }
-            calls.run_symbolically(self, args, kwargs)
+            args = () if input_shape is None else (input_shape,)
+            symbolic.run_symbolically(self, *symbolic.arguments_of_shapes(self, args, shapes))
 
     def _finish_build(self, shapes):
         if shapes is not None:
@@ -202,7 +198,7 @@ class Layer(Owner, _BaseFields):
                 f"add_weight: `name` must be passed as a keyword argument, got shape={shape!r}. "
                 f"Use add_weight(shape=..., name={shape!r})."
             )
-        shape = _checked_shape(self, shape, name)
+        shape = checked_shape(self, shape, name)
         dtype = dtypes.as_dtype(dtype or self.variable_dtype)
         if initializer is None:
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
@@ -240,18 +236,15 @@ class Layer(Owner, _BaseFields):
     def compute_output_spec(self, *args, **kwargs):
         """The outputs for these inputs as KerasTensors; the layer must be built."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
-            shapes = calls.output_shapes(self, args, kwargs)
-            return calls.spec_from_shapes(self, shapes)
-        return calls.run_symbolically(self, args, kwargs)
+            shapes = symbolic.output_shapes(self, args, kwargs)
+            return symbolic.spec_from_shapes(self, shapes)
+        return symbolic.run_symbolically(self, args, kwargs)
 
     def compute_output_shape(self, *args, **kwargs):
         """The shape of the outputs for inputs of a shape, by a symbolic call."""
-        args = [calls.inputs_of_shapes(self, shape) for shape in args]
-        kwargs = {
-            k.removesuffix("_shape"): calls.inputs_of_shapes(self, v) for k, v in kwargs.items()
-        }
-        with _undisturbed(), calling(self.name):
-            return calls.shape_of(self._built_twin()(*args, **kwargs))
+        args, kwargs = symbolic.arguments_of_shapes(self, args, kwargs)
+        with undisturbed(), calling(self.name):
+            return symbolic.shape_of(self._built_twin()(*args, **kwargs))
 
     def _built_twin(self):
         """The layer, or one like it that may be built in its stead."""
@@ -364,50 +357,3 @@ class Layer(Owner, _BaseFields):
 
 _GENERAL = {Layer.get_config}
 """The `get_config`s that know nothing of a user's own `__init__`."""
-
-
-def _take_input_shape(layer, kwargs):
-    """Keras's older way to say the input's shape, used by Sequential."""
-    batch = kwargs.pop("batch_size", None) if "batch_size" not in layer._fields else None
-    if kwargs.get("batch_input_shape") is not None:
-        batch, *shape = kwargs.pop("batch_input_shape")
-    elif kwargs.get("input_dim") is not None and "input_dim" not in layer._fields:
-        shape = (kwargs.pop("input_dim"),)
-    elif kwargs.get("input_shape") is not None and "input_shape" not in layer._fields:
-        shape = kwargs.pop("input_shape")
-    else:
-        return
-    layer.__dict__["_input_shape_arg"] = (batch, *((shape,) if isinstance(shape, int) else shape))
-
-
-def _checked_name(name, cls):
-    if name is None:
-        return auto_name(cls.__name__)
-    if not name or "/" in name:
-        raise InvalidArgumentError(
-            f"{cls.__name__}: name must be a non-empty string without '/', got {name!r}."
-        )
-    return name
-
-
-def _checked_shape(layer, shape, name):
-    shape = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
-    if any(n is None for n in shape):
-        raise ShapeError(
-            f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be "
-            f"fully known, got {shape}. Give the inputs' last axis a size."
-        )
-    return tuple(int(n) for n in shape)
-
-
-class _undisturbed:
-    """Context that leaves the names and the global generator as they were."""
-
-    def __enter__(self):
-        self._generator = random.global_generator()
-        self._state, self._names = self._generator.state.array, dict(given_names)
-
-    def __exit__(self, *_):
-        self._generator.state._array = self._state
-        given_names.clear()
-        given_names.update(self._names)

@@ -13,7 +13,7 @@ from framework.core.random import SeedGenerator
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Seed
-from framework.layers import calls
+from framework.layers import symbolic
 from framework.layers.base import Layer
 from framework.layers.spec import InputSpec
 from framework.ops.contraction import matmul
@@ -240,11 +240,11 @@ class Lambda(Layer):
 
     def compute_output_spec(self, inputs, mask=None, training=None):
         if self.output_shape is None:
-            return calls.run_symbolically(self, (inputs,), {"mask": mask, "training": training})
-        shape = calls.shape_of(inputs)
+            return symbolic.run_symbolically(self, (inputs,), {"mask": mask, "training": training})
+        shape = symbolic.shape_of(inputs)
         if callable(self.output_shape):
-            return calls.spec_from_shapes(self, self.output_shape(shape))
-        return calls.spec_from_shapes(self, (shape[0], *self.output_shape))
+            return symbolic.spec_from_shapes(self, self.output_shape(shape))
+        return symbolic.spec_from_shapes(self, (shape[0], *self.output_shape))
 
 
 # ---- inputs --------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import array_of
 from framework.layers import InputLayer, Layer
-from framework.layers.calls import as_input, mask_of
+from framework.layers.calls import as_input
+from framework.layers.symbolic import mask_of
 from framework.models.graph import Graph, Program
 from framework.models.model import Model
 from framework.ops.movement import expand_axes, reshape
@@ -156,6 +157,11 @@ def standardized(x, ref, name):
     Raises:
         ShapeError: where a size differs, naming the model.
     """
+    if type(x) is Tensor:  # the commonest case: it fits as it is
+        array = x.array
+        sizes = array.shape
+        if array.dtype is ref.dtype.np and sizes[1:] == ref.shape[1:] and sizes:
+            return x
     if x is None:
         if getattr(ref.origin[0], "optional", False):
             return None
@@ -176,7 +182,7 @@ def standardized(x, ref, name):
         made = expand_axes(made, (len(shape),))
     shape = made.shape
     if len(shape) != len(expected) or any(
-        a is not None and b is not None and a != b for a, b in zip(expected, shape)
+        a is not None and b is not None and a != b for a, b in zip(expected[1:], shape[1:])
     ):
         raise ShapeError(
             f"Input {ref.name!r} of model {name!r} is incompatible with it: expected "

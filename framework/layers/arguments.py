@@ -1,0 +1,53 @@
+"""What layers are given: names, shapes of inputs and weights; and making one without a trace."""
+
+from framework.core import random
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.naming import _given as given_names
+from framework.core.naming import auto_name
+
+
+def take_input_shape(layer, kwargs):
+    """Keras's older way to say the input's shape, used by Sequential."""
+    batch = kwargs.pop("batch_size", None) if "batch_size" not in layer._fields else None
+    if kwargs.get("batch_input_shape") is not None:
+        batch, *shape = kwargs.pop("batch_input_shape")
+    elif kwargs.get("input_dim") is not None and "input_dim" not in layer._fields:
+        shape = (kwargs.pop("input_dim"),)
+    elif kwargs.get("input_shape") is not None and "input_shape" not in layer._fields:
+        shape = kwargs.pop("input_shape")
+    else:
+        return
+    layer.__dict__["_input_shape_arg"] = (batch, *((shape,) if isinstance(shape, int) else shape))
+
+
+def checked_name(name, cls):
+    if name is None:
+        return auto_name(cls.__name__)
+    if not name or "/" in name:
+        raise InvalidArgumentError(
+            f"{cls.__name__}: name must be a non-empty string without '/', got {name!r}."
+        )
+    return name
+
+
+def checked_shape(layer, shape, name):
+    shape = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(n is None for n in shape):
+        raise ShapeError(
+            f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be "
+            f"fully known, got {shape}. Give the inputs' last axis a size."
+        )
+    return tuple(int(n) for n in shape)
+
+
+class undisturbed:
+    """Context that leaves the names and the global generator as they were."""
+
+    def __enter__(self):
+        self._generator = random.global_generator()
+        self._state, self._names = self._generator.state.array, dict(given_names)
+
+    def __exit__(self, *_):
+        self._generator.state._array = self._state
+        given_names.clear()
+        given_names.update(self._names)
