@@ -13,10 +13,15 @@ _NAMES = _table({
     "framework.core.variable": "Variable=KerasVariable name_scope",
     "framework.initializers": "Initializer",
     "framework.keras.": """
-        activations backend callbacks config constraints initializers losses metrics ops optimizers
-        random regularizers utils""",
+        activations backend callbacks config constraints datasets initializers layers losses metrics
+        models ops optimizers random regularizers utils""",
+    "framework.layers.base": "Layer",
+    "framework.layers.core": "Input",
+    "framework.layers.spec": "InputSpec",
     "framework.losses": "Loss",
     "framework.metrics": "Metric",
+    "framework.models.model": "Model",
+    "framework.models.sequential": "Sequential",
     "framework.optimizers": "Optimizer",
     "framework.regularizers": "Regularizer",
 })  # fmt: skip
@@ -31,12 +36,17 @@ if TYPE_CHECKING:
     from framework.initializers import Initializer as Initializer
     from framework.keras import (
         activations as activations, backend as backend, callbacks as callbacks, config as config,
-        constraints as constraints, initializers as initializers, losses as losses,
-        metrics as metrics, ops as ops, optimizers as optimizers, random as random,
-        regularizers as regularizers, utils as utils,
+        constraints as constraints, datasets as datasets, initializers as initializers,
+        layers as layers, losses as losses, metrics as metrics, models as models, ops as ops,
+        optimizers as optimizers, random as random, regularizers as regularizers, utils as utils,
     )  # fmt: skip
+    from framework.layers.base import Layer as Layer
+    from framework.layers.core import Input as Input
+    from framework.layers.spec import InputSpec as InputSpec
     from framework.losses import Loss as Loss
     from framework.metrics import Metric as Metric
+    from framework.models.model import Model as Model
+    from framework.models.sequential import Sequential as Sequential
     from framework.optimizers import Optimizer as Optimizer
     from framework.regularizers import Regularizer as Regularizer
 

@@ -20,6 +20,10 @@ def fresh():
     return np.zeros(8, np.float32)
 
 
+def closure(x):
+    return lambda: x
+
+
 class Owner:
     """Holds an array as an attribute and asks about it, as variables and batches do."""
 
@@ -55,7 +59,7 @@ HOLDS = {
     "view of a view": lambda o: o.array.reshape(2, 4).T[1:],
     "broadcast view": lambda o: np.broadcast_to(o.array, (3, 8)),
     "memoryview": lambda o: memoryview(o.array),
-    "closure": lambda o: (lambda x: lambda: x)(o.array),
+    "closure": lambda o: closure(o.array),
     "default argument": lambda o: lambda x=o.array: x,
     "attribute": lambda o: types.SimpleNamespace(x=o.array),
     "tensor": lambda o: Tensor(o.array),
@@ -122,7 +126,7 @@ def test_views_are_never_exclusive():
     assert not exclusive(frozen)
 
 
-# ---- through variables, the one place where users' data is at stake ----------------------------------
+# ---- through variables, the one place where users' data is at stake ------------------------------
 
 
 def updated_in_place(look):
@@ -153,7 +157,7 @@ LOOKS = {
     "the raw buffer": lambda v: v.array,
     "a user's view of it": lambda v: v.array[1:],
     "np.asarray of a read": lambda v: np.asarray(v.read()),
-    "closure over a read": lambda v: (lambda x: lambda: x)(v.read()),
+    "closure over a read": lambda v: closure(v.read()),
     "list of reads": lambda v: [v.read()],
     "a tensor made of it": lambda v: tf.convert_to_tensor(v),
     "broadcast": lambda v: tf.broadcast_to(v, [2, 8]),

@@ -1,4 +1,4 @@
-"""The two doors: TensorFlow's strict dtype rules and Keras's promotion, for every kind of operand."""
+"""The two doors: TensorFlow's strict dtype rules and Keras's promotion, for every operand."""
 
 import operator
 
@@ -15,7 +15,7 @@ def dtype(x):
     return str(x.dtype)
 
 
-# ---- strict: what TF 2.21 gives --------------------------------------------------------------------
+# ---- strict: what TF 2.21 gives ------------------------------------------------------------------
 
 STRICT = [
     (tf.constant(1.0), 2, "float32"),
@@ -103,7 +103,7 @@ def test_division_of_integers(source, expected):
     assert dtype(tf.math.floordiv(x, 2)) == source
 
 
-# ---- floating ---------------------------------------------------------------------------------------
+# ---- floating ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [tf.exp, tf.sqrt, tf.sin, tf.tanh, tf.sigmoid, tf.math.log,
@@ -116,7 +116,7 @@ def test_functions_of_floats_refuse_integers(function):
     assert dtype(function(tf.Variable([1.0, 2.0]))) == "float32"
 
 
-# ---- promote -----------------------------------------------------------------------------------------
+# ---- promote -------------------------------------------------------------------------------------
 
 PROMOTED = [
     (tf.constant(1), tf.constant(1.0), "float32"),
@@ -156,4 +156,6 @@ def test_reflected_operators(operate):
             found = operate(other, kind(x))
             assert type(found) is tf.Tensor
             np.testing.assert_allclose(found.numpy(), operate(np.float32(other), x))
-            np.testing.assert_allclose(operate(kind(x), other).numpy(), operate(x, np.float32(other)))
+            np.testing.assert_allclose(
+                operate(kind(x), other).numpy(), operate(x, np.float32(other))
+            )

@@ -54,11 +54,11 @@ def test_copies_are_the_same_object():
 
 @pytest.mark.parametrize("value", ["float31", [], {"a": 1}, "datetime64[s]", None])
 def test_what_is_no_dtype(value):
-    with pytest.raises(TypeError, match="is not a dtype|datetime64"):
+    with pytest.raises(TypeError, match=r"is not a dtype|datetime64"):
         tf.as_dtype(value)
 
 
-# ---- shapes ----------------------------------------------------------------------------------------
+# ---- shapes --------------------------------------------------------------------------------------
 
 
 def test_shapes():
@@ -78,7 +78,7 @@ def test_shapes():
         shape.assert_is_compatible_with([3, 3, 4])
 
 
-# ---- promotion -------------------------------------------------------------------------------------
+# ---- promotion -----------------------------------------------------------------------------------
 
 # What keras.backend.result_type of Keras 3.15 gives (jax backend).
 PROMOTED = {

@@ -1,4 +1,4 @@
-"""NumPy both ways: arrays from tensors, tensors in NumPy's functions, recorded where there is an op."""
+"""NumPy both ways: arrays from tensors, and tensors in NumPy's functions, recorded."""
 
 import operator
 
@@ -78,7 +78,8 @@ def test_ufuncs_give_tensors(ufunc):
 @pytest.mark.parametrize(
     ("function", "slope"),
     [(np.sin, np.cos), (np.exp, np.exp), (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
-     (np.square, lambda x: 2 * x), (np.tanh, lambda x: 1 - np.tanh(x) ** 2), (np.log, np.reciprocal)],
+     (np.square, lambda x: 2 * x), (np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+     (np.log, np.reciprocal)],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", [tf.constant, tf.Variable])
 def test_ufuncs_are_recorded(function, slope, kind):

@@ -1,9 +1,11 @@
-"""`str` and `repr` of tensors and variables are TensorFlow's: the strings are what TF 2.21 printed."""
+"""`str` and `repr` of tensors and variables are TensorFlow's: what TF 2.21 printed."""
 
 import numpy as np
 import pytest
 
 import framework as tf
+
+MATRIX = "\narray([[1., 2.],\n       [3., 4.]], dtype=float32)"
 
 TENSORS = [
     (1.0, "tf.Tensor(1.0, shape=(), dtype=float32)",
@@ -15,8 +17,8 @@ TENSORS = [
      "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>"),
     ([[1.0, 2.0], [3.0, 4.0]],
      "tf.Tensor(\n[[1. 2.]\n [3. 4.]], shape=(2, 2), dtype=float32)",
-     "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\n"
-     "array([[1., 2.],\n       [3., 4.]], dtype=float32)>"),
+     "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[1., 2.],\n"
+     "       [3., 4.]], dtype=float32)>"),
     ([], "tf.Tensor([], shape=(0,), dtype=float32)",
      "<tf.Tensor: shape=(0,), dtype=float32, numpy=array([], dtype=float32)>"),
     ([[]], "tf.Tensor([], shape=(1, 0), dtype=float32)",
@@ -53,8 +55,7 @@ def test_tensors(value, text, representation):
     [
         (lambda: tf.Variable(3.0), "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=3.0>"),
         (lambda: tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w"),
-         "<tf.Variable 'w:0' shape=(2, 2) dtype=float32, numpy=\n"
-         "array([[1., 2.],\n       [3., 4.]], dtype=float32)>"),
+         "<tf.Variable 'w:0' shape=(2, 2) dtype=float32, numpy=" + MATRIX + ">"),
         (lambda: tf.Variable(True), "<tf.Variable 'Variable:0' shape=() dtype=bool, numpy=True>"),
         (lambda: tf.Variable([1, 2]),
          "<tf.Variable 'Variable:0' shape=(2,) dtype=int32, numpy=array([1, 2], dtype=int32)>"),
@@ -84,7 +85,5 @@ def test_tf_print(capsys):
     tf.print("loss:", tf.constant(0.1), tf.range(10), [tf.constant(1.0), 2], 1.5, sep="|")
     tf.print(tf.constant([1 / 3, 0.5]), tf.range(4), summarize=-1)
     printed = capsys.readouterr()
-    assert printed.err == (
-        "loss:|0.1|[0 1 2 ... 7 8 9]|[1, 2]|1.5\n[0.333333343 0.5] [0 1 2 3]\n"
-    )
+    assert printed.err == ("loss:|0.1|[0 1 2 ... 7 8 9]|[1, 2]|1.5\n[0.333333343 0.5] [0 1 2 3]\n")
     assert printed.out == ""

@@ -52,7 +52,9 @@ def test_pinned_permutation():
 
 def test_pinned_from_set_seed():
     tf.random.set_seed(1)
-    np.testing.assert_allclose(tf.random.normal([3]).numpy(), [1.0916891, 0.4558267, 0.70178974], rtol=1e-6)
+    np.testing.assert_allclose(
+        tf.random.normal([3]).numpy(), [1.0916891, 0.4558267, 0.70178974], rtol=1e-6
+    )
 
 
 def test_draws_do_not_depend_on_what_else_was_drawn():
@@ -135,7 +137,7 @@ def test_recorders_can_draw_again():
     np.testing.assert_array_equal(listener.draw(), random.draw(fresh, "normal", (3,)).numpy())
 
 
-# ---- tf.random ---------------------------------------------------------------------------------------
+# ---- tf.random -----------------------------------------------------------------------------------
 
 
 def test_tensorflows_seeds_go_on_from_call_to_call():
@@ -182,7 +184,9 @@ def test_shuffle_keeps_rows_together():
     assert shuffled.tolist() != x.numpy().tolist()
     assert sorted(shuffled.tolist()) == x.numpy().tolist()
     by_columns = keras.random.shuffle(x, axis=1, seed=3).numpy()
-    assert {frozenset(row) for row in by_columns.tolist()} == {frozenset(r) for r in x.numpy().tolist()}
+    assert {frozenset(row) for row in by_columns.tolist()} == {
+        frozenset(r) for r in x.numpy().tolist()
+    }
 
 
 def test_categorical_follows_the_logits():
@@ -206,7 +210,7 @@ def test_gradients_reach_mean_and_stddev():
     np.testing.assert_allclose(float(d_stddev), (float(x) - 4) / 2, rtol=1e-5)
 
 
-# ---- keras.random ------------------------------------------------------------------------------------
+# ---- keras.random --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [keras.random.uniform, keras.random.normal,
@@ -215,9 +219,10 @@ def test_an_int_seed_is_stateless(function):
     assert function((3,), seed=1).numpy().tolist() == function((3,), seed=1).numpy().tolist()
     assert function((3,), seed=1).numpy().tolist() != function((3,), seed=2).numpy().tolist()
     generator = keras.random.SeedGenerator(1)
-    assert function((3,), seed=generator).numpy().tolist() != function(
-        (3,), seed=generator
-    ).numpy().tolist()
+    assert (
+        function((3,), seed=generator).numpy().tolist()
+        != function((3,), seed=generator).numpy().tolist()
+    )
     assert function((2, 3), dtype="float64").dtype == "float64"
     with pytest.raises(ValueError, match=r"SeedGenerator or None, got 'a'"):
         function((3,), seed="a")

@@ -1,0 +1,160 @@
+"""The public namespaces: every name resolves, type checkers see it, it costs nothing unasked."""
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import framework as tf
+from framework import keras
+
+PACKAGE = Path(tf.__file__).parent
+FILES = [PACKAGE / "__init__.py", *(PACKAGE / "keras").rglob("*.py")]
+
+
+def module_of(file):
+    parts = ("framework", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return importlib.import_module(".".join(p for p in parts if p != "__init__"))
+
+
+LAZY = [m for m in map(module_of, FILES) if hasattr(m, "_NAMES")]
+PLAIN = [tf.math, tf.nn, tf.linalg, tf.random, tf.dtypes, tf.errors, tf.debugging, tf.nest]
+NAMES = [(m, name) for m in LAZY for name in m._NAMES]
+
+
+def test_there_are_namespaces():
+    assert {"framework", "framework.keras", "framework.keras.ops"} <= {m.__name__ for m in LAZY}
+    assert len(NAMES) > 500
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda v: getattr(v, "__name__", v))
+def test_every_name_resolves(module, name):
+    place, _, attribute = module._NAMES[name].partition(":")
+    found = importlib.import_module(place)
+    assert getattr(module, name) is (getattr(found, attribute) if attribute else found)
+    assert name in dir(module)
+
+
+def mirrored(module):
+    """{name: place} from the imports under `if TYPE_CHECKING:`."""
+    tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+    blocks = [n for n in tree.body if isinstance(n, ast.If) and n.test.id == "TYPE_CHECKING"]
+    return {
+        (alias.asname or alias.name): (node.module, alias.name)
+        for block in blocks
+        for node in block.body
+        for alias in node.names
+    }
+
+
+@pytest.mark.parametrize("module", LAZY, ids=lambda m: m.__name__)
+def test_type_checkers_see_the_same_names(module):
+    expected = {}
+    for name, place in module._NAMES.items():
+        home, colon, attribute = place.partition(":")
+        expected[name] = (home, attribute) if colon else tuple(home.rsplit(".", 1))
+    assert mirrored(module) == expected
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match=r"'framework' has no attribute 'reduce_sun'; did you "
+                       "mean 'reduce_sum'"):  # fmt: skip
+        getattr(tf, "reduce_sun")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"'framework\.keras' has no attribute 'zzz'$"):
+        getattr(keras, "zzz")  # noqa: B009
+    assert not hasattr(tf, "__wrapped__")
+
+
+def run(program):
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stdout.split()
+
+
+def test_what_nobody_asked_for_is_not_imported():
+    """`import framework` loads the core and the op table; each room comes with its first name."""
+    loaded = set(run("import sys, framework; print(*sys.modules)"))
+    rooms = {m.split(".")[1] for m in loaded if m.startswith("framework.")}
+    assert rooms <= {"core", "ops", "kernels"}
+    heavy = {"tqdm", "h5py", "asyncio", "unittest", "concurrent.futures", "framework.keras"}
+    assert heavy & loaded == set()
+    after = set(run("import sys, framework as tf; tf.nn.relu; tf.keras.ops; print(*sys.modules)"))
+    assert "framework.functions.neural" in after
+    assert "framework.optimizers" not in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import framework.keras as keras; keras.ops.add",
+        "from framework import keras; keras.losses.MeanSquaredError",
+        "from framework.keras.losses import MeanSquaredError",
+        "from framework.keras import ops; ops.numpy.add; ops.nn.relu",
+        "import framework as tf; tf.keras.optimizers.Adam; tf.losses; tf.optimizers.SGD",
+        "import framework as tf; tf.math.add; tf.nn.relu; tf.linalg.matmul; tf.random.normal",
+        "import framework as tf; tf.contrib.eager.gradients_function; tf.compat.lin_space",
+        "import framework as tf; tf.data.Dataset; tf.autodiff.GradientTape; tf.initializers.Zeros",
+        "from framework import math, nn, random; random.set_seed(1); math.exp(1.0)",
+    ],
+)
+def test_every_way_of_importing(line):
+    assert run(line + "; print('ok')") == ["ok"]
+
+
+@pytest.mark.parametrize("module", PLAIN, ids=lambda m: m.__name__)
+def test_dir_shows_public_names_only(module):
+    public = [n for n in dir(module) if not n.startswith("_")]
+    assert public
+    assert {"np", "annotations", "tensor", "ops"} & set(public) == set()
+
+
+def test_one_function_under_all_its_names():
+    for name in ("add", "multiply", "exp", "reduce_sum", "argmax", "cumsum", "sigmoid", "tanh"):
+        assert getattr(tf, name) is getattr(tf.math, name)
+    assert tf.matmul is tf.linalg.matmul
+    assert tf.norm is tf.linalg.norm
+    assert tf.nn.tanh is tf.tanh
+    assert tf.math.softmax is tf.nn.softmax
+    assert tf.cast is tf.dtypes.cast
+    assert tf.nn.swish is tf.nn.silu
+    assert keras.ops.swish is keras.ops.silu
+    assert keras.initializers.glorot_uniform is keras.initializers.GlorotUniform
+    assert tf.half is tf.dtypes.float16
+
+
+FUNCTIONS = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (tf, *PLAIN[:4], tf.debugging)
+    for name in dir(module)
+    if not name.startswith("_") and inspect.isfunction(getattr(module, name))
+    and getattr(module, name).__module__.startswith("framework.functions")
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_tensorflows_functions_are_declared(function):
+    """A real signature, with TensorFlow's `name`, and a sentence of documentation."""
+    parameters = inspect.signature(function).parameters
+    without_name = {"set_seed", "get_global_generator", "set_global_generator", "silu", "is_tensor",
+                    "is_numeric_tensor"}  # fmt: skip
+    assert "name" in parameters or function.__name__ in without_name
+    assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    assert function.__doc__
+
+
+def test_constants():
+    assert tf.newaxis is None
+    assert keras.backend.backend() == keras.config.backend() == "framework"
+    assert keras.version() == keras.__version__
+    assert tf.UnconnectedGradients.ZERO.value == "zero"
+    assert tf.executing_eagerly() is True
+    assert tf.enable_eager_execution() is None
