@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from framework.core.cast import cast
 from framework.core.op import elementwise, no_derivative
 from framework.core.quiet import quiet
 from framework.kernels import choose
@@ -80,7 +81,17 @@ floor_mod = binary(
 negative = unary("negative", np.negative, lambda g: -g)
 identity = unary("identity", lambda x: x, lambda g: g)
 stop_gradient = unary("stop_gradient", lambda x: x, no_derivative)
-absolute = unary("abs", np.abs, lambda g, x: g * sign(x))  # 0 at 0
+# Rules meet the conjugate of TensorFlow's cotangent (GradientTape says why): 1 at both ends.
+conj = unary("conj", np.conj, lambda g: conj(g))
+
+
+def _abs_vjp(g, x):
+    slope = sign(x)  # 0 at 0
+    dtype = getattr(x, "array", x).dtype
+    return cast(g, dtype=dtype) * conj(slope) if dtype.kind == "c" else g * slope
+
+
+absolute = unary("abs", np.abs, _abs_vjp)
 square = unary("square", np.square, lambda g, x: g * (x * 2))
 reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g * y * y))
 
@@ -167,19 +178,26 @@ atan2 = binary(
 # ---- activations with a rule of their own --------------------------------------------------------
 
 
+# A ufunc with a 0-d array takes half the time of one with a Python number.
+_floats = [np.dtype(t) for t in ("float16", "float32", "float64")]
+_zero_of = {dtype: np.zeros((), dtype) for dtype in _floats}
+_one_of = {dtype: np.ones((), dtype) for dtype in _floats}
+
+
 def _relu(x):
     return np.maximum(x, _zero_of.get(x.dtype, 0))
 
 
-# np.maximum with a 0-d array takes half the time of np.maximum with a Python number.
-_zero_of = {np.dtype(t): np.zeros((), t) for t in ("float16", "float32", "float64")}
+def _sigmoid(x):
+    one = _one_of.get(x.dtype, 1)
+    return np.true_divide(one, np.add(np.exp(np.negative(x)), one))
+
+
+def _softplus(x):
+    return np.maximum(x, _zero_of.get(x.dtype, 0)) + np.log1p(np.exp(np.negative(np.abs(x))))
+
 
 # 0 at 0; the product, as in TensorFlow, is faster than a choice
 relu = unary("relu", _relu, lambda g, y: multiply(g, greater(y, 0)))
-sigmoid = unary(
-    "sigmoid", quiet(lambda x: np.reciprocal(np.exp(-x) + 1)), lambda g, y: g * (y - y * y)
-)
-softplus = unary(
-    "softplus", lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
-    lambda g, x: g * sigmoid(x),
-)  # fmt: skip
+sigmoid = unary("sigmoid", quiet(_sigmoid), lambda g, y: g * (y - y * y))
+softplus = unary("softplus", quiet(_softplus), lambda g, x: g * sigmoid(x))

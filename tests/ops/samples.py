@@ -93,6 +93,7 @@ def wide_matrix_row(n):
 
 _UNARY = {  # op: (low, high) of its argument
     "negative": (-2, 2), "identity": (-2, 2), "abs": (-2, 2), "square": (-2, 2),
+    "conj": (-2, 2),
     "reciprocal": (-2, 2), "sqrt": (0.3, 3), "rsqrt": (0.3, 3), "exp": (-2, 2), "expm1": (-2, 2),
     "log": (0.3, 3), "log1p": (-0.6, 3), "sin": (-2, 2), "cos": (-2, 2), "tan": (-1, 1),
     "asin": (-0.7, 0.7), "acos": (-0.7, 0.7), "atan": (-2, 2), "sinh": (-2, 2), "cosh": (-2, 2),
