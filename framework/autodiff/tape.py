@@ -1,13 +1,20 @@
 """GradientTape: records what descends from the watched, and walks the record back.
 
-A record is the tuple `(op, entries, outputs)`:
+The record is a list of edges, in the order of the operations: for each live input with a rule
+`(made, last, op, rule, serial, shape, count, read)`, where
 
-- `entries`: for each live input with a rule `(rule, serial, shape, arguments)`: the rule, the
-  input's serial, its shape where it may have been broadcast (else None) and what the rule reads.
-  A joint rule has one entry whose serial and shape are tuples and which has `needed` besides.
-- `outputs`: the output's serial; for an op of several outputs a tuple of (serial, shape, dtype).
+- `made` is the output's serial, `serial` the input's;
+- `last` says that walking back, this is the last edge of its op: the cotangent is used up;
+- `shape` is the input's where it may have been broadcast, else None;
+- `read` is what the rule reads after the cotangent: nothing (`count` 0), one value, or a tuple.
+
+An op with a joint rule or with several outputs is one edge whose rule is None: `made` is then a
+tuple of (serial, shape, dtype) and `read` what `_joined` takes.
 
 Nothing else is kept: arrays that no rule names die with their tensors.
+
+The gradient by a complex number is TensorFlow's, the conjugate of the derivative. It is conjugated
+where a walk starts and where it ends; on the way rules multiply by plain derivatives.
 """
 
 import enum
@@ -20,7 +27,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, 
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
-from framework.ops.elementwise import identity
+from framework.ops.elementwise import conj, identity
 from framework.ops.movement import broadcast_to, sum_to
 
 
@@ -59,7 +66,7 @@ class GradientTape(Recorder):
         self._clear()
 
     def _clear(self):
-        self._records = []
+        self._edges = []
         self._live = set()  # serials of the watched and of all that descends from them
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial -> watched variable
@@ -150,24 +157,28 @@ class GradientTape(Recorder):
             plan = op.plan(mask)
         if plan is None:
             return
-        if op.backward is not None:
-            entries = (self._joint_entry(op, plan[0], args, attrs, outputs, saved),)
-        else:
-            entries = []
-            for i, rule, pick in plan:
-                arg = args[i]
-                shape = arg.array.shape if op.broadcasts else None
-                picked = () if pick is None else pick(args, attrs, outputs, saved)
-                entries.append((rule, arg.serial, shape, picked))
-        if op.outputs == 1:
-            (output,) = outputs
-            made = output.serial
-            if made is None:
-                made = output.serial = next(serials)
-            live.add(made)
-        else:
+        if op.joined:
             made = tuple([self._made(output) for output in outputs])
-        self._records.append((op, entries, made))
+            read = self._joined_read(op, plan, args, attrs, outputs, saved)
+            self._edges.append((made, True, op, None, None, None, 0, read))
+            return
+        (output,) = outputs
+        made = output.serial
+        if made is None:
+            made = output.serial = next(serials)
+        live.add(made)
+        last = True  # the first edge appended is the last one met on the way back
+        for i, rule, pick in plan:
+            arg = args[i]
+            shape = arg.array.shape if op.broadcasts else None
+            if pick is None:
+                count, read = 0, None
+            elif type(pick) is int:
+                count, read = 1, args[pick] if pick >= 0 else output
+            else:
+                count, read = 2, pick(args, attrs, outputs, saved)
+            self._edges.append((made, last, op, rule, arg.serial, shape, count, read))
+            last = False
 
     def _made(self, output):
         """One of several outputs, as a record keeps it."""
@@ -176,16 +187,23 @@ class GradientTape(Recorder):
         self._live.add(output.serial)
         return output.serial, output.array.shape, output.array.dtype
 
-    def _joint_entry(self, op, plan, args, attrs, outputs, saved):
-        positions, rule, pick = plan
-        needed = [False] * len(args)
-        for i in positions:
-            needed[i] = True
-        found = [args[i].serial if n else None for i, n in enumerate(needed)]
-        shapes = [args[i].array.shape if n else None for i, n in enumerate(needed)]
-        inputs = (args, attrs) if op.composite is not None else None
-        picked = () if pick is None else pick(args, attrs, outputs, saved)
-        return rule, found, shapes, picked, tuple(needed), inputs
+    def _joined_read(self, op, plan, args, attrs, outputs, saved):
+        """What is kept for an op with a joint rule or several outputs.
+
+        A list of (serials, shapes, rule, arguments, needed, inputs), one for a joint rule, else
+        one for each input with a rule. `needed` says which inputs are live; `inputs` are all of
+        them, kept where a composite may have to stand in for the rule.
+        """
+        found = []
+        for positions, rule, pick in plan:
+            live = positions if op.backward is not None else (positions,)
+            needed = tuple([i in live for i in range(len(args))])
+            ends = [args[i].serial if n else None for i, n in enumerate(needed)]
+            shapes = [args[i].array.shape if n else None for i, n in enumerate(needed)]
+            arguments = () if pick is None else pick(args, attrs, outputs, saved)
+            inputs = (args, attrs) if op.composite is not None else None
+            found.append((ends, shapes, rule, arguments, needed, inputs))
+        return found
 
     def variable_read(self, variable, tensor):
         serial = variable.serial
@@ -197,6 +215,10 @@ class GradientTape(Recorder):
             tensor.serial = next(serials)
         self._live.add(tensor.serial)
         self._reads[serial].append(tensor.serial)
+
+    def recorded_ops(self):
+        """The ops on the record, in order."""
+        return [op for _, last, op, *_ in self._edges if last]
 
     # ---- gradients ----
 
@@ -277,59 +299,65 @@ class GradientTape(Recorder):
                 seed = Tensor(seed) if taped else seed
             else:
                 seed = _seed(given, array, taped)
+            if array.dtype.kind == "c":
+                seed = conj(seed)
             _accumulate(grads, found.serial, seed)
         return grads
 
     def _walk_back(self, grads, sources, taped):
-        records = self._records
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
-        walking = list(records) if self._persistent else records
-        while walking:
-            op, entries, made = walking.pop()
-            if type(made) is tuple:
-                g = _cotangents(grads, kept, made, taped)
-            else:
-                g = grads.get(made) if made in kept else grads.pop(made, None)
+        edges = list(self._edges) if self._persistent else self._edges
+        while edges:
+            made, last, op, rule, serial, shape, count, read = edges.pop()
+            if rule is None:
+                self._joined(op, made, read, grads, needed, kept, taped)
+                continue
+            g = grads.get(made)
             if g is None:
                 continue
-            if op.backward is not None:
-                self._joint(op, entries[0], g, grads, needed, taped)
+            if last and made not in kept:
+                del grads[made]
+            if needed is not None and serial not in needed:
                 continue
-            for rule, serial, shape, arguments in entries:
-                if needed is not None and serial not in needed:
-                    continue
-                if taped or not arguments:
-                    d = rule(g, *arguments)
-                elif len(arguments) == 1:
-                    (x,) = arguments
-                    d = rule(g, x.array if type(x) is Tensor else x)
-                else:
-                    d = rule(g, *[_arrays(x) for x in arguments])
-                if d is None:
-                    continue
-                if shape is not None and d.shape != shape:
-                    d = sum_to(d, shape=shape) if taped else sum_to.forward(d, shape=shape)
-                grads[serial] = grads[serial] + d if serial in grads else d
+            if not count:
+                d = rule(g)
+            elif count == 1:
+                d = rule(g, read if taped or type(read) is not Tensor else read.array)
+            else:
+                d = rule(g, *(read if taped else [_arrays(x) for x in read]))
+            if d is None:
+                continue
+            if shape is not None and d.shape != shape:
+                d = sum_to(d, shape=shape) if taped else sum_to.forward(d, shape=shape)
+            grads[serial] = grads[serial] + d if serial in grads else d
 
-    def _joint(self, op, entry, g, grads, needed, taped):
-        _, found, shapes, arguments, asked, inputs = entry
-        if needed is not None:
-            asked = tuple(a and s in needed for a, s in zip(asked, found, strict=True))
-        if not any(asked):
+    def _joined(self, op, made, read, grads, needed, kept, taped):
+        """Walk back over an op with a joint rule or several outputs."""
+        g = _cotangents(grads, kept, made, taped)
+        if g is None:
             return
-        if taped and inputs is not None and _differentiating():
-            ds = _through_composite(op, inputs, asked, g)
-        else:
-            if not taped:
-                arguments = [_arrays(a) for a in arguments]
-            ds = op.call_backward(g, arguments, asked)
-        for serial, shape, d, is_asked in zip(found, shapes, ds, asked, strict=True):
-            if d is None or not is_asked:
+        if op.outputs == 1:
+            (g,) = g
+        for ends, shapes, rule, arguments, live, inputs in read:
+            asked = live
+            if needed is not None:
+                asked = tuple([a and s in needed for a, s in zip(live, ends, strict=True)])
+            if not any(asked):
                 continue
-            fits = not op.broadcasts or d.shape == shape
-            _accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
+            if taped and inputs is not None and _differentiating():
+                ds = _through_composite(op, inputs, asked, g)
+            else:
+                values = arguments if taped else [_arrays(a) for a in arguments]
+                if op.backward is None:
+                    ds = [rule(g, *values) if a else None for a in asked]
+                else:
+                    ds = op.call_backward(g, values, asked)
+            for serial, shape, d, is_asked in zip(ends, shapes, ds, asked, strict=True):
+                if d is not None and is_asked:
+                    fits = not op.broadcasts or d.shape == shape
+                    _accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
 
     def _serials_of(self, sources):
         found = set()
@@ -338,6 +366,7 @@ class GradientTape(Recorder):
                 found.update(self._reads.get(source.serial, ()))
             else:
                 found.add(source.serial)
+        found.discard(None)  # tensors that no tape has met
         return found
 
     def _on_the_way(self, source_serials):
@@ -347,13 +376,12 @@ class GradientTape(Recorder):
         ):
             return None
         needed = set(source_serials)
-        for op, entries, made in self._records:
-            if op.backward is not None:
-                touched = any(s in needed for s in entries[0][1])
-            else:
-                touched = any(entry[1] in needed for entry in entries)
-            if touched:
-                needed.update(s for s, _, _ in made) if type(made) is tuple else needed.add(made)
+        for made, _, _, rule, serial, _, _, read in self._edges:
+            if rule is not None:
+                if serial in needed:
+                    needed.add(made)
+            elif any(end in needed for ends, *_ in read for end in ends):
+                needed.update([output for output, _, _ in made])
         return needed
 
     def _found(self, grads, source, zero):
@@ -365,6 +393,8 @@ class GradientTape(Recorder):
                     g = grads[serial] if g is None else g + grads[serial]
         array = source.array
         if g is not None and array.dtype.kind in "fcV":
+            if array.dtype.kind == "c":
+                g = conj(g)
             if type(g) is Tensor:
                 return g
             return Tensor(g if type(g) is np.ndarray else np.asarray(g))

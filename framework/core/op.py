@@ -13,6 +13,7 @@ from framework.core.errors import FrameworkError
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
+_new = object.__new__
 KINDS = ("elementwise", "reduction", "movement", "contraction", "opaque")
 
 table = {}
@@ -67,8 +68,8 @@ class Op:
     """
 
     __slots__ = (
-        "backward", "broadcasts", "composite", "derivative", "forward", "infer", "inputs", "kind", "name",
-        "outputs", "plain", "plans", "saves", "takes_needed", "variadic", "vjps",
+        "backward", "broadcasts", "composite", "derivative", "forward", "infer", "inputs", "joined",
+        "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +83,7 @@ class Op:
         self.plain = outputs == 1 and not saves
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
+        self.joined = backward is not None or outputs != 1  # no cotangent for each input alone
         self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
         self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
         if not vjps and backward is None:
@@ -116,7 +118,8 @@ class Op:
         """The one output as a tensor; recorders are told."""
         if type(value) is not ndarray:
             value = np.asarray(value)
-        output = Tensor(value)
+        output = _new(Tensor)  # as Tensor(value) does it, without the call
+        output.array, output.serial = value, None
         for recorder in thread.stack:
             recorder.op(self, args, attrs, (output,), None)
         return output
@@ -142,8 +145,9 @@ class Op:
         """What a tape does for the live inputs in `mask` (bit i: input i is live).
 
         None where no live input has a rule; otherwise a tuple of (position, rule, pick), or for
-        a joint rule ((positions,), rule, pick), where `pick(args, attrs, y, saved)` gives the
-        rule's arguments after `g`.
+        a joint rule ((positions,), rule, pick). `pick` says what the rule reads after `g`: None
+        for nothing, an int for the input at that position alone (-1: for the output alone), else
+        a function `pick(args, attrs, y, saved)` that gives the arguments.
         """
         if mask not in self.plans:
             live = [i for i in range(mask.bit_length()) if mask >> i & 1]
@@ -152,7 +156,7 @@ class Op:
 
     def _make_plan(self, live):
         if self.backward is not None:
-            return ((tuple(live), self.backward, _picker(self, self.backward)),)
+            return ((tuple(live), self.backward, _gather(self, self.backward)),)
         if not self.derivative:
             return None
         rules = [(i, self.vjps[i]) for i in live]
@@ -213,18 +217,22 @@ def _inputs(forward):
 
 
 def _picker(op, rule):
-    """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
+    """The `pick` of a rule (see `Op.plan`)."""
     names = list(inspect.signature(rule).parameters)[1:]
-    names = [n for n in names if n != "needed"]
     if not names:
         return None
-    if len(names) == 1 and not op.variadic:
-        if names[0] == "y" and op.outputs == 1:
-            return lambda args, attrs, y, saved: y
+    if len(names) == 1 and not op.joined:
+        if names[0] == "y":
+            return -1
         if names[0] in op.inputs:
-            i = op.inputs.index(names[0])
-            return lambda args, attrs, y, saved: (args[i],)
-    getters = [_getter(op, name) for name in names]
+            return op.inputs.index(names[0])
+    return _gather(op, rule)
+
+
+def _gather(op, rule):
+    """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
+    names = list(inspect.signature(rule).parameters)[1:]
+    getters = [_getter(op, name) for name in names if name != "needed"]
     return lambda args, attrs, y, saved: tuple([get(args, attrs, y, saved) for get in getters])
 
 

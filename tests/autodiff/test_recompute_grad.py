@@ -80,7 +80,7 @@ def test_inner_values_are_not_recorded():
     with tf.GradientTape() as tape:
         tape.watch(x)
         tf.recompute_grad(lambda x: tf.sin(tf.cos(tf.exp(x))))(x)
-    assert len(tape._records) == 1
+    assert len(tape.recorded_ops()) == 1
 
 
 @pytest.mark.parametrize("recompute", [lambda f: f, tf.recompute_grad])

@@ -189,6 +189,46 @@ def test_gradients_have_their_sources_dtype():
     assert values(found) == [3.0, 2.0]
 
 
+# ---- complex numbers ---------------------------------------------------------------------------
+
+
+@tf.custom_gradient
+def own_square(z):
+    return z * z, lambda dy: dy * 2 * tf.constant(np.conj(z.numpy()))
+
+
+COMPLEX = {  # the gradient is the conjugate of the derivative
+    "square": (lambda z: z * z, lambda z: np.conj(2 * z)),
+    "tf.square": (lambda z: tf.square(z), lambda z: np.conj(2 * z)),
+    "exp": (lambda z: tf.exp(z), lambda z: np.conj(np.exp(z))),
+    "sin": (lambda z: tf.sin(z), lambda z: np.conj(np.cos(z))),
+    "quotient": (lambda z: 1.0 / z, lambda z: np.conj(-1 / z**2)),
+    "abs": (lambda z: tf.abs(z), lambda z: z / abs(z)),
+    "abs of a square": (lambda z: tf.abs(z * z), lambda z: 2 * z),
+    "an own gradient": (own_square, lambda z: np.conj(2 * z)),
+    "an own gradient of another": (lambda z: own_square(z * z), lambda z: np.conj(4 * z**3)),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_the_gradient_by_a_complex_number(name):
+    function, expected = COMPLEX[name]
+    z = tf.constant(1 + 2j, tf.complex128)
+    tape, y = taped(function, z)
+    np.testing.assert_allclose(tape.gradient(y, z).numpy(), expected(1 + 2j))
+
+
+def test_second_derivatives_by_complex_numbers():
+    z = tf.constant(1 + 2j, tf.complex128)
+    with tf.GradientTape() as outer:
+        outer.watch(z)
+        tape, y = taped(lambda z: z * z * z, z)
+        first = tape.gradient(y, z)
+    np.testing.assert_allclose(first.numpy(), np.conj(3 * (1 + 2j) ** 2))
+    # the gradient of the conjugate of 3 z² by z, of which TensorFlow conjugates the cotangent, 1
+    np.testing.assert_allclose(outer.gradient(first, z).numpy(), np.conj(6 * (1 + 2j)))
+
+
 # ---- output_gradients ----------------------------------------------------------------------------
 
 SEEDS = {  # of the target [x * y, x], x = 3, y = 2
