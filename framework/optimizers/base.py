@@ -241,6 +241,9 @@ class Optimizer(Configurable):
 
     def _update_plainly(self, variable, grad, lr, step, decays):
         slots = self._slots_of(variable)
+        if not slots and not decays:
+            variable.hold(self.update(variable.array, grad, None, lr, step))
+            return
         values = {name: v.array for name, v in slots.items()}
         new = self._whole_update(variable.array, grad, lr, step, decays, values)
         variable.hold(new.pop("param"))
