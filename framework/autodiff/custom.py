@@ -157,7 +157,8 @@ class _Call:
 
     def __call__(self, g):
         taped = type(g[0]) is Tensor
-        found = self._gradients(g if taped else [Tensor(np.asarray(each)) for each in g])
+        dys = g if taped else [Tensor(np.asarray(each)) for each in g]
+        found = self._gradients([_turned(dy) for dy in dys])
         fitted = [_fitted(d, *spec, i) for i, (d, spec) in enumerate(zip(found, self._specs))]
         if not taped:
             fitted = [None if d is None else d.array for d in fitted]
@@ -199,7 +200,12 @@ def _fitted(d, shape, dtype, position):
             f"custom_gradient: grad_fn's gradient number {position} has shape {d.array.shape}, the "
             f"input it belongs to {shape}. Sum it over the axes that were broadcast."
         )
-    return d if d.array.dtype == dtype else cast(d, dtype=dtype)
+    return _turned(d if d.array.dtype == dtype else cast(d, dtype=dtype))
+
+
+def _turned(d):
+    """From what rules meet to what users do, and back: the conjugate, if complex."""
+    return elementwise.conj(d) if d.array.dtype.kind == "c" else d
 
 
 def _pair(returned, decorated):

@@ -86,9 +86,10 @@ conj = unary("conj", np.conj, lambda g: conj(g))
 
 
 def _abs_vjp(g, x):
-    slope = sign(x)  # 0 at 0
     dtype = getattr(x, "array", x).dtype
-    return cast(g, dtype=dtype) * conj(slope) if dtype.kind == "c" else g * slope
+    if dtype.kind == "c":
+        return cast(divide_no_nan(g, absolute(x)), dtype=dtype) * conj(x)
+    return g * sign(x)  # 0 at 0
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
