@@ -477,3 +477,34 @@ def test_as_text():
     )
     assert repr(Dataset.range(3).map(lambda x: 1 / 0)) == "<MapDataset>"
     assert Dataset.range(0)  # a dataset is true, whatever is in it
+
+
+UNKNOWN, INFINITE = UNKNOWN_CARDINALITY, INFINITE_CARDINALITY
+ROWS_ALONE = Dataset.range(10)
+SOME = ROWS_ALONE.filter(lambda x: True)
+
+CARDINALITIES = [
+    (Dataset.zip(ROWS_ALONE, SOME), UNKNOWN),
+    (Dataset.zip(ROWS_ALONE, Dataset.counter()), 10),
+    (Dataset.zip(Dataset.counter(), Dataset.counter()), INFINITE),
+    (ROWS_ALONE.concatenate(SOME), UNKNOWN),
+    (SOME.concatenate(ROWS_ALONE.repeat()), INFINITE),
+    (ROWS_ALONE.repeat(), INFINITE),
+    (SOME.repeat(), INFINITE),
+    (SOME.repeat(2), UNKNOWN),
+    (SOME.batch(3), UNKNOWN),
+    (ROWS_ALONE.repeat().batch(3), INFINITE),
+    (ROWS_ALONE.repeat().take(25).batch(10), 3),
+    (ROWS_ALONE.repeat().skip(3), INFINITE),
+    (SOME.take(3), UNKNOWN),
+    (ROWS_ALONE.batch(5, drop_remainder=True).unbatch(), 10),
+    (ROWS_ALONE.batch(5).unbatch(), UNKNOWN),
+    (ROWS_ALONE.shuffle(3).cache().prefetch(1).map(lambda x: x).enumerate(), 10),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CARDINALITIES)))
+def test_cardinality_is_tensorflows(number):
+    made, expected = CARDINALITIES[number]
+    assert made.cardinality().dtype == "int64"
+    assert made.cardinality().item() == expected
