@@ -74,8 +74,7 @@ def make_vjp(f, params=None, persistent=True):
             result = f(*args)
             if result is None:
                 raise InvalidArgumentError(_returned_none(f))
-            # an argument returned as it is becomes a result of its own
-            result = nest.map_structure(lambda r: identity(tensor(r)), result)
+            result = nest.map_structure(tensor, result)
         return result, lambda dy=None: tape.gradient(result, sources, output_gradients=dy)
 
     return value_and_vjp

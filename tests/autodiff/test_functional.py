@@ -123,6 +123,9 @@ def test_make_vjp():
     assert values(vjp(dy=4.0)) == [4.0]
     with pytest.raises(RuntimeError, match="non-persistent"):
         vjp()
+    value, vjp = make_vjp(lambda x: {"number": 3.0, "x": x})(2.0)
+    assert values(value) == {"number": 3.0, "x": 2.0}
+    assert values(vjp()) == [1.0]
 
 
 def test_implicit_gradients():
