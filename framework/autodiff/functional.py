@@ -177,10 +177,6 @@ def implicit_grad(f):
     return gradients
 
 
-implicit_val_and_grad = implicit_value_and_gradients
-implicit_gradients = implicit_grad
-
-
 def _returned_none(f):
     return (
         "Cannot differentiate a function that returns None; did you forget to return a value from "

@@ -17,6 +17,7 @@ from framework.core.variable import KerasVariable
 from framework.layers import Dense, Dropout
 from framework.losses import SparseCategoricalCrossentropy
 from framework.metrics import Mean, SparseCategoricalAccuracy
+from framework.models import Sequential
 from framework.optimizers import SGD, Adam
 from tests.compiler.replay import MissError, Replay
 
@@ -112,18 +113,16 @@ def test_a_step_on_raw_variables():
 def layered_world(optimizer):
     def world():
         tf.random.set_seed(3)
-        layers = [Dense(8, "relu"), Dropout(0.25, seed=5), Dense(3)]
+        model = Sequential([Dense(8, "relu"), Dropout(0.25, seed=5), Dense(3)])
         loss_function = SparseCategoricalCrossentropy(from_logits=True)
         mean, accuracy = Mean(), SparseCategoricalAccuracy()
         made = optimizer()
 
         def step(x, y):
             with tf.GradientTape() as tape:
-                logits = x
-                for layer in layers:
-                    logits = layer(logits, training=True)
+                logits = model(x, training=True)
                 loss = loss_function(y, logits)
-            variables = [v for layer in layers for v in layer.trainable_variables]
+            variables = model.trainable_variables
             grads = tape.gradient(loss, variables)
             made.apply_gradients(zip(grads, variables, strict=True))
             mean.update_state(loss)
@@ -131,7 +130,7 @@ def layered_world(optimizer):
             return loss, mean.result(), accuracy.result()
 
         return step, lambda: [
-            v for owner in (*layers, made, mean, accuracy) for v in owner.variables
+            v for owner in (model, made, mean, accuracy) for v in owner.variables
         ]  # fmt: skip
 
     return world
@@ -151,6 +150,19 @@ OPTIMIZERS = {
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_step_with_layers_optimizers_and_metrics(name):
     assert_replay_is_eager(layered_world(OPTIMIZERS[name]))
+
+
+def test_the_step_that_a_model_makes():
+    def world():
+        tf.random.set_seed(3)
+        model = Sequential([Dense(8, "relu"), Dropout(0.25, seed=5), Dense(3)])
+        model.build((None, 5))
+        optimizer = Adam(0.01)
+        loss = SparseCategoricalCrossentropy(from_logits=True)
+        step = model.training_step(loss=loss, optimizer=optimizer)
+        return step, lambda: [*model.variables, *optimizer.variables]
+
+    assert_replay_is_eager(world)
 
 
 def test_the_learning_rate_is_read_anew():
