@@ -120,13 +120,24 @@ class CustomGradient:
 
     def _symbolic(self, f, args, kwargs):
         """KerasTensors like the results; a model made of them calls this function anew."""
-        with calling(getattr(self, "__name__", "custom_gradient")):
+        operation = _Operation(self, f)
+        with calling(operation.name):
             result, _ = _pair(f(*args, **kwargs), self)
-        flat = nest.flatten(result)
-        made = [KerasTensor(r.shape, r.dtype) for r in flat]
+        made = [KerasTensor(r.shape, r.dtype, name=operation.name) for r in nest.flatten(result)]
         for i, each in enumerate(made):
-            each.origin = (lambda *a, **k: nest.flatten(self._call(f, a, k)), args, kwargs, i)
+            each.origin = (operation, args, kwargs, i)
         return nest.pack_sequence_as(result, made)
+
+
+class _Operation:
+    """What KerasTensors remember as their origin: the function, giving a flat list."""
+
+    def __init__(self, decorated, f):
+        self.name = getattr(decorated, "__name__", "custom_gradient")
+        self._decorated, self._f = decorated, f
+
+    def __call__(self, *args, **kwargs):
+        return nest.flatten(self._decorated._call(self._f, args, kwargs))
 
 
 class _CallOp(Op):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework import keras
 from framework.core import nest, recorders
 from framework.core.op import table
 from tests.autodiff.values import values
@@ -573,3 +574,27 @@ def test_grad_pass_through_of_a_rounding_that_reads_a_variable():
     np.testing.assert_allclose(y, [3.0, 7.5])
     assert values(tape.gradient(y, [x, scale])) == [[3.0, 3.0], None]
     assert rounded.__name__ == "rounded"
+
+
+# ---- on KerasTensors -----------------------------------------------------------------------------
+
+
+def test_a_functional_model_calls_the_function_anew():
+    calls = []
+
+    @tf.custom_gradient
+    def reversed_gradient(x, pair):
+        calls.append(type(x))
+        return {"a": x * 2.0, "b": (pair[0], pair[1] + 1.0)}, lambda da, *db: (-da, None, None)
+
+    inputs = keras.Input((3,))
+    hidden = keras.layers.Dense(2, use_bias=False, kernel_initializer="ones")(inputs)
+    found = reversed_gradient(hidden, [hidden, hidden])
+    assert tuple(found["b"][1].shape) == (None, 2)
+    model = keras.Model(inputs, [found["a"], found["b"][1]])
+    with tf.GradientTape() as tape:
+        a, b = model(tf.ones([1, 3]))
+        y = tf.reduce_sum(a) + tf.reduce_sum(b)
+    assert values([a, b]) == [[[6.0, 6.0]], [[4.0, 4.0]]]
+    assert values(tape.gradient(y, model.trainable_variables)) == [[[-1.0, -1.0]] * 3]
+    assert calls[-1] is tf.Tensor
