@@ -17,25 +17,25 @@ The gradient by a complex number is TensorFlow's, the conjugate of the derivativ
 where a walk starts and where it ends; on the way rules multiply by plain derivatives.
 """
 
-import enum
-
 import numpy as np
 
+from framework.autodiff.ends import (
+    SOURCES,
+    UnconnectedGradients,
+    accumulate,
+    arrays,
+    check_source,
+    cotangents,
+    seeds,
+    wants_zero,
+)
 from framework.core import nest, recorders
-from framework.core.doors import tensor
-from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, TapeError
+from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable, Variable
+from framework.core.variable import CoreVariable
 from framework.ops.elementwise import conj, identity
-from framework.ops.movement import broadcast_to, sum_to
-
-
-class UnconnectedGradients(enum.Enum):
-    """What `gradient` gives for a source that the target does not depend on."""
-
-    NONE = "none"
-    ZERO = "zero"
+from framework.ops.movement import sum_to
 
 
 class GradientTape(Recorder):
@@ -242,7 +242,7 @@ class GradientTape(Recorder):
         Raises:
             RuntimeError: a second call on a tape that is not persistent.
         """
-        zero = _wants_zero(unconnected_gradients)
+        zero = wants_zero(unconnected_gradients)
         self._use()
         if target is None:
             raise TypeError(
@@ -251,10 +251,10 @@ class GradientTape(Recorder):
             )
         flat_sources = nest.flatten(sources)
         for source in flat_sources:
-            if type(source) not in _SOURCES:
-                _check_source(source)
+            if type(source) not in SOURCES:
+                check_source(source)
         taped = any(r.differentiates or r.replays for r in thread.stack)
-        grads = self._seeds(target, output_gradients, taped)
+        grads = seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
             found = [self._found(grads, s, zero) for s in flat_sources]
@@ -273,36 +273,6 @@ class GradientTape(Recorder):
             if self._recording:
                 self._stop()
             self._consumed = True
-
-    def _seeds(self, target, output_gradients, taped):
-        """The cotangents of the targets: serial -> array (a tensor where `taped`)."""
-        if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-            one = _ONES.get(target.array.dtype)  # the usual case: a loss
-            if one is not None:
-                if target.serial is None:  # on no tape; it may be a source all the same
-                    target.serial = next(serials)
-                return {target.serial: Tensor(one) if taped else one}
-        targets = nest.flatten(target)
-        seeds = [None] * len(targets)
-        if output_gradients is not None:
-            seeds = _matched(target, output_gradients, len(targets))
-        grads = {}
-        for item, given in zip(targets, seeds, strict=True):
-            found = item if isinstance(item, CoreVariable) else tensor(item)
-            array = found.array
-            if array.dtype.kind not in "fcV":
-                continue
-            if found.serial is None:
-                found.serial = next(serials)
-            if given is None:
-                seed = np.ones(array.shape, array.dtype)
-                seed = Tensor(seed) if taped else seed
-            else:
-                seed = _seed(given, array, taped)
-            if array.dtype.kind == "c":
-                seed = conj(seed)
-            _accumulate(grads, found.serial, seed)
-        return grads
 
     def _walk_back(self, grads, sources, taped):
         serials_of_sources = self._serials_of(sources)
@@ -326,7 +296,7 @@ class GradientTape(Recorder):
             elif count == 1:
                 d = rule(g, read if taped or type(read) is not Tensor else read.array)
             else:
-                d = rule(g, *(read if taped else [_arrays(x) for x in read]))
+                d = rule(g, *(read if taped else [arrays(x) for x in read]))
             if d is None:
                 continue
             if shape is not None and d.shape != shape:
@@ -335,7 +305,7 @@ class GradientTape(Recorder):
 
     def _joined(self, op, made, read, grads, needed, kept, taped):
         """Walk back over an op with a joint rule or several outputs."""
-        g = _cotangents(grads, kept, made, taped)
+        g = cotangents(grads, kept, made, taped)
         if g is None:
             return
         if op.outputs == 1:
@@ -349,7 +319,7 @@ class GradientTape(Recorder):
             if taped and inputs is not None and _differentiating():
                 ds = _through_composite(op, inputs, asked, g)
             else:
-                values = arguments if taped else [_arrays(a) for a in arguments]
+                values = arguments if taped else [arrays(a) for a in arguments]
                 if op.backward is None:
                     ds = [rule(g, *values) if a else None for a in asked]
                 else:
@@ -357,7 +327,7 @@ class GradientTape(Recorder):
             for serial, shape, d, is_asked in zip(ends, shapes, ds, asked, strict=True):
                 if d is not None and is_asked:
                     fits = not op.broadcasts or d.shape == shape
-                    _accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
+                    accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
 
     def _serials_of(self, sources):
         found = set()
@@ -415,92 +385,6 @@ class _Pause:
     def __exit__(self, *_):
         if self._was_recording and not self._tape._recording:
             self._tape._start()
-
-
-_SOURCES = frozenset((Tensor, Variable, KerasVariable))
-_ONES = {np.dtype(t): np.ones((), t) for t in ("float32", "float64")}
-
-
-def _wants_zero(option):
-    if option is UnconnectedGradients.NONE:
-        return False
-    try:
-        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
-    except ValueError:
-        raise InvalidArgumentError(
-            f"Unknown value for unconnected_gradients: {option!r}; expected 'none' or 'zero'."
-        ) from None
-
-
-def _check_source(source):
-    if not isinstance(source, (Tensor, CoreVariable)):
-        raise InvalidArgumentError(
-            f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
-            f"{source!r} of type {type(source).__name__}."
-        )
-
-
-def _matched(target, output_gradients, count):
-    """`output_gradients` as a list, one for each leaf of `target`."""
-    seeds = nest.flatten(output_gradients)
-    if len(seeds) != count:  # a list may stand for an array
-        seeds = _leaves_up_to(target, output_gradients)
-    if len(seeds) != count:
-        raise InvalidArgumentError(
-            f"gradient: output_gradients has {len(seeds)} leaves, target {count}."
-        )
-    return seeds
-
-
-def _leaves_up_to(target, values):
-    """What stands in `values` where `target` has its leaves."""
-    if not nest.is_nested(target):
-        return [values]
-    if type(target) not in (list, tuple) or not isinstance(values, (list, tuple)):
-        return nest.flatten(values)
-    return [leaf for t, v in zip(target, values) for leaf in _leaves_up_to(t, v)]
-
-
-def _seed(seed, array, taped):
-    try:
-        seed = tensor(seed, array.dtype)
-    except DTypeError as error:
-        raise DTypeError(f"gradient: output_gradients: {error}") from None
-    if seed.array.ndim == 0 and array.ndim:
-        seed = broadcast_to(seed, shape=array.shape)
-    if seed.array.shape != array.shape:
-        raise ShapeError(
-            f"gradient: output_gradients has shape {seed.array.shape}, its target {array.shape}."
-        )
-    return seed if taped else seed.array
-
-
-def _accumulate(grads, serial, d):
-    grads[serial] = grads[serial] + d if serial in grads else d
-
-
-def _cotangents(grads, kept, made, taped):
-    """Those of an op's several outputs, zeros where one is missing; None if all are."""
-    if not any(serial in grads for serial, _, _ in made):
-        return None
-    return tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
-
-
-def _pop_or_zeros(grads, kept, output, taped):
-    serial, shape, dtype = output
-    g = grads.get(serial) if serial in kept else grads.pop(serial, None)
-    if g is None:
-        g = np.broadcast_to(np.zeros((), dtype), shape)
-        g = Tensor(g) if taped else g
-    return g
-
-
-def _arrays(value):
-    if type(value) is Tensor:
-        return value.array
-    if type(value) is tuple and any(type(v) is Tensor for v in value):
-        return tuple(v.array if type(v) is Tensor else v for v in value)
-    return value
 
 
 def _differentiating():

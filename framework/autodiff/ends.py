@@ -1,0 +1,140 @@
+"""Where a walk back over the record begins and ends: sources, targets and their cotangents."""
+
+import enum
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.recorders import serials
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, KerasVariable, Variable
+from framework.ops.elementwise import conj
+from framework.ops.movement import broadcast_to
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+SOURCES = frozenset((Tensor, Variable, KerasVariable))
+_ONES = {np.dtype(t): np.ones((), t) for t in ("float32", "float64")}
+
+
+def wants_zero(option):
+    if option is UnconnectedGradients.NONE:
+        return False
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Unknown value for unconnected_gradients: {option!r}; expected 'none' or 'zero'."
+        ) from None
+
+
+def check_source(source):
+    if not isinstance(source, (Tensor, CoreVariable)):
+        raise InvalidArgumentError(
+            f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
+            f"{source!r} of type {type(source).__name__}."
+        )
+
+
+def seeds(target, output_gradients, taped):
+    """The cotangents of the targets: serial -> array (a tensor where `taped`)."""
+    if type(target) is Tensor and output_gradients is None and not target.array.ndim:
+        one = _ONES.get(target.array.dtype)  # the usual case: a loss
+        if one is not None:
+            if target.serial is None:  # on no tape; it may be a source all the same
+                target.serial = next(serials)
+            return {target.serial: Tensor(one) if taped else one}
+    targets = nest.flatten(target)
+    given = [None] * len(targets)
+    if output_gradients is not None:
+        given = _matched(target, output_gradients, len(targets))
+    grads = {}
+    for item, each in zip(targets, given, strict=True):
+        found = item if isinstance(item, CoreVariable) else tensor(item)
+        array = found.array
+        if array.dtype.kind not in "fcV":
+            continue
+        if found.serial is None:
+            found.serial = next(serials)
+        if each is None:
+            seed = np.ones(array.shape, array.dtype)
+            seed = Tensor(seed) if taped else seed
+        else:
+            seed = _seed(each, array, taped)
+        if array.dtype.kind == "c":
+            seed = conj(seed)
+        accumulate(grads, found.serial, seed)
+    return grads
+
+
+def _matched(target, output_gradients, count):
+    """`output_gradients` as a list, one for each leaf of `target`."""
+    seeds = nest.flatten(output_gradients)
+    if len(seeds) != count:  # a list may stand for an array
+        seeds = _leaves_up_to(target, output_gradients)
+    if len(seeds) != count:
+        raise InvalidArgumentError(
+            f"gradient: output_gradients has {len(seeds)} leaves, target {count}."
+        )
+    return seeds
+
+
+def _leaves_up_to(target, values):
+    """What stands in `values` where `target` has its leaves."""
+    if not nest.is_nested(target):
+        return [values]
+    if type(target) not in (list, tuple) or not isinstance(values, (list, tuple)):
+        return nest.flatten(values)
+    return [leaf for t, v in zip(target, values) for leaf in _leaves_up_to(t, v)]
+
+
+def _seed(seed, array, taped):
+    try:
+        seed = tensor(seed, array.dtype)
+    except DTypeError as error:
+        raise DTypeError(f"gradient: output_gradients: {error}") from None
+    if seed.array.ndim == 0 and array.ndim:
+        seed = broadcast_to(seed, shape=array.shape)
+    if seed.array.shape != array.shape:
+        raise ShapeError(
+            f"gradient: output_gradients has shape {seed.array.shape}, its target {array.shape}."
+        )
+    return seed if taped else seed.array
+
+
+def accumulate(grads, serial, d):
+    """Add `d` to the cotangent of `serial`."""
+    grads[serial] = grads[serial] + d if serial in grads else d
+
+
+def cotangents(grads, kept, made, taped):
+    """Those of an op's several outputs, zeros where one is missing; None if all are."""
+    if not any(serial in grads for serial, _, _ in made):
+        return None
+    return tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
+
+
+def _pop_or_zeros(grads, kept, output, taped):
+    serial, shape, dtype = output
+    g = grads.get(serial) if serial in kept else grads.pop(serial, None)
+    if g is None:
+        g = np.broadcast_to(np.zeros((), dtype), shape)
+        g = Tensor(g) if taped else g
+    return g
+
+
+def arrays(value):
+    """What a rule reads, tensors as arrays."""
+    if type(value) is Tensor:
+        return value.array
+    if type(value) is tuple and any(type(v) is Tensor for v in value):
+        return tuple(v.array if type(v) is Tensor else v for v in value)
+    return value
