@@ -1,5 +1,6 @@
 """What tensors hold, as plain Python, for comparing nests of them."""
 
+import framework as tf
 from framework.core import nest
 
 
@@ -8,3 +9,11 @@ def values(structure):
     return nest.map_structure(
         lambda leaf: None if leaf is None else leaf.numpy().tolist(), structure
     )
+
+
+def grad_of(f, *args, **options):
+    """The gradients of `f(*args)` with respect to the arguments, a list."""
+    with tf.GradientTape() as tape:
+        tape.watch(args)
+        y = f(*args)
+    return tape.gradient(y, list(args), **options)
