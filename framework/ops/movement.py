@@ -198,3 +198,10 @@ def _argsort(x, *, axis, descending=False):
 argsort = movement(
     "argsort", _argsort, no_derivative, infer=lambda x, **_: (x.shape, np.dtype(np.int64))
 )
+
+
+def top_k(x, *, k):
+    """The `k` largest along the last axis, falling, and their indices; of equals the first."""
+    last = len(x.shape) - 1
+    order = getitem(argsort(x, axis=last, descending=True), index=(Ellipsis, slice(k)))
+    return take_along_axis(x, order, axis=last), order

@@ -11,7 +11,7 @@ from framework import activations
 from framework.autodiff.tape import GradientTape
 from framework.core.tensor import Tensor
 from framework.ops import elementwise as e
-from framework.ops import losses, rows, special
+from framework.ops import losses, movement, rows, special
 from framework.ops import reduction as r
 
 INF, NAN = np.inf, np.nan
@@ -208,3 +208,13 @@ def test_choices_by_bits_are_exact_beside_nan_and_inf():
         kept = e.masked(a, condition)
         np.testing.assert_array_equal(kept, np.where(condition, a, 0))
         assert kept.dtype == dtype
+
+
+def test_top_k_takes_the_first_of_equals_and_gradients_go_back_there():
+    x = Tensor(np.array([[1.0, 3, 2, 3], [4, 0, 4, 1]]))
+    with GradientTape() as tape:
+        tape.watch(x)
+        values, order = movement.top_k(x, k=2)
+    assert values.array.tolist() == [[3, 3], [4, 4]]
+    assert order.array.tolist() == [[1, 3], [0, 2]]
+    assert tape.gradient(values, x).array.tolist() == [[0, 1, 0, 1], [1, 0, 1, 0]]
