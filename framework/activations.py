@@ -53,7 +53,7 @@ def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
 @activations.add()
 def leaky_relu(x, negative_slope=0.2):
     """`x` where positive, else `negative_slope * x`."""
-    x = tensor(x)
+    x = _floating(x)
     return e.select(x > 0, x, x * negative_slope)
 
 
@@ -73,7 +73,9 @@ def elu(x, alpha=1.0):
 @activations.add()
 def selu(x):
     """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
-    return elu(x, 1.6732632423543772) * 1.0507009873554805
+    x = _floating(x)
+    below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
+    return e.select(x >= 0, x, below) * 1.0507009873554805  # at 0 the slope from above, as Keras's
 
 
 @activations.add()

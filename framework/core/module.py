@@ -1,10 +1,10 @@
 """Module: a container that finds the variables and modules held by its attributes."""
 
 import functools
+import re
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
-from framework.core.registry import snake_case
 from framework.core.variable import CoreVariable, name_scope
 
 
@@ -33,7 +33,7 @@ class Module:
 
     def __init__(self, name=None):
         if name is None:
-            name = snake_case(type(self).__name__)
+            name = _WORD_STARTS.sub("_", type(self).__name__).lower()
         elif not str(name).isidentifier():
             raise InvalidArgumentError(
                 f"{name!r} is not a valid module name: expected a Python identifier."
@@ -117,6 +117,9 @@ class Module:
 
         visit(self, set())
         return tuple(found)
+
+
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")  # TensorFlow's rule
 
 
 def _belongs(variable, which):

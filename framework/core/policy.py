@@ -56,8 +56,8 @@ def dtype_policy():
 
 
 def set_dtype_policy(policy):
-    """Set the policy of layers that are given none."""
-    _Global.policy = get(policy)
+    """Set the policy of layers that are given none; None: floatx again."""
+    _Global.policy = None if policy is None else get(policy)
 
 
 def get(identifier):

@@ -3,7 +3,7 @@
 import functools
 
 from framework.core.axes import one_axis
-from framework.core.doors import promote
+from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import broadcast_shapes
 from framework.layers.base import Layer
@@ -96,7 +96,10 @@ class Average(Merge):
     """The mean of the inputs."""
 
     def _merge(self, inputs):
-        return functools.reduce(e.add, inputs) / float(len(inputs))
+        total = functools.reduce(e.add, inputs)
+        if not total.dtype.is_inexact:
+            total = cast(total, dtype=self.compute_dtype.np)
+        return total / float(len(inputs))
 
 
 class Maximum(Merge):

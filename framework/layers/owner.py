@@ -85,20 +85,17 @@ class Owner(Tracked):
             layer.trainable = value
 
     def _flatten_layers(self, include_self=True, recursive=True):
-        """The layer and those inside it, each once."""
-        found, seen = [], set()
-
-        def visit(layer, depth):
+        """The layer and those inside it, each once, each before those inside it."""
+        found, seen, waiting = [], set(), [self]
+        while waiting:
+            layer = waiting.pop()
             if id(layer) in seen:
-                return
+                continue
             seen.add(id(layer))
-            if depth or include_self:
+            if include_self or layer is not self:
                 found.append(layer)
-            if recursive or not depth:
-                for inner in layer._layers:
-                    visit(inner, depth + 1)
-
-        visit(self, 0)
+            if recursive or layer is self:
+                waiting.extend(reversed(layer._layers))
         return found
 
     def get_weights(self):

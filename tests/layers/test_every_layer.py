@@ -1,0 +1,153 @@
+"""What holds for every built-in layer; a new one needs a line in `samples.py`."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import layers
+from framework.core import nest
+from framework.core.symbolic import KerasTensor
+from framework.layers import Layer
+from tests.layers.samples import SAMPLES
+
+CASES = [(name, i) for name in SAMPLES for i in range(len(SAMPLES[name]))]
+each_case = pytest.mark.parametrize(("name", "i"), CASES)
+
+STATELESS = set(SAMPLES) - {"Dense"}
+MASKS_STOP = {"Flatten", "Reshape", "Permute", "RepeatVector", "Lambda"}  # as in Keras
+
+
+def made(name, i, /, **kwargs):
+    arguments, inputs = SAMPLES[name][i]
+    return getattr(layers, name)(**arguments, **kwargs), inputs
+
+
+def as_tensors(inputs, dtype):
+    return nest.map_structure(lambda x: tf.constant(x, dtype), inputs)
+
+
+def without(config, *keys):
+    return {k: v for k, v in config.items() if k not in keys}
+
+
+def test_every_layer_has_a_sample():
+    classes = {
+        name for name in layers.__all__
+        if inspect.isclass(getattr(layers, name)) and issubclass(getattr(layers, name), Layer)
+    }  # fmt: skip
+    assert classes - {"Layer", "InputLayer"} == set(SAMPLES)
+
+
+@each_case
+def test_symbolic_shapes_are_the_real_ones(name, i):
+    layer, inputs = made(name, i)
+    real = layer(as_tensors(inputs, "float32"))
+    known = nest.map_structure(lambda x: KerasTensor(x.shape, "float32"), inputs)
+    unknown = nest.map_structure(lambda x: KerasTensor((None, *x.shape[1:]), "float32"), inputs)
+    assert layer(known).shape == real.shape
+    symbolic = layer(unknown)
+    assert symbolic.shape == (None, *real.shape[1:])
+    assert symbolic.dtype == real.dtype
+    origin, args, kwargs, index = symbolic.origin
+    assert origin is layer
+    assert args[0] is unknown
+    assert (kwargs, index) == ({}, None)
+
+
+@each_case
+def test_a_new_layer_tells_its_output_shape_and_stays_unbuilt(name, i):
+    layer, inputs = made(name, i)
+    was_built = layer.built
+    shapes = nest.map_structure(lambda x: (None, *x.shape[1:]), inputs)
+    expected = made(name, i)[0](as_tensors(inputs, "float32")).shape
+    assert layer.compute_output_shape(shapes) == (None, *expected[1:])
+    assert layer.built == was_built
+    assert len(layer.variables) == len(made(name, i)[0].variables)
+
+
+@each_case
+def test_config_round_trip(name, i):
+    layer, inputs = made(name, i, name="mine", trainable=False, activity_regularizer="l2")
+    again = type(layer).from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    assert set(dir(again)) == set(dir(layer))
+    assert (again.name, again.trainable, again.activity_regularizer.l2) == ("mine", False, 0.01)
+    x = as_tensors(inputs, "float32")
+    layer(x)
+    again(x)
+    again.set_weights(layer.get_weights())
+    np.testing.assert_array_equal(again(x), layer(x))
+
+
+@each_case
+def test_gradients_are_finite_differences(name, i):
+    layer, inputs = made(name, i, dtype="float64")
+    flat = as_tensors(nest.flatten(inputs), "float64")
+    layer(nest.pack_sequence_as(inputs, flat))
+    sources = [*flat, *layer.trainable_variables]
+    weights = None
+
+    def total(values):
+        for variable, value in zip(layer.trainable_variables, values[len(flat) :], strict=True):
+            variable.assign(value)
+        y = layer(nest.pack_sequence_as(inputs, [tf.constant(v) for v in values[: len(flat)]]))
+        return float(tf.reduce_sum(y * weights))
+
+    with tf.GradientTape() as tape:
+        tape.watch(flat)
+        y = layer(nest.pack_sequence_as(inputs, flat))
+        weights = np.cos(np.arange(y.size)).reshape(y.shape)
+        loss = tf.reduce_sum(y * weights)
+    assert y.dtype == "float64"
+    at = [np.array(s) for s in sources]
+    for k, gradient in enumerate(tape.gradient(loss, sources)):
+        expected = np.zeros(at[k].shape)
+        for index in np.ndindex(*at[k].shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in at]
+                moved[k][index] += sign * 1e-6
+                ends.append(total(moved))
+            expected[index] = (ends[0] - ends[1]) / 2e-6
+        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-6, atol=1e-8)
+
+
+@each_case
+def test_floats_of_any_width_become_the_layers(name, i):
+    for dtype in ("float16", "float64"):
+        layer, inputs = made(name, i, dtype=dtype)
+        assert layer(as_tensors(inputs, "float32")).dtype == dtype
+        assert all(v.dtype == dtype for v in layer.weights)
+        assert layer(inputs).dtype == dtype  # raw NumPy arrays
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_keras_says_of_it(name):
+    layer = made(name, 0)[0]
+    assert layer.built == (name in STATELESS)
+    assert layer.supports_masking == (name not in MASKS_STOP)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_subclass_with_a_build_is_built_by_it(name):
+    class Own(getattr(layers, name)):
+        def build(self, input_shape):
+            super().build(input_shape)
+            self.extra = self.add_weight((), "zeros", name="extra")
+
+    arguments, inputs = SAMPLES[name][0]
+    layer = Own(**arguments)
+    assert not layer.built
+    layer(as_tensors(inputs, "float32"))
+    assert layer.built
+    assert layer.extra.path == f"{layer.name}/extra"
+
+
+@pytest.mark.parametrize("name", [n for n in SAMPLES if n not in {"Dense", "Dropout"}])
+def test_integers_pass(name):
+    layer, inputs = made(name, 0)
+    whole = nest.map_structure(lambda x: np.arange(x.size).reshape(x.shape), inputs)
+    floats = nest.map_structure(lambda x: x.astype("float32"), whole)
+    np.testing.assert_allclose(np.asarray(layer(whole)), np.asarray(layer(floats)), rtol=1e-6)
