@@ -11,6 +11,8 @@ import hypothesis
 import pytest
 
 os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib; processes inherit it
+# before NumPy; on a busy machine BLAS threads wait for each other, and MNIST takes minutes
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 hypothesis.settings.register_profile("house", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("house")
