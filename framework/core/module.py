@@ -95,28 +95,23 @@ class Module:
         return variables, modules
 
     def _collect(self, which):
-        found, seen = [], set()
+        found = {}  # serial -> variable
+        _visit(self, which, found, set())
+        return tuple(found.values())
 
-        def take(variables):
-            for variable in variables:
-                if variable.serial not in seen:
-                    seen.add(variable.serial)
-                    found.append(variable)
 
-        def visit(module, visited):
-            if id(module) in visited:
-                return
-            visited.add(id(module))
-            if not isinstance(module, Module):
-                take(getattr(module, which))
-                return
-            variables, modules = module._leaves()
-            take(v for v in variables if _belongs(v, which))
-            for child in modules:
-                visit(child, visited)
-
-        visit(self, set())
-        return tuple(found)
+def _visit(module, which, found, visited):
+    if id(module) in visited:
+        return
+    visited.add(id(module))
+    if not isinstance(module, Module):  # a layer reports through its own lists
+        found.update((v.serial, v) for v in getattr(module, which) if v.serial not in found)
+        return
+    variables, modules = module._leaves()
+    own = (v for v in variables if _belongs(v, which))
+    found.update((v.serial, v) for v in own if v.serial not in found)
+    for child in modules:
+        _visit(child, which, found, visited)
 
 
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")  # TensorFlow's rule

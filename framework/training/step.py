@@ -221,6 +221,8 @@ def _is_accuracy(metric):
 def _metric_of(metric):
     found = metrics_module.get(metric)
     if isinstance(found, metrics_module.Metric):
+        if isinstance(metric, str):
+            found.name = metric  # logs say what the user said
         return found
     name = metric if isinstance(metric, str) else getattr(found, "__name__", "metric")
     return metrics_module.MeanMetricWrapper(found, name=name)

@@ -258,7 +258,7 @@ def test_before_compile(method):
 def test_wrong_features_name_the_layer():
     model = compiled()
     model.fit(X, Y, verbose=0)
-    with pytest.raises(ValueError, match=r"dense.*4.*3"):
+    with pytest.raises(ValueError, match=r"'sequential.*expected shape=\(None, 4\), found.*3\)"):
         model.predict(X[:, :3])
 
 
