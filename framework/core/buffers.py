@@ -17,11 +17,14 @@ def exclusive(array, holders=1):
     so they are no holders, and the allowance made for them would cover somebody else.
 
     >>> import numpy as np
-    >>> a = np.zeros(3)
-    >>> exclusive(a)
+    >>> def alone(box):
+    ...     array = box[0]
+    ...     return exclusive(array, holders=2)  # the box and the name
+    >>> box = [np.zeros(3)]
+    >>> alone(box)
     True
-    >>> b = a[1:]
-    >>> exclusive(a)
+    >>> view = box[0][1:]
+    >>> alone(box)
     False
     """
     return (

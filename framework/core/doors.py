@@ -4,6 +4,8 @@
 `promote` (keras.ops): Keras's promotion. Both leave KerasTensors as they are.
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes
@@ -19,7 +21,7 @@ _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # kinds of d
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 
-def tensor(value, dtype=None):
+def tensor(value, dtype=None) -> Any:
     """`value` as a Tensor (or KerasTensor): itself, a variable's read, or a converted copy."""
     if type(value) is Tensor:
         found = value
@@ -39,7 +41,7 @@ def tensor(value, dtype=None):
     return found
 
 
-def floating(x, what):
+def floating(x, what) -> Any:
     """`x` as a tensor of a floating or complex dtype; DTypeError naming `what` otherwise."""
     if type(x) is Tensor and x.array.dtype.kind == "f":
         return x
@@ -51,7 +53,7 @@ def floating(x, what):
     return x
 
 
-def strict(a, b):
+def strict(a, b) -> tuple[Any, Any]:
     """Two operands for one op: tensors of one dtype, or one tensor and a Python number."""
     kind_a, kind_b = type(a), type(b)
     if kind_a in _VARIABLES:
@@ -69,7 +71,7 @@ def strict(a, b):
     return strict_all(a, b)
 
 
-def strict_all(*values):
+def strict_all(*values) -> tuple[Any, ...]:
     """Any number of operands as tensors of one dtype; DTypeError where they bring two."""
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
@@ -122,7 +124,7 @@ def _adopt(value, dtype):
 # ---- Keras's door -----------------------------------------------------------------------------
 
 
-def promote(*values):
+def promote(*values) -> tuple[Any, ...]:
     """Operands as tensors of the dtype that Keras promotes them to.
 
     Beside a KerasTensor a variable stays one: what is computed later reads it then.

@@ -159,27 +159,31 @@ def _bfloat16():
 
 
 def as_dtype(type_value):
-    """The DType for a DType, name, Python type, NumPy dtype or scalar type; DTypeError otherwise."""
-    value = type_value  # TensorFlow's name for it
-    if type(value) is DType:
-        return value
+    """The DType for a DType, name, Python type, NumPy dtype or scalar type; else DTypeError."""
+    if type(type_value) is DType:
+        return type_value
     try:
-        if value in _BY_ARRAY:
-            return _BY_ARRAY[value]
+        if type_value in _BY_ARRAY:
+            return _BY_ARRAY[type_value]
     except TypeError:  # an unhashable value is no dtype either
-        raise DTypeError(f"{value!r} is not a dtype.") from None
-    if value in _PYTHON and isinstance(value, type):
-        return _BY_NAME[_PYTHON[value]]
-    if isinstance(value, str):
-        name = _ALIASES.get(value, value)
+        raise DTypeError(f"{type_value!r} is not a dtype.") from None
+    if type_value in _PYTHON and isinstance(type_value, type):
+        return _BY_NAME[_PYTHON[type_value]]
+    if isinstance(type_value, str):
+        name = _ALIASES.get(type_value, type_value)
         if name in _BY_NAME:
             return _BY_NAME[name]
         if name == "bfloat16":
             return _bfloat16()
-    if value is None:  # np.dtype(None) would be float64
-        raise DTypeError("None is not a dtype.")
+    return _of_numpy(type_value)
+
+
+def _of_numpy(value):
+    """The DType for anything else that NumPy takes as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
+        if value is None:  # np.dtype(None) would be float64
+            raise TypeError
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:
         raise DTypeError(f"{value!r} is not a dtype{suggest(value, _BY_NAME)}") from None

@@ -98,7 +98,7 @@ class _Global:
 def set_seed(seed):
     """Seed the global generator: initializers, shuffles and draws without a seed follow from it."""
     if seed is None:
-        seed = int(np.random.SeedSequence().entropy % 2**32)
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
     _Global.generator = SeedGenerator(int(seed))
     _Global.seeded = {}
 

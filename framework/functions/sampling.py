@@ -195,7 +195,7 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
         """A generator that nobody can foresee."""
-        return cls.from_seed(int(np.random.SeedSequence().entropy) % 2**32)
+        return cls.from_seed(int(np.random.SeedSequence().generate_state(1)[0]))
 
     @property
     def state(self):

@@ -17,8 +17,7 @@ TENSORS = [
      "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>"),
     ([[1.0, 2.0], [3.0, 4.0]],
      "tf.Tensor(\n[[1. 2.]\n [3. 4.]], shape=(2, 2), dtype=float32)",
-     "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[1., 2.],\n"
-     "       [3., 4.]], dtype=float32)>"),
+     f"<tf.Tensor: shape=(2, 2), dtype=float32, numpy={MATRIX}>"),
     ([], "tf.Tensor([], shape=(0,), dtype=float32)",
      "<tf.Tensor: shape=(0,), dtype=float32, numpy=array([], dtype=float32)>"),
     ([[]], "tf.Tensor([], shape=(1, 0), dtype=float32)",

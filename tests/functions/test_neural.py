@@ -1,0 +1,150 @@
+"""tf.nn against NumPy and SciPy; cross-entropies at logits where naive formulas overflow."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+import framework as tf
+
+X = np.float32([[-3.0, -0.5, 0.0], [0.5, 2.0, 7.0]])
+
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6),
+    "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
+    "leaky_relu": lambda x: np.where(x > 0, x, 0.2 * x),
+    "silu": lambda x: x * special.expit(x), "swish": lambda x: x * special.expit(x),
+    "gelu": lambda x: x * 0.5 * special.erfc(-x / np.sqrt(2)),
+    "softplus": lambda x: np.logaddexp(0, x), "softsign": lambda x: x / (1 + np.abs(x)),
+    "sigmoid": special.expit, "tanh": np.tanh,
+    "softmax": lambda x: special.softmax(x, -1),
+    "log_softmax": lambda x: special.log_softmax(x, -1),
+    "crelu": lambda x: np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)], -1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name):
+    found = getattr(tf.nn, name)(X)
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found.numpy(), ACTIVATIONS[name](X), rtol=1e-5, atol=1e-6)
+
+
+def test_their_arguments():
+    np.testing.assert_allclose(tf.nn.softmax(X, axis=0).numpy(), special.softmax(X, 0), rtol=1e-6)
+    np.testing.assert_allclose(tf.nn.leaky_relu(X, 0.5).numpy(), np.where(X > 0, X, X / 2))
+    np.testing.assert_allclose(tf.nn.silu(X, beta=2.0).numpy(), X * special.expit(2 * X), rtol=1e-5)
+    np.testing.assert_allclose(
+        tf.nn.gelu(X, approximate=True).numpy(), ACTIVATIONS["gelu"](X), atol=2e-3
+    )
+
+
+BIG = np.float32([[-1000.0, 0.0, 1000.0], [3.0, 1.0, 0.5]])
+
+
+def test_softmax_cross_entropy():
+    labels = np.float32([[0.2, 0.3, 0.5], [1, 0, 0]])
+    expected = -(labels * special.log_softmax(BIG.astype("f8"), -1)).sum(-1)
+    found = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=BIG)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    along_0 = tf.nn.softmax_cross_entropy_with_logits(labels.T, BIG.T, axis=0)
+    np.testing.assert_allclose(along_0.numpy(), expected, rtol=1e-6)
+    logits = tf.constant(BIG)
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+    np.testing.assert_allclose(
+        tape.gradient(loss, logits).numpy(), special.softmax(BIG, -1) - labels, atol=1e-6
+    )
+
+
+def test_sparse_softmax_cross_entropy():
+    expected = -special.log_softmax(BIG.astype("f8"), -1)[[0, 1], [2, 0]]
+    for labels in ([2, 0], np.int64([2, 0]), tf.constant([2, 0], tf.uint8)):
+        found = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=BIG)
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+
+
+def test_sigmoid_cross_entropy():
+    labels = np.float32([[0.0, 0.5, 1.0], [1.0, 0.0, 0.25]])
+    z = BIG.astype("f8")
+    expected = np.maximum(z, 0) - z * labels + np.log1p(np.exp(-np.abs(z)))
+    found = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=BIG)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    weighted = tf.nn.weighted_cross_entropy_with_logits(labels, BIG, 1.0)
+    np.testing.assert_allclose(weighted.numpy(), expected, rtol=1e-6, atol=1e-6)
+    doubled = tf.nn.weighted_cross_entropy_with_logits(np.ones_like(BIG), BIG, 2.0)
+    np.testing.assert_allclose(doubled.numpy(), 2 * np.logaddexp(0, -z), rtol=1e-6)
+
+
+def test_sums_and_moments():
+    x = np.random.default_rng(0).normal(3, 2, (4, 5, 6)).astype("f4")
+    assert float(tf.nn.l2_loss([3.0, 4.0])) == 12.5
+    np.testing.assert_allclose(
+        tf.nn.l2_normalize(x, axis=1).numpy(),
+        x / np.linalg.norm(x, axis=1, keepdims=True),
+        rtol=1e-5,
+    )
+    for axes, keepdims in (([0], False), ([0, 2], True), ([0, 1, 2], False)):
+        mean, variance = tf.nn.moments(x, axes, keepdims=keepdims)
+        np.testing.assert_allclose(mean.numpy(), x.mean(tuple(axes), keepdims=keepdims), rtol=1e-4)
+        np.testing.assert_allclose(
+            variance.numpy(), x.var(tuple(axes), keepdims=keepdims), rtol=1e-4
+        )
+    mean, variance = tf.nn.moments(x, [0, 1])
+    found = tf.nn.batch_normalization(x, mean, variance, 1.0, 2.0, 1e-3)
+    expected = (x - x.mean((0, 1))) / np.sqrt(x.var((0, 1)) + 1e-3) * 2 + 1
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3, atol=1e-5)
+    plain = tf.nn.batch_normalization(x, mean, variance, None, None, 1e-3)
+    np.testing.assert_allclose(plain.numpy(), (expected - 1) / 2, rtol=1e-3, atol=1e-5)
+
+
+def test_bias_add():
+    x = np.zeros((2, 3, 4), np.float32)
+    assert tf.nn.bias_add(x, [1.0, 2.0, 3.0, 4.0]).numpy()[1, 2].tolist() == [1, 2, 3, 4]
+    assert tf.nn.bias_add(x, [1.0, 2.0, 3.0], "NCHW").numpy()[1, :, 2].tolist() == [1, 2, 3]
+
+
+def test_dropout():
+    tf.random.set_seed(0)
+    x = tf.ones([200, 100])
+    found = tf.nn.dropout(x, 0.2).numpy()
+    assert (found == 0).mean() == pytest.approx(0.2, abs=0.01)
+    np.testing.assert_allclose(np.unique(found), [0, 1.25])
+    assert tf.nn.dropout(x, 0.0) is x
+    rows = tf.nn.dropout(x, 0.5, noise_shape=[None, 1]).numpy()
+    assert set(rows.sum(1).tolist()) == {0.0, 200.0}
+    kept = tf.Variable(tf.ones([50]))
+    with tf.GradientTape() as tape:
+        y = tf.nn.dropout(kept, 0.5, seed=1)
+    np.testing.assert_array_equal(tape.gradient(y, kept).numpy(), y.numpy())
+
+
+def test_lookup_and_top_k():
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    assert tf.nn.embedding_lookup(table, [[2, 0]]).numpy().tolist() == [[[5, 6], [1, 2]]]
+    scores = [[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]]
+    assert tf.math.in_top_k([2, 2], scores, 2).numpy().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], X), ValueError,
+         r"labels of shape \(2,\) do not fit logits of shape \(2, 3\)"),
+        (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([3, 0], X), IndexError,
+         "labels go from 0 to 3, expected 0 to 2"),
+        (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([1.0, 0.0], X), TypeError,
+         "labels must be integers, got float32"),
+        (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([1], X), ValueError,
+         r"expected \(2,\)"),
+        (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0], [1.0, 2.0]), ValueError,
+         r"one shape, got \(1,\) and \(2,\)"),
+        (lambda: tf.nn.bias_add(X, [1.0]), ValueError, r"bias of shape \(1,\).*axis 1"),
+        (lambda: tf.nn.dropout(X, 1.0), ValueError, r"rate must be in \[0, 1\), got 1.0"),
+        (lambda: tf.nn.embedding_lookup(tf.ones([3, 2]), [3]), IndexError, "expected 0 to 2"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(call, error, said):
+    with pytest.raises(error, match=said):
+        call()
