@@ -99,7 +99,9 @@ def test_gradients_are_finite_differences(key):
 @pytest.mark.parametrize("key", KERAS)
 def test_arrays_and_keras_tensors(key):
     function, arguments = parse(key)
-    np.testing.assert_allclose(np.asarray(function(X, *arguments)), KERAS[key], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(function(X, *arguments)), KERAS[key], rtol=1e-5, atol=1e-6
+    )
     symbolic = function(KerasTensor((None, 4), "float32"), *arguments)
     assert symbolic.shape == (None, 4)
     assert symbolic.dtype == "float32"
@@ -135,5 +137,7 @@ def test_get_serialize_and_deserialize():
 
 
 def test_an_unknown_name_is_one_error_with_the_nearest_name():
-    with pytest.raises(InvalidArgumentError, match="Unknown activation: 'rleu'; did you mean 'relu'"):
+    with pytest.raises(
+        InvalidArgumentError, match="Unknown activation: 'rleu'; did you mean 'relu'"
+    ):
         activations.get("rleu")

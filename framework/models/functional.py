@@ -102,6 +102,19 @@ class Functional(Model):
             return outputs[0]
         return nest.pack_sequence_as(self._outputs_structure, outputs)
 
+    def compute_mask(self, inputs, previous_mask):
+        """None: the layers inside have given the outputs their masks."""
+
+    def _listed(self, inputs):
+        """The inputs as a list, lists of numbers among them taken as arrays."""
+        if not nest.is_nested(inputs):
+            return [inputs]
+        leaves = nest.flatten(inputs)
+        if all(isinstance(leaf, (int, float)) for leaf in leaves):
+            return [inputs] if len(self.inputs) == 1 else list(inputs)
+        same = isinstance(self._inputs_structure, (list, tuple)) and len(inputs) == len(self.inputs)
+        return list(inputs) if same else leaves
+
     def _flat_inputs(self, inputs):
         """The inputs as a list in the order of `self.inputs`; dicts are matched by name."""
         if isinstance(inputs, dict):
@@ -114,8 +127,8 @@ class Functional(Model):
                     f"Missing data for input {missing[0]!r} of model {self.name!r}. You passed the "
                     f"keys {list(inputs)}, expected {names}."
                 )
-            return [inputs[name] for name in names]
-        flat = [inputs] if not nest.is_nested(inputs) else nest.flatten(inputs)
+            return nest.flatten([inputs[name] for name in names])
+        flat = self._listed(inputs)
         if len(flat) != len(self.inputs):
             raise InvalidArgumentError(
                 f"Model {self.name!r} expects {len(self.inputs)} input(s) {self.input_names}, but "

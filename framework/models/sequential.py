@@ -151,6 +151,9 @@ class Sequential(Model):
             inputs = layer(inputs)
         return inputs
 
+    def compute_mask(self, inputs, previous_mask):
+        """None: the layers inside have given the outputs their masks."""
+
     # ---- what it has ----
 
     @property

@@ -28,7 +28,7 @@ def test_the_global_policy():
 def test_what_is_not_there_says_so():
     with pytest.raises(DTypeError, match="mixed precision is not supported yet"):
         policy.get("mixed_float16")
-    with pytest.raises(DTypeError, match="'float33'.*did you mean 'float32'"):
+    with pytest.raises(DTypeError, match=r"'float33'.*did you mean 'float32'"):
         policy.get("float33")
     with pytest.raises(InvalidArgumentError, match="config was expected"):
         policy.get({"class_name": "Other"})

@@ -36,9 +36,7 @@ def test_values_are_keras():
 def test_dense_of_any_rank(shape):
     layer = Dense(2, bias_initializer="ones")
     x = np.random.default_rng(0).normal(size=shape).astype("float32")
-    np.testing.assert_allclose(
-        layer(x).numpy(), x @ layer.kernel.numpy() + 1, rtol=1e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(layer(x).numpy(), x @ layer.kernel.numpy() + 1, rtol=1e-5, atol=1e-6)
     assert layer(KerasTensor((None, None, 3))).shape == (None, None, 2)
 
 
@@ -122,10 +120,10 @@ def test_input():
     assert again.get_config() == layer.get_config()
     assert again.batch_shape == (None, 3)
     for arguments, message in [
-        (dict(), "give shape .* or batch_shape"),
-        (dict(shape=(1,), batch_shape=(1, 1)), "not both"),
-        (dict(shape=3), r"write \(3,\)"),
-        (dict(shape=(1,), sparse=True), "no sparse"),
+        ({}, "give shape .* or batch_shape"),
+        ({"shape": (1,), "batch_shape": (1, 1)}, "not both"),
+        ({"shape": 3}, r"write \(3,\)"),
+        ({"shape": (1,), "sparse": True}, "no sparse"),
     ]:
         with pytest.raises(InvalidArgumentError, match=message):
             Input(**arguments)

@@ -438,7 +438,8 @@ def test_wrong_sizes_are_told_with_the_layers_name_also_after_the_first_call():
     layer(tf.constant(ONES))
     for x in (np.ones((2, 5), "float32"), tf.constant(np.ones((2, 5), "float32"))):
         with pytest.raises(
-            ShapeError, match=r"layer 'mine' .* have value 3, but received input with shape \(2, 5\)"
+            ShapeError,
+            match=r"layer 'mine' .* have value 3, but received input with shape \(2, 5\)",
         ):
             layer(x)
 

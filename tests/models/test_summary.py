@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from framework.core.errors import InvalidArgumentError
+from framework.core.naming import forget_names
+from framework.layers import Dense, Dropout, Input
+from framework.models import Model, Sequential
+
+
+@pytest.fixture(autouse=True)
+def _names():
+    forget_names()
+
+
+def text(model, line_length=60, **kwargs):
+    lines = []
+    model.summary(line_length, print_fn=lines.append, **kwargs)
+    return "\n".join(lines)
+
+
+def test_a_stack_of_layers():
+    model = Sequential([Input((5,)), Dense(4), Dropout(0.5), Dense(1000)])
+    expected = """\
+Model: "sequential"
+┏━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━┓
+┃ Layer (type)            ┃ Output Shape       ┃   Param # ┃
+┡━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━┩
+│ dense (Dense)           │ (None, 4)          │        24 │
+├─────────────────────────┼────────────────────┼───────────┤
+│ dropout (Dropout)       │ (None, 4)          │         0 │
+├─────────────────────────┼────────────────────┼───────────┤
+│ dense_1 (Dense)         │ (None, 1000)       │     5,000 │
+└─────────────────────────┴────────────────────┴───────────┘
+ Total params: 5,024 (19.62 KB)
+ Trainable params: 5,024 (19.62 KB)
+ Non-trainable params: 0 (0.00 B)"""
+    assert text(model) == expected
+
+
+def test_a_graph_shows_what_is_connected():
+    i, j = Input((3,)), Input((3,), name="j")
+    shared = Dense(2)
+    shown = text(Model([i, j], shared(i) + shared(j)))
+    assert "│ j (InputLayer)" in shown
+    assert "Connected to" in shown
+    rows = [line for line in shown.splitlines() if "add (Add)" in line]
+    assert "dense[0][0]," in rows[0]
+    assert all(len(line) == 60 for line in shown.splitlines()[1:-3])
+
+
+def test_unbuilt_nested_and_frozen():
+    model = Sequential([Dense(2), Sequential([Dense(3)], name="inner")])
+    assert text(model, line_length=88).count("0 (unbuilt)") == 2
+    model.build((None, 4))
+    model.layers[0].trainable = False
+    shown = text(model, line_length=88, expand_nested=True, show_trainable=True)
+    assert "   └ dense_1 (Dense)" in shown
+    assert [line.split("│")[-2].strip() for line in shown.splitlines() if "(Dense)" in line] == [
+        "N", "Y",
+    ]  # fmt: skip
+    assert "Non-trainable params: 10 (40.00 B)" in shown
+
+
+def test_subclassed_models_and_optimizers():
+    class Net(Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = Dense(3)
+
+        def call(self, x):
+            return self.dense(x)
+
+    model = Net()
+    assert "?" in text(model)
+    model.compile("sgd", "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 3)), verbose=0)
+    shown = text(model)
+    assert "(4, 3)" in shown
+    assert "Optimizer params: 2" in shown
+
+
+def test_layer_range():
+    model = Sequential([Input((2,)), *[Dense(2, name=f"d{i}") for i in range(4)]])
+    shown = text(model, layer_range=("d1", "d2"))
+    assert [name in shown for name in ("d0", "d1", "d2", "d3")] == [False, True, True, False]
+    for bad, message in [(("d1",), "two names"), (("d1", "x"), "no layer matches")]:
+        with pytest.raises(InvalidArgumentError, match=message):
+            text(model, layer_range=bad)
+    with pytest.raises(InvalidArgumentError, match="columns are too narrow"):
+        model.summary(line_length=10)
+
+
+def test_it_is_printed(capsys):
+    Sequential([Input((2,)), Dense(2)]).summary()
+    assert 'Model: "sequential"' in capsys.readouterr().out
