@@ -204,6 +204,7 @@ def test_polynomial_regression(capsys):
 
 @pytest.mark.mnist
 def test_classifying_mnist(capsys):
+    """With dense layers, which stay a little under the article's 0.99."""
     keras.utils.set_random_seed(0)
 
     # Load, pre-process, and set the hyperparameters

@@ -296,7 +296,7 @@ def test_mnist(capsys):
     losses = re.findall(r"^Epoch (\d)/5, Loss: (\d\.\d{4})$", printed, re.MULTILINE)
     assert [epoch for epoch, _ in losses] == ["1", "2", "3", "4", "5"]
     assert [float(loss) for _, loss in losses] == pytest.approx(
-        [0.3098, 0.1432, 0.1062, 0.0859, 0.0731], rel=0.25
+        [0.3098, 0.1432, 0.1062, 0.0859, 0.0731], rel=0.3
     )
     assert float(re.search(r"^Test accuracy: (0\.\d{4})$", printed, re.MULTILINE)[1]) >= 0.97
 
