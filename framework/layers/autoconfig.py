@@ -7,8 +7,8 @@ from framework.core import nest
 _PLAIN = (str, int, float, bool, type(None))
 
 
-def init_arguments(layer):
-    """What the constructor was called with, by name.
+def with_init_arguments(layer, config):
+    """`config` with what the constructor was called with, without what it does not take.
 
     Raises:
         NotImplementedError: where that is more than plain numbers, strings and nests of them.
@@ -32,4 +32,7 @@ def init_arguments(layer):
                 "its own arguments as plain values."
             )
     found.pop("name", None)
-    return found
+    parameters = signature.parameters.values()
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        config = {k: v for k, v in config.items() if k in signature.parameters}
+    return {**config, **found}

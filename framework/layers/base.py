@@ -10,7 +10,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import calls, symbolic
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
-from framework.layers.autoconfig import init_arguments
+from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
 from framework.layers.owner import Owner
 from framework.layers.spec import InputSpec
@@ -348,7 +348,7 @@ class Layer(Owner, _BaseFields):
             if not field.keyword_only:
                 config[name] = serialize_field(field, getattr(self, name))
         if type(self)._own_init() and type(self).get_config in _GENERAL:
-            config.update(init_arguments(self))
+            config = with_init_arguments(self, config)
         return config
 
     def __repr__(self):

@@ -594,6 +594,25 @@ def test_a_symbolic_call_moves_no_state():
     assert layer.drop.seed_generator.state.numpy()[1] == 1
 
 
+def test_building_is_real_even_in_a_symbolic_call():
+    class Prepares(Layer):
+        def build(self, input_shape):
+            self.n = self.add_weight((), "zeros")
+            self.n.assign(5.0)
+
+        def call(self, x):
+            if not hasattr(self, "late"):
+                self._locked = False
+                self.late = self.add_weight((2,), "random_normal", name="late")
+            return x * self.n
+
+    layer = Prepares()
+    layer(KerasTensor((None, 3)))
+    assert layer.n.numpy() == 5
+    assert layer.late.numpy().any()
+    assert layer.late.path == f"{layer.name}/late"
+
+
 def test_the_users_compute_output_shape_wins():
     class Own(Layer):
         def call(self, x):
@@ -629,6 +648,22 @@ def test_telling_a_shape_disturbs_neither_names_nor_seeds():
     assert not layer.built
     np.testing.assert_array_equal(random.global_generator().state.numpy(), taken)
     assert Linear().name == "linear_3"
+
+    class Rare(Layer):
+        def call(self, x):
+            return x
+
+    class Makes(Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = [Rare(name="own")] if not hasattr(Makes, "made") else [Rare()]
+            Makes.made = True
+
+        def call(self, x):
+            return self.inner[0](x)
+
+    Makes().compute_output_shape((2,))
+    assert Rare().name == "rare"
     assert state[0] == taken[0]
 
 

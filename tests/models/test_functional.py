@@ -52,6 +52,14 @@ def test_layers_and_weights_are_in_keras_order():
     assert model.name == "functional"
 
 
+def test_a_layer_read_near_and_far_comes_before_both():
+    i = Input((4,))
+    near = Dense(4, name="near")(i)
+    far = Dense(4, name="far2")(Dense(4, name="far1")(near))
+    model = Model(i, [near, Concatenate(name="both")([near, far])])
+    assert [layer.name for layer in model.layers][1:] == ["near", "far1", "far2", "both"]
+
+
 def test_a_branched_graph_computes_what_its_layers_do():
     model = branched()
     a, b, c, s, e = (model.get_layer(name) for name in "abcse")
