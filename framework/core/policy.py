@@ -17,8 +17,21 @@ class DTypePolicy(Configurable):
     """
 
     def __init__(self, name=None):
-        self.name = str(_dtype(name or dtypes.floatx()))
-        self.compute_dtype = self.variable_dtype = dtypes.as_dtype(self.name)
+        self._dtype = _dtype(name or dtypes.floatx())
+
+    @property
+    def name(self):
+        return str(self._dtype)
+
+    @property
+    def compute_dtype(self):
+        """The dtype that a layer computes in."""
+        return self._dtype
+
+    @property
+    def variable_dtype(self):
+        """The dtype of a layer's weights."""
+        return self._dtype
 
     @property
     def quantization_mode(self):

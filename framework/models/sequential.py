@@ -5,6 +5,7 @@ from framework.core.errors import InvalidArgumentError, SymbolicValueError
 from framework.core.symbolic import KerasTensor
 from framework.layers import InputLayer, Layer
 from framework.layers.building import naming
+from framework.layers.symbolic import run_symbolically
 from framework.models.functional import standardized
 from framework.models.model import Model
 
@@ -150,6 +151,15 @@ class Sequential(Model):
         for layer in self._stack:
             inputs = layer(inputs)
         return inputs
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs for inputs of a shape; layers not built yet stay so."""
+        for layer in self._stack:
+            input_shape = layer.compute_output_shape(input_shape)
+        return input_shape
+
+    def compute_output_spec(self, *args, **kwargs):
+        return run_symbolically(self, args, kwargs)
 
     def compute_mask(self, inputs, previous_mask):
         """None: the layers inside have given the outputs their masks."""

@@ -138,7 +138,9 @@ def test_in_models():
     feature = Model(model.inputs, model.layers[0].output)
     np.testing.assert_array_equal(feature(X), model.layers[0](X))
     assert model.compute_output_shape((7, 4)) == (7, 2)
-    assert Sequential([Dense(2)]).compute_output_shape((None, 4)) == (None, 2)
+    unbuilt = Sequential([Dense(2), Sequential([Dense(3)])])
+    assert unbuilt.compute_output_shape((None, 4)) == (None, 3)
+    assert not unbuilt.layers[0].built
 
 
 def test_the_same_seed_gives_the_same_model():
