@@ -1,8 +1,9 @@
 """What an op costs beyond NumPy: recorded and differentiated, through an operator, by name.
 
 One process runs each case and the NumPy calls that it comes down to in turn, nine times; the cost
-is the difference of the two medians. The garbage collector is left on, as users have it. A chain of
-300 ops on float32[8] is recorded and differentiated; the other cases are single calls, no tape.
+is the difference of the two medians of CPU time, which a busy neighbour disturbs less than the
+wall's. The garbage collector is left on, as users have it. A chain of 300 ops on float32[8] is
+recorded and differentiated; the other cases are single calls, with no tape.
 """
 
 import statistics
