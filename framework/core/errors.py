@@ -51,7 +51,7 @@ class SymbolicValueError(FrameworkError, TypeError):
 
 
 def suggest(name, known):
-    """`"; did you mean 'adam'?"` for the nearest of the known names, or all of them if none is near."""
+    """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them."""
     known = [str(k) for k in known]
     near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in known], n=1, cutoff=0.5)
     if near:

@@ -4,6 +4,7 @@ Dicts are walked by sorted key. Everything that is not one of these containers i
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from framework.core.errors import InvalidArgumentError
 
@@ -79,7 +80,7 @@ def _pack(structure, leaves):
     return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
 
 
-def map_structure(func, *structures):
+def map_structure(func, *structures) -> Any:
     """`func` applied to the corresponding leaves of the structures, in the first one's shape."""
     if not structures:
         raise InvalidArgumentError("map_structure: at least one structure is needed.")

@@ -4,12 +4,13 @@ Arrays in, array out; tensors in, tensor out (and recorded); KerasTensors in, Ke
 """
 
 import inspect
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from framework.core import symbolic
-from framework.core.errors import FrameworkError
+from framework.core.errors import FrameworkError, ShapeError
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
@@ -20,8 +21,10 @@ table = {}
 """Every op by name."""
 
 _RAW = frozenset(
-    (np.ndarray, int, float, bool, complex, type(None))
-    + tuple(np.dtype(c).type for c in "?bhilqBHILQefdFD")
+    (
+        *(np.ndarray, int, float, bool, complex, type(None)),
+        *(np.dtype(c).type for c in "?bhilqBHILQefdFD"),
+    )
 )
 
 
@@ -95,7 +98,7 @@ class Op:
         if listed:
             table[name] = self
 
-    def __call__(self, *args, **attrs):
+    def __call__(self, *args, **attrs) -> Any:
         arrays = []
         boxed = False
         for arg in args:
@@ -107,12 +110,22 @@ class Op:
                 arrays.append(arg)
             else:
                 return self._unusual(args, attrs)
-        value = self.forward(*arrays, **attrs)
+        try:
+            value = self.forward(*arrays, **attrs)
+        except ValueError as error:
+            raise self.misfit(error, arrays) from None
         if not boxed:
             return value if not self.saves else value[0]
         if self.plain:
             return self.wrap(value, args, attrs)
         return self._several(args, attrs, value)
+
+    def misfit(self, error, arrays):
+        """NumPy's complaint about shapes as a ShapeError that names the op; others as they are."""
+        if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
+            return error
+        shapes = ", ".join(str(np.shape(a)) for a in arrays)
+        return ShapeError(f"{self.name}: the shapes {shapes} do not fit together.")
 
     def wrap(self, value, args, attrs):
         """The one output as a tensor; recorders are told."""
@@ -163,7 +176,7 @@ class Op:
         made = tuple((i, r, _picker(self, r)) for i, r in rules if r is not no_derivative)
         return made or None
 
-    def call_backward(self, g, arguments, needed):
+    def call_backward(self, g, arguments, needed) -> Any:
         """The joint rule's cotangents, given what its pick fetched."""
         if self.takes_needed:
             return self.backward(g, *arguments, needed=needed)
@@ -173,12 +186,15 @@ class Op:
         return f"<op {self.name}: {self.kind}>"
 
 
+_MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
+
+
 class Unary(Op):
     """An op of one input without attributes: the same call, without its generality's cost."""
 
     __slots__ = ()
 
-    def __call__(self, x):
+    def __call__(self, x) -> Any:
         if type(x) is Tensor:
             return self.wrap(self.forward(x.array), (x,), NO_ATTRS)
         return Op.__call__(self, x)
@@ -189,12 +205,14 @@ class Binary(Op):
 
     __slots__ = ()
 
-    def __call__(self, a, b):
-        if type(a) is Tensor:
-            if type(b) is Tensor:
-                return self.wrap(self.forward(a.array, b.array), (a, b), NO_ATTRS)
-            if type(b) in _RAW:
-                return self.wrap(self.forward(a.array, b), (a, b), NO_ATTRS)
+    def __call__(self, a, b) -> Any:
+        if type(a) is Tensor and (type(b) is Tensor or type(b) in _RAW):
+            x, y = a.array, b.array if type(b) is Tensor else b
+            try:
+                value = self.forward(x, y)
+            except ValueError as error:
+                raise self.misfit(error, (x, y)) from None
+            return self.wrap(value, (a, b), NO_ATTRS)
         return Op.__call__(self, a, b)
 
 

@@ -6,6 +6,7 @@ the package are made in `draw`, which tells recorders, or in `permutation` and `
 
 import itertools
 import threading
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
 class _Bits(threading.local):
-    """One Philox per thread, set to (key, counter) for each draw: ten times faster than a new one."""
+    """One Philox per thread, set to (key, counter) at each draw: 10 times faster than a new one."""
 
     def __init__(self):
         self.philox = np.random.Philox(key=[0, 0])
@@ -92,7 +93,7 @@ class Stateless:
 
 class _Global:
     generator = None
-    seeded = {}  # op seed -> its generator, since the last set_seed
+    seeded: ClassVar = {}  # op seed -> its generator, since the last set_seed
 
 
 def set_seed(seed):

@@ -31,7 +31,7 @@ class Registry:
         return register
 
     def lookup(self, name):
-        """The class or function called `name`; InvalidArgumentError, with the nearest name, if none."""
+        """The class or function called `name`; InvalidArgumentError naming the nearest, if none."""
         # "Huber" and "huber" may be a class and a function: the exact spelling goes first
         own = name if name in self.by_name else self._spellings.get(str(name).lower())
         if own is None:
@@ -65,7 +65,7 @@ class Registry:
 
 
 def snake_case(name):
-    """`CategoricalCrossentropy` -> `categorical_crossentropy`, `Conv2DTranspose` -> `conv2d_transpose`."""
+    """`LSTMCell` -> `lstm_cell`, `Conv2DTranspose` -> `conv2d_transpose`."""
     return _WORD_STARTS.sub("_", name).lower()
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.errors import ShapeError, SymbolicValueError
+from framework.core.operators import Operators
 from framework.core.recorders import thread
 
 
-class KerasTensor:
+class KerasTensor(Operators):
     """A tensor of known dtype and partly known shape (`None` where unknown), without values.
 
     Args:
@@ -51,9 +52,9 @@ class KerasTensor:
         where = f" in the symbolic call of {thread.symbolic!r}" if thread.symbolic else ""
         raise SymbolicValueError(
             f"A KerasTensor has a shape and a dtype but no values{where}: <{self!r}>. Python "
-            "needed its value here (if, int(), NumPy, printing an item, ...). Use ops on it instead, put "
-            "this code into a Layer's call() and give the layer a compute_output_shape(), or call "
-            "the model on real data first."
+            "needed its value here (if, int(), NumPy, printing an item, ...). Use ops on it "
+            "instead, put this code into a Layer's call() and give the layer a "
+            "compute_output_shape(), or call the model on real data first."
         )
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = numpy = __complex__ = _refuse

@@ -1,13 +1,12 @@
 """Tensor: an immutable array with an identity that tapes know."""
 
-import numpy as np
-
 from framework.core import dtypes
 from framework.core.errors import InvalidArgumentError
+from framework.core.operators import Operators
 from framework.core.recorders import thread
 
 
-class Tensor:
+class Tensor(Operators):
     """An array of one dtype. Made by `constant`, `convert_to_tensor` or an op; never changed.
 
     Operators, indexing and NumPy's functions work on it. `np.asarray(t)` is a read-only view,
@@ -16,7 +15,7 @@ class Tensor:
 
     # `serial` is the tensor's identity on tapes, given when a tape first cares for it.
     __slots__ = ("__weakref__", "_keras_mask", "array", "serial")
-    __hash__ = None  # `==` compares elements; `ref()` is hashable
+    __hash__ = None  # type: ignore[assignment] # `==` compares elements; `ref()` is hashable
 
     def __init__(self, array):
         """Wrap `array` as it is: internal, no copy, no check."""

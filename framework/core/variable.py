@@ -9,16 +9,17 @@ from framework.core import dtypes
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operators import Operators
 from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
 
-class CoreVariable:
-    """A buffer of fixed shape and dtype with an identity, whose reads and assigns are told to recorders."""
+class CoreVariable(Operators):
+    """A buffer of fixed shape and dtype with an identity; recorders hear of reads and assigns."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "serial", "trainable")
-    __hash__ = None  # `==` compares elements; `ref()` is hashable
+    __hash__ = None  # type: ignore[assignment] # `==` compares elements; `ref()` is hashable
 
     def __init__(self, array, trainable=True):
         """Own `array` from here on: internal, no copy."""
@@ -100,7 +101,7 @@ class CoreVariable:
         self._array = tensor.array
 
     def _converted(self, value, what):
-        """`value` as a tensor of this shape and dtype; None in a symbolic call, which changes nothing."""
+        """`value` as a tensor of this shape and dtype; None in a symbolic call."""
         if isinstance(value, CoreVariable):
             value = value.read()
         if thread.symbolic is not None or isinstance(value, KerasTensor):
@@ -342,9 +343,7 @@ def array_of(value, dtype=None):
     Python floats give float32, ints int32 (as TensorFlow), arrays keep their dtype.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if type(value) is Tensor:
-        array = value.array
-    elif isinstance(value, CoreVariable):
+    if type(value) is Tensor or isinstance(value, CoreVariable):
         array = value.array
     elif isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)

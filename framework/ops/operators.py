@@ -3,13 +3,13 @@
 import numpy as np
 
 from framework.core import doors
-from framework.core.dtypes import Shape
 from framework.core.errors import OutOfRangeError
 from framework.core.op import NO_ATTRS
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable, Variable
-from framework.ops import contraction, elementwise as e, movement
+from framework.core.variable import CoreVariable, KerasVariable
+from framework.ops import contraction, movement
+from framework.ops import elementwise as e
 
 ARITHMETIC = {
     "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide,
@@ -35,14 +35,18 @@ def _reflected(op, door):
 
 
 def _strict_binary(op):
-    """The strict door's commonest case in line, two tensors of one dtype: it is every operator's cost."""
+    """The strict door's commonest case in line: two tensors of one dtype."""
     strict, forward, wrap = doors.strict, op.forward, op.wrap
 
     def operator(a, b):
         if type(b) is Tensor and type(a) is Tensor:
             x, y = a.array, b.array
             if x.dtype is y.dtype:
-                return wrap(forward(x, y), (a, b), NO_ATTRS)
+                try:
+                    value = forward(x, y)
+                except ValueError as error:
+                    raise op.misfit(error, (x, y)) from None
+                return wrap(value, (a, b), NO_ATTRS)
         return op(*strict(a, b))
 
     return operator
@@ -50,7 +54,7 @@ def _strict_binary(op):
 
 def _equality(op, door):
     def operator(a, b):
-        if b is None or isinstance(b, str) and not _holds_strings(a):
+        if b is None or (isinstance(b, str) and not _holds_strings(a)):
             return op is e.not_equal
         return op(*door(a, b))
 
