@@ -3,6 +3,8 @@
 import numpy as np
 from scipy import special
 
+from tests.ops import windows
+
 # Ops that are the NumPy function named here. (Those of one name on both sides are found by it.)
 NUMPY_NAMES = {
     "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh",
@@ -205,6 +207,7 @@ REFERENCES = {
     "xdivy": lambda a, b: _where_nonzero(a, np.divide, a, b),
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
+    **windows.REFERENCES,
 }  # fmt: skip
 
 

@@ -16,12 +16,14 @@ from framework.core.op import first_order_only, table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from tests.ops import derivatives as d
+from tests.ops import windows
 from tests.ops.references import reference
 from tests.ops.samples import SAMPLES, Sample
 
 for _module in pkgutil.iter_modules(framework.ops.__path__):
     importlib.import_module(f"framework.ops.{_module.name}")
 
+SAMPLES = SAMPLES | windows.SAMPLES
 NAMES = sorted(table)
 DIFFERENTIABLE = [
     n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only

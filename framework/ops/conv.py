@@ -1,0 +1,76 @@
+"""Convolution: three ops, each linear in both inputs, that are each other's derivatives.
+
+Arrays are channels-last. Attributes have one entry per spatial axis, see `kernels/windows.py`.
+"""
+
+from framework.core.op import Op
+from framework.kernels import conv as kernels
+from framework.kernels.windows import output_sizes
+
+
+def _conv_infer(x, w, *, strides, padding, dilations, groups):
+    places = output_sizes(x.shape[1:-1], w.shape[:-2], strides, padding, dilations)
+    return (x.shape[0], *places, w.shape[-1]), x.dtype
+
+
+def _conv_by_x(g, w, x_shape, strides, padding, dilations, groups):
+    return conv_input(
+        g, w, sizes=tuple(x_shape[1:-1]), strides=strides, padding=padding, dilations=dilations,
+        groups=groups,
+    )  # fmt: skip
+
+
+def _conv_by_w(g, x, w_shape, strides, padding, dilations, groups):
+    return conv_kernel(
+        x, g, size=tuple(w_shape[:-2]), strides=strides, padding=padding, dilations=dilations,
+        groups=groups,
+    )  # fmt: skip
+
+
+conv = Op(
+    "conv", kernels.conv, _conv_by_x, _conv_by_w, kind="contraction", infer=_conv_infer
+)  # fmt: skip
+
+
+def _input_infer(g, w, *, sizes, strides, padding, dilations, groups):
+    return (g.shape[0], *sizes, w.shape[-2] * groups), g.dtype
+
+
+def _input_by_g(h, w, strides, padding, dilations, groups):
+    return conv(h, w, strides=strides, padding=padding, dilations=dilations, groups=groups)
+
+
+def _input_by_w(h, g, w_shape, strides, padding, dilations, groups):
+    return conv_kernel(
+        h, g, size=tuple(w_shape[:-2]), strides=strides, padding=padding, dilations=dilations,
+        groups=groups,
+    )  # fmt: skip
+
+
+# `conv`'s derivative by its first input, which a transposed convolution is
+conv_input = Op(
+    "conv_input", kernels.conv_input, _input_by_g, _input_by_w, kind="contraction",
+    infer=_input_infer,
+)  # fmt: skip
+
+
+def _kernel_infer(x, g, *, size, strides, padding, dilations, groups):
+    return (*size, x.shape[-1] // groups, g.shape[-1]), x.dtype
+
+
+def _kernel_by_x(h, g, x_shape, strides, padding, dilations, groups):
+    return conv_input(
+        g, h, sizes=tuple(x_shape[1:-1]), strides=strides, padding=padding, dilations=dilations,
+        groups=groups,
+    )  # fmt: skip
+
+
+def _kernel_by_g(h, x, strides, padding, dilations, groups):
+    return conv(x, h, strides=strides, padding=padding, dilations=dilations, groups=groups)
+
+
+# `conv`'s derivative by its second input, the kernel
+conv_kernel = Op(
+    "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
+    infer=_kernel_infer,
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""Pooling over windows. Arrays are channels-last, attributes have one entry per spatial axis."""
+
+import math
+
+import numpy as np
+
+from framework.core.op import Op, no_derivative
+from framework.kernels import pool as kernels
+from framework.kernels.windows import output_sizes
+from framework.ops.elementwise import divide
+from framework.ops.movement import put_along_axis, reshape
+
+
+def _pool_infer(x, *, size, strides, padding, dilations):
+    places = output_sizes(x.shape[1:-1], size, strides, padding, dilations)
+    return (x.shape[0], *places, x.shape[-1]), x.dtype
+
+
+def _index_infer(x, **window):
+    (batch, *places, channels), _ = _pool_infer(x, **window)
+    total = None if None in places else math.prod(places)
+    return (batch, total, channels), np.dtype(np.int64)
+
+
+# where in the flat spatial axes the largest cell of each window is; of equals the first
+max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer)
+
+
+def _max_pool_vjp(g, x, x_shape, size, strides, padding, dilations):
+    """All of the gradient goes to the first of the largest cells, as in TensorFlow."""
+    batch, *spatial, channels = x_shape
+    index = max_index(x, size=size, strides=strides, padding=padding, dilations=dilations)
+    flat = reshape(g, shape=tuple(index.shape))
+    shape = (batch, math.prod(spatial), channels)
+    return reshape(put_along_axis(flat, index, shape=shape, axis=1), shape=tuple(x_shape))
+
+
+max_pool = Op("max_pool", kernels.max_pool, _max_pool_vjp, infer=_pool_infer)
+
+
+def _spread(g, x_shape, size, strides, padding, dilations):
+    return window_spread(
+        g, sizes=tuple(x_shape[1:-1]), size=size, strides=strides, padding=padding,
+        dilations=dilations,
+    )  # fmt: skip
+
+
+window_sum = Op("window_sum", kernels.window_sum, _spread, infer=_pool_infer)
+window_spread = Op(
+    "window_spread", kernels.window_spread,
+    lambda h, size, strides, padding, dilations: window_sum(
+        h, size=size, strides=strides, padding=padding, dilations=dilations
+    ),
+    infer=lambda g, *, sizes, **_: ((g.shape[0], *sizes, g.shape[-1]), g.dtype),
+)  # fmt: skip
+
+
+def _count_infer(x, **window):
+    (_, *places, _), dtype = _pool_infer(x, **window)
+    return (1, *places, 1), dtype
+
+
+window_count = Op("window_count", kernels.window_count, no_derivative, infer=_count_infer)
+
+
+def mean_pool(x, *, size, strides, padding, dilations):
+    """The mean of the cells of each window that lie on the input: padding does not count."""
+    window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
+    total = window_sum(x, **window)
+    if padding != "SAME" and not any(map(any, padding)):
+        return divide(total, math.prod(size))
+    return divide(total, window_count(x, **window))
