@@ -11,6 +11,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.errors import DTypeError
+from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable, array_of
@@ -27,7 +28,7 @@ def tensor(value, dtype=None) -> Any:
         found = value
     elif isinstance(value, CoreVariable):
         found = value.read()
-    elif isinstance(value, KerasTensor):
+    elif isinstance(value, Operand):
         found = value
     elif hasattr(value, "_as_tensor"):  # IndexedSlices and their like
         found = value._as_tensor()
@@ -75,7 +76,7 @@ def strict_all(*values) -> tuple[Any, ...]:
     """Any number of operands as tensors of one dtype; DTypeError where they bring two."""
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
-    typed = [v for v in values if isinstance(v, (Tensor, KerasTensor))]
+    typed = [v for v in values if isinstance(v, (Tensor, Operand))]
     if not typed:
         return _untyped(values)
     dtype = typed[0].dtype
@@ -85,7 +86,7 @@ def strict_all(*values) -> tuple[Any, ...]:
                 f"Operands have different dtypes: {dtype} and {other.dtype}. Cast one of them "
                 "with tf.cast; nothing is promoted silently."
             )
-    return tuple(v if isinstance(v, (Tensor, KerasTensor)) else _adopt(v, dtype) for v in values)
+    return tuple(v if isinstance(v, (Tensor, Operand)) else _adopt(v, dtype) for v in values)
 
 
 def _untyped(values):
@@ -129,9 +130,9 @@ def promote(*values) -> tuple[Any, ...]:
 
     Beside a KerasTensor a variable stays one: what is computed later reads it then.
     """
-    kept = (KerasTensor,)
+    kept = (Operand,)
     if any(isinstance(v, KerasTensor) for v in values):
-        kept = (KerasTensor, CoreVariable)
+        kept = (Operand, CoreVariable)
     values = [v if type(v) in _NUMBERS or isinstance(v, kept) else tensor(v) for v in values]
     dtype = dtypes.result_type(*(type(v) if type(v) in _NUMBERS else v.dtype for v in values))
     return tuple(_as(v, dtype) for v in values)

@@ -50,6 +50,10 @@ class SymbolicValueError(FrameworkError, TypeError):
     """Python asked for the value of a tensor that has only a shape and a dtype so far."""
 
 
+class BatchedValueError(FrameworkError, AttributeError):
+    """Python asked for the value of a tensor that stands for many rows at once."""
+
+
 def suggest(name, known):
     """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them."""
     known = [str(k) for k in known]

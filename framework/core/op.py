@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from framework.core import symbolic
 from framework.core.errors import FrameworkError, ShapeError
+from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
@@ -147,9 +147,10 @@ class Op:
         return outputs[0] if single else outputs
 
     def _unusual(self, args, attrs):
-        """Read variables; hand symbolic calls on; convert anything else that has an array."""
-        if any(isinstance(a, symbolic.KerasTensor) for a in args):
-            return symbolic.call(self, args, attrs)  # variables unread: a model reads them anew
+        """Hand the call on to an operand; read variables; convert what else has an array."""
+        for arg in args:
+            if isinstance(arg, Operand):
+                return arg._op_call(self, args, attrs)
         args = [a._as_operand() if hasattr(a, "_as_operand") else a for a in args]
         args = [a if type(a) is Tensor or type(a) in _RAW else np.asarray(a) for a in args]
         return self(*args, **attrs)

@@ -8,11 +8,11 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.errors import ShapeError, SymbolicValueError
-from framework.core.operators import Operators
+from framework.core.operand import Operand
 from framework.core.recorders import thread
 
 
-class KerasTensor(Operators):
+class KerasTensor(Operand):
     """A tensor of known dtype and partly known shape (`None` where unknown), without values.
 
     Args:
@@ -59,6 +59,9 @@ class KerasTensor(Operators):
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = numpy = __complex__ = _refuse
     item = tolist = _refuse
+
+    def _op_call(self, op, args, attrs):
+        return call(op, args, attrs)  # variables unread: a model reads them anew
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:

@@ -65,7 +65,8 @@ def _holds_strings(a):
     return getattr(a, "dtype", None) == "string"
 
 
-def _hang(kind, door):
+def hang(kind, door):
+    """Give `kind` the operators; `door` prepares the operands of those that take two."""
     strict = door is doors.strict
     for name, op in ARITHMETIC.items():
         setattr(kind, f"__{name}__", _strict_binary(op) if strict else _binary(op, door))
@@ -144,4 +145,4 @@ for _kind, _door in (
     (Tensor, doors.strict), (CoreVariable, doors.strict), (KerasVariable, doors.promote),
     (KerasTensor, doors.promote),
 ):  # fmt: skip
-    _hang(_kind, _door)
+    hang(_kind, _door)

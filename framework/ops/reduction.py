@@ -62,8 +62,9 @@ def _share_of_ties(g, x, y, axis, keepdims):
 
 
 def np_dtype(x):
-    """The NumPy dtype of an array or tensor."""
-    return getattr(x, "array", x).dtype
+    """The NumPy dtype of an array or of what ops take."""
+    dtype = getattr(x, "array", x).dtype
+    return getattr(dtype, "np", dtype)
 
 
 def _extreme(ufunc, limit):
