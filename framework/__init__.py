@@ -55,6 +55,7 @@ _NAMES = _table({
     "framework.initializers": """
         constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
+    "framework.ops.slices": "IndexedSlices",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
@@ -138,3 +139,4 @@ if TYPE_CHECKING:
         RandomNormal as random_normal_initializer, RandomUniform as random_uniform_initializer,
         Zeros as zeros_initializer,
     )  # fmt: skip
+    from framework.ops.slices import IndexedSlices as IndexedSlices

@@ -12,6 +12,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 from framework.ops.elementwise import conj
 from framework.ops.movement import broadcast_to
+from framework.ops.slices import IndexedSlices, gather_rows, joined
 
 
 class UnconnectedGradients(enum.Enum):
@@ -58,21 +59,28 @@ def seeds(target, output_gradients, taped):
         given = _matched(target, output_gradients, len(targets))
     grads = {}
     for item, each in zip(targets, given, strict=True):
-        found = item if isinstance(item, CoreVariable) else tensor(item)
+        found, factor = _target(item, each)
         array = found.array
         if array.dtype.kind not in "fcV":
             continue
         if found.serial is None:
             found.serial = next(serials)
-        if each is None:
+        if factor is None:
             seed = np.ones(array.shape, array.dtype)
             seed = Tensor(seed) if taped else seed
         else:
-            seed = _seed(each, array, taped)
+            seed = _seed(factor, array, taped)
         if array.dtype.kind == "c":
             seed = conj(seed)
         accumulate(grads, found.serial, seed)
     return grads
+
+
+def _target(item, factor):
+    """What is differentiated for a target, and what its gradient is multiplied by, or None."""
+    if type(item) is IndexedSlices:  # its sum is that of the slices
+        return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
+    return item if isinstance(item, CoreVariable) else tensor(item), factor
 
 
 def _matched(target, output_gradients, count):
@@ -115,6 +123,21 @@ def accumulate(grads, serial, d):
     grads[serial] = grads[serial] + d if serial in grads else d
 
 
+def add_slices(grads, serial, d, kept):
+    """Add IndexedSlices to the cotangent of `serial`: sparse if it is a source, else dense."""
+    if serial not in kept:
+        d = d.dense()
+    have = grads.get(serial)
+    grads[serial] = d if have is None else added(d, have)
+
+
+def added(first, second):
+    """The sum of two cotangents; of IndexedSlices the slices of both, in this order."""
+    if type(first) is type(second) is IndexedSlices:
+        return joined(first, second)
+    return first + second
+
+
 def cotangents(grads, kept, made, taped):
     """Those of an op's several outputs, zeros where one is missing; None if all are."""
     if not any(serial in grads for serial, _, _ in made):
@@ -128,7 +151,7 @@ def _pop_or_zeros(grads, kept, output, taped):
     if g is None:
         g = np.broadcast_to(np.zeros((), dtype), shape)
         g = Tensor(g) if taped else g
-    return g
+    return g.dense() if type(g) is IndexedSlices else g
 
 
 def arrays(value):

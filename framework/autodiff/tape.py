@@ -23,6 +23,8 @@ from framework.autodiff.ends import (
     SOURCES,
     UnconnectedGradients,
     accumulate,
+    add_slices,
+    added,
     arrays,
     check_source,
     cotangents,
@@ -36,6 +38,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.ops.elementwise import conj, identity
 from framework.ops.movement import sum_to
+from framework.ops.slices import IndexedSlices, finished, sliced
 
 
 class GradientTape(Recorder):
@@ -120,6 +123,8 @@ class GradientTape(Recorder):
         for item in nest.flatten(tensor):
             if isinstance(item, CoreVariable):
                 self._watch_variable(item)
+            elif isinstance(item, IndexedSlices):
+                self.watch(item.values)
             elif isinstance(item, Tensor):
                 if item.serial is None:
                     item.serial = next(serials)
@@ -287,7 +292,9 @@ class GradientTape(Recorder):
             g = grads.get(made)
             if g is None:
                 continue
-            if last and made not in kept:
+            if made in kept:
+                g = g.dense() if type(g) is IndexedSlices else g
+            elif last:
                 del grads[made]
             if needed is not None and serial not in needed:
                 continue
@@ -297,6 +304,9 @@ class GradientTape(Recorder):
                 d = rule(g, read if taped or type(read) is not Tensor else read.array)
             else:
                 d = rule(g, *(read if taped else [arrays(x) for x in read]))
+                if type(d) is IndexedSlices:
+                    add_slices(grads, serial, d, kept)
+                    continue
             if d is None:
                 continue
             if shape is not None and d.shape != shape:
@@ -360,9 +370,12 @@ class GradientTape(Recorder):
         if type(source) is not Tensor:
             for serial in self._reads.get(source.serial, ()):
                 if serial in grads:
-                    g = grads[serial] if g is None else g + grads[serial]
+                    g = grads[serial] if g is None else added(g, grads[serial])
         array = source.array
         if g is not None and array.dtype.kind in "fcV":
+            if type(g) is IndexedSlices:
+                values = conj(g.values) if array.dtype.kind == "c" else g.values
+                return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
             if type(g) is Tensor:

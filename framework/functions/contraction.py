@@ -9,6 +9,7 @@ from framework.core.doors import cast, strict, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.ops import contraction as ops
 from framework.ops import elementwise, movement, reduction
+from framework.ops.slices import IndexedSlices, coalesced, sliced
 
 _tensor = tensor  # `norm` calls its argument so
 
@@ -179,7 +180,8 @@ def _squared_length(t):
 def _present(t_list, what):
     if not isinstance(t_list, (list, tuple)):
         raise TypeError(f"{what}: `t_list` must be a list of tensors, got {t_list!r}.")
-    return [tensor(t) for t in t_list if t is not None]
+    values = (t.values if type(t) is IndexedSlices else t for t in t_list if t is not None)
+    return [tensor(v) for v in values]
 
 
 # ---- clipping ------------------------------------------------------------------------------------
@@ -188,19 +190,26 @@ def _present(t_list, what):
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """Elements below the minimum become it, those above the maximum become that.
 
-    The gradient passes at both bounds.
+    The gradient passes at both bounds. Of IndexedSlices only the slices are clipped.
 
     >>> import framework as tf
     >>> tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
+    if type(t) is IndexedSlices:
+        return _on_slices(clip_by_value, t, clip_value_min, clip_value_max)
     t = tensor(t)
     (_, low), (_, high) = strict(t, clip_value_min), strict(t, clip_value_max)
     return elementwise.clip(t, low, high)
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """`t` scaled down to a norm of `clip_norm` where its norm, over `axes`, is larger."""
+    """`t` scaled down to a norm of `clip_norm` where its norm, over `axes`, is larger.
+
+    Of IndexedSlices it makes IndexedSlices, equal to the dense tensor clipped.
+    """
+    if type(t) is IndexedSlices:
+        return _on_slices(clip_by_norm, t, clip_norm, axes)
     t = tensor(t)
     axes = all_axes(axes, t.ndim, "clip_by_norm")
     squared = reduction.reduce_sum(elementwise.square(t), axis=axes, keepdims=True)
@@ -213,11 +222,17 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     )
 
 
+def _on_slices(clip, slices, *args):
+    """The slices clipped, those of one index as their sum."""
+    slices = coalesced(slices)
+    return sliced(clip(slices.values, *args), slices.indices, slices.dense_shape)
+
+
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """All tensors scaled by one factor so that their common norm is at most `clip_norm`.
 
     Args:
-        t_list: a list of tensors; None entries stay None.
+        t_list: a list of tensors; None entries stay None, of IndexedSlices the values are scaled.
         clip_norm: the largest norm left alone.
         use_norm: the norm, where it is known already.
 
@@ -230,10 +245,13 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     scale = elementwise.select(
         elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
     )
-    return [None if t is None else _scaled(tensor(t), scale) for t in t_list], length
+    return [None if t is None else _scaled(t, scale) for t in t_list], length
 
 
 def _scaled(t, scale):
+    if type(t) is IndexedSlices:
+        return sliced(_scaled(t.values, scale), t.indices, t.dense_shape)
+    t = tensor(t)
     return elementwise.multiply(
         t, scale if scale.dtype == t.dtype else cast(scale, dtype=t.dtype.np)
     )

@@ -10,6 +10,7 @@ from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise
 from framework.ops import movement as ops
+from framework.ops.slices import gather_rows
 
 _slice, _tensor = slice, tensor  # their names below are TensorFlow's
 
@@ -36,6 +37,8 @@ def where(condition, x=None, y=None, name=None):
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """Slices of `params` at `indices` along `axis`.
 
+    Along axis 0 the gradient of `params` is IndexedSlices, unless `params` was computed.
+
     Args:
         params: a tensor.
         indices: integers of any shape, from 0 to size - 1.
@@ -55,6 +58,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
     _check_range(indices, x.shape[axis], axis, "gather")
+    if not batch_dims and not axis:
+        return gather_rows(x, indices)
     if not batch_dims:
         return ops.gather(x, indices, axis=axis)
     return _batch_gather(x, indices, axis, batch_dims % max(indices.ndim, 1))

@@ -11,6 +11,7 @@ from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, reduction, rows
 from framework.ops.losses import sigmoid_cross_entropy
+from framework.ops.slices import gather_rows
 
 # ---- activations ---------------------------------------------------------------------------------
 
@@ -264,7 +265,18 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """The rows of `params` numbered `ids`."""
+    """The rows of `params` numbered `ids`; the gradient of `params` is IndexedSlices.
+
+    Args:
+        params: a tensor or variable.
+        ids: integers of any shape, from 0 to size - 1.
+        max_norm: not supported; None.
+
+    >>> import framework as tf
+    >>> tf.nn.embedding_lookup(tf.Variable([[1.0, 2.0], [3.0, 4.0]]), [1, 1]).numpy()
+    array([[3., 4.],
+           [3., 4.]], dtype=float32)
+    """
     if max_norm is not None:
         raise InvalidArgumentError("embedding_lookup: max_norm is not supported; use clip_by_norm.")
     params, ids = tensor(params), tensor(ids)
@@ -274,7 +286,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
             f"embedding_lookup: ids go from {found.min()} to {found.max()}, expected 0 to "
             f"{len(params) - 1}."
         )
-    return movement.gather(params, ids, axis=0)
+    return gather_rows(params, ids)
 
 
 def dropout(x, rate, noise_shape=None, seed=None, name=None):

@@ -160,7 +160,8 @@ class Optimizer(Configurable):
 
         Args:
             grads_and_vars: pairs (gradient, variable). A gradient is a tensor of the variable's
-                shape and dtype, or a variable holding one; None is passed over with a warning.
+                shape and dtype, or a variable holding one, or IndexedSlices of one; None is passed
+                over with a warning.
 
         Returns:
             The number of updates so far, a variable.
@@ -175,7 +176,7 @@ class Optimizer(Configurable):
             if grad is None:
                 missing.append(variable)
             else:
-                grads.append(grad if type(grad) is Tensor else _as_gradient(grad))
+                grads.append(grad)
                 variables.append(variable)
         if missing or not grads:
             _report_missing(missing, grads)
@@ -188,6 +189,7 @@ class Optimizer(Configurable):
             raise InvalidArgumentError(
                 "apply: pass trainable_variables=[...] beside the gradients."
             )
+        grads = [g if type(g) is Tensor else _as_gradient(g) for g in grads]
         for grad, variable in zip(grads, trainable_variables, strict=True):
             if grad.array.shape != variable.array.shape:
                 raise _misfit("shape", grad, variable, ShapeError)

@@ -42,7 +42,7 @@ class Gradients(Mapping):
 
     def __repr__(self):
         rows = (
-            f"  {v.path}: {'None' if g is None else tuple(g.array.shape)}"
+            f"  {v.path}: {'None' if g is None else tuple(g.shape)}"
             for g, v in zip(self.tensors, self.variables, strict=True)
         )
         return "Gradients(\n" + "\n".join(rows) + "\n)"

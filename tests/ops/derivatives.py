@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
+from framework.core.doors import tensor
 from framework.core.op import first_order_only, no_derivative
 from framework.core.tensor import Tensor
 from framework.ops.reduction import reduce_sum
@@ -39,10 +40,15 @@ def gradients(op, args, attrs, weights, taped=False):
         outputs = several(op(*tensors, **attrs))
     seeds = [Tensor(w) for w in weights]
     if not taped:
-        return tape.gradient(list(outputs), wanted, output_gradients=seeds)
+        return dense(tape.gradient(list(outputs), wanted, output_gradients=seeds))
     with GradientTape() as outer:
         outer.watch(wanted)
-        return tape.gradient(list(outputs), wanted, output_gradients=seeds)
+        return dense(tape.gradient(list(outputs), wanted, output_gradients=seeds))
+
+
+def dense(grads):
+    """With tensors in the place of IndexedSlices."""
+    return [None if g is None else tensor(g) for g in grads]
 
 
 def all_finite(outputs):
@@ -95,7 +101,7 @@ def check_second(op, sample, rng):
         with GradientTape() as tape:
             tape.watch(wanted)
             outputs = several(op(*tensors, **attrs))
-        first = tape.gradient(list(outputs), wanted, output_gradients=seeds)
+        first = dense(tape.gradient(list(outputs), wanted, output_gradients=seeds))
         total = 0.0
         for g, u in zip(first, across, strict=True):
             total = reduce_sum(g * Tensor(u), axis=tuple(range(u.ndim)), keepdims=False) + total

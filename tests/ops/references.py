@@ -162,6 +162,7 @@ REFERENCES = {
     "dropout": _dropout,
     "erf": special.erf,
     "gather": lambda x, indices, axis: np.take(x, indices, axis),
+    "gather_rows": lambda x, indices: x[indices],
     "getitem": lambda x, index: x[index],
     "linear_scan": _linear_scan,
     "log_softmax": special.log_softmax,

@@ -204,6 +204,11 @@ SAMPLES |= {
         one(real(2, 4, 3), np.array([-1, 1, 1]), axis=1), one(real(4), np.array(2), axis=0),
         one(real(4, 3), np.zeros(0, int), axis=0), one(real(3, 0), np.array([1]), axis=0),
     ],
+    "gather_rows": [
+        one(real(4, 3), np.array([3, 0, 3, -1])), one(real(4, 2), np.array([[1, 1], [0, 3]])),
+        one(real(4), np.array(2)), one(real(4, 3), np.zeros(0, int)),
+        one(real(3, 0), np.array([1])), one(real(2, 0, 3), np.array([[1, 0]])),
+    ],
     "scatter_add": [
         fixed(real(4, 3), np.array([3, 0, 3, -1]), shape=(4, 3), axis=0),
         fixed(real(2, 2, 2), whole(2, 2, below=4), shape=(2, 4), axis=1),
