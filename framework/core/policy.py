@@ -1,5 +1,7 @@
 """DTypePolicy: the dtype a layer computes in and the dtype its weights have."""
 
+from fnmatch import fnmatchcase
+
 from framework.core import dtypes
 from framework.core.configurable import Configurable, Resolved
 from framework.core.errors import DTypeError, InvalidArgumentError
@@ -9,29 +11,33 @@ class DTypePolicy(Configurable):
     """The dtypes of a layer.
 
     Args:
-        name: a dtype's name; floatx where None.
+        name: a dtype's name; floatx where None. "mixed_float16" and "mixed_bfloat16" compute in 16
+            bits and keep the weights in float32: activations take half the memory. On a CPU the
+            arithmetic inside an op is done in float32 and rounded once.
 
-    >>> policy = DTypePolicy("float64")
+    >>> policy = DTypePolicy("mixed_float16")
     >>> str(policy.compute_dtype), str(policy.variable_dtype)
-    ('float64', 'float64')
+    ('float16', 'float32')
     """
 
     def __init__(self, name=None):
-        self._dtype = _dtype(name or dtypes.floatx())
+        self._name, self._compute, self._variable = _parsed(name or dtypes.floatx())
+        if self._compute != self._variable:
+            mixed.in_use = True
 
     @property
     def name(self):
-        return str(self._dtype)
+        return self._name
 
     @property
     def compute_dtype(self):
         """The dtype that a layer computes in."""
-        return self._dtype
+        return self._compute
 
     @property
     def variable_dtype(self):
         """The dtype of a layer's weights."""
-        return self._dtype
+        return self._variable
 
     @property
     def quantization_mode(self):
@@ -50,13 +56,70 @@ class DTypePolicy(Configurable):
         return f'<DTypePolicy "{self.name}">'
 
 
-def _dtype(name):
+class _Mixed:
+    """Whether any policy computes in another dtype than its variables': asked at every read."""
+
+    in_use = False
+
+
+mixed = _Mixed()
+
+
+def _parsed(name):
+    """A policy's name, its compute dtype and its variable dtype."""
     if isinstance(name, str) and name.startswith("mixed_"):
-        raise DTypeError(
-            f"dtype policy {name!r}: mixed precision is not supported yet; use 'float16', "
-            "'float32' or 'float64'."
-        )
-    return dtypes.as_dtype(name)
+        compute = name.removeprefix("mixed_")
+        if compute not in ("float16", "bfloat16"):
+            raise DTypeError(
+                f"dtype policy {name!r} is not known; the mixed ones are 'mixed_float16' and "
+                "'mixed_bfloat16'."
+            )
+        return str(name), dtypes.as_dtype(compute), dtypes.float32
+    dtype = dtypes.as_dtype(name)
+    return str(dtype), dtype, dtype
+
+
+class DTypePolicyMap(Configurable):
+    """A policy for each layer, by patterns of its path; later rules win.
+
+    Args:
+        default_policy: for layers that no pattern matches; the global policy where None.
+        policy_map: patterns as of `fnmatch` ("encoder/*") and the policies they give.
+
+    >>> policies = DTypePolicyMap("float32", {"*/dense*": "mixed_float16"})
+    >>> policies["model/dense_1"].name, policies["model/softmax"].name
+    ('mixed_float16', 'float32')
+    """
+
+    def __init__(self, default_policy=None, policy_map=None):
+        self.default_policy = get(default_policy)
+        self.policy_map = {pattern: get(p) for pattern, p in (policy_map or {}).items()}
+
+    @property
+    def name(self):
+        return f"map_{self.default_policy.name}"
+
+    def __getitem__(self, path):
+        matching = [p for pattern, p in self.policy_map.items() if fnmatchcase(path, pattern)]
+        return matching[-1] if matching else self.default_policy
+
+    def __setitem__(self, pattern, policy):
+        self.policy_map[pattern] = get(policy)
+
+    def __len__(self):
+        return len(self.policy_map)
+
+    def __iter__(self):
+        return iter(self.policy_map)
+
+    def get_config(self):
+        return {
+            "default_policy": self.default_policy.name,
+            "policy_map": {pattern: p.name for pattern, p in self.policy_map.items()},
+        }
+
+    def __repr__(self):
+        return f"<DTypePolicyMap {self.policy_map}, else {self.default_policy}>"
 
 
 class _Global:
@@ -77,12 +140,13 @@ def get(identifier):
     """The policy for a policy, a dtype or its name, or a config; None gives the global one."""
     if identifier is None:
         return dtype_policy()
-    if isinstance(identifier, DTypePolicy):
+    if isinstance(identifier, (DTypePolicy, DTypePolicyMap)):
         return identifier
     if isinstance(identifier, dict):
-        if identifier.get("class_name") != "DTypePolicy":
+        kinds = {"DTypePolicy": DTypePolicy, "DTypePolicyMap": DTypePolicyMap}
+        if identifier.get("class_name") not in kinds:
             raise InvalidArgumentError(f"A dtype policy's config was expected, got {identifier}.")
-        return DTypePolicy(**identifier["config"])
+        return kinds[identifier["class_name"]](**identifier["config"])
     return DTypePolicy(identifier)
 
 

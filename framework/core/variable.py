@@ -10,6 +10,7 @@ from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operators import Operators
+from framework.core.policy import mixed
 from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
@@ -269,6 +270,19 @@ class KerasVariable(CoreVariable):
     """
 
     __slots__ = ()
+
+    def read(self):
+        """The present value as a new tensor, in the compute dtype of the layer that is running."""
+        tensor = Tensor(self._array)
+        for recorder in thread.stack:
+            recorder.variable_read(self, tensor)
+        if mixed.in_use and self.autocast and thread.call is not None:
+            dtype = thread.call[0].compute_dtype
+            if self._array.dtype != dtype.np and self._array.dtype.kind == "f":
+                return cast(tensor, dtype=dtype.np)
+        return tensor
+
+    _as_operand = read
 
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True,
                  aggregation="none", synchronization="auto", name=None, layout=None):  # fmt: skip

@@ -6,7 +6,7 @@ from framework.core.op import Op
 
 
 def _matmul(a, b, *, transpose_a=False, transpose_b=False):
-    if a.dtype.kind == "V":  # bfloat16 multiplies as float32
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":  # 16-bit floats multiply as float32
         wide = a.astype(np.float32), b.astype(np.float32)
         return _matmul(*wide, transpose_a=transpose_a, transpose_b=transpose_b).astype(a.dtype)
     a = a.swapaxes(-1, -2) if transpose_a else a

@@ -23,8 +23,14 @@ def _exponentials(x, axis):
     return np.exp(shifted), shifted
 
 
+def _is_half(x):
+    return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+
+
 @quiet
 def _softmax(x, *, axis):
+    if _is_half(x):  # in float32, rounded once
+        return _softmax(x.astype(np.float32), axis=axis).astype(x.dtype)
     e, _ = _exponentials(x, axis)
     e /= np.add.reduce(e, axis=axis, keepdims=True)
     return e
@@ -39,6 +45,8 @@ softmax = Op("softmax", _softmax, _softmax_vjp, infer=_like_input)
 
 @quiet
 def _log_softmax(x, *, axis):
+    if _is_half(x):
+        return _log_softmax(x.astype(np.float32), axis=axis).astype(x.dtype)
     e, shifted = _exponentials(x, axis)
     shifted -= np.log(np.add.reduce(e, axis=axis, keepdims=True))
     return shifted
