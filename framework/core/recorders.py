@@ -38,12 +38,16 @@ class Recorder:
     def value_read(self, tensor, how):
         """Python read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
+    def layer_call(self, layer):
+        """Not of the five, and of no weight: `layer` is the innermost being called now, or None."""
+
 
 class _Thread(threading.local):
     def __init__(self):
         self.stack = ()  # innermost last; a tuple, so that a loop over it survives changes
         self.symbolic = None  # what is being called symbolically: its name, else None
         self.call = None  # the innermost open call of a layer: (layer, training, outer call)
+        self.missing = None  # of the last source without gradient: (its tape, targets' serials)
         self.scope = ()  # names in front of the names of variables made now
         self.scope_of = (None, None)  # the layer that set `scope` last, and the open call then
 

@@ -141,6 +141,8 @@ class Layer(Owner, _BaseFields):
         if training is None:
             training = facts.training
         thread.call = (self, training, outer)
+        for recorder in thread.stack:
+            recorder.layer_call(self)
         try:
             if training is not None and facts.takes_training:
                 return self.call(x, training=training)
@@ -150,6 +152,8 @@ class Layer(Owner, _BaseFields):
             raise
         finally:
             thread.call = outer
+            for recorder in thread.stack:
+                recorder.layer_call(None if outer is None else outer[0])
 
     def call(self, *args, **kwargs):
         """What the layer computes."""
@@ -304,7 +308,10 @@ class Layer(Owner, _BaseFields):
 
     @property
     def dtype_policy(self):
-        return self._dtype_policy
+        policies = self._dtype_policy
+        if isinstance(policies, policy.DTypePolicyMap):
+            return policies[self.path or self.name]
+        return policies
 
     @dtype_policy.setter
     def dtype_policy(self, value):
@@ -313,14 +320,14 @@ class Layer(Owner, _BaseFields):
     @property
     def dtype(self):
         """The dtype of its weights."""
-        return self._dtype_policy.variable_dtype
+        return self.dtype_policy.variable_dtype
 
     variable_dtype = dtype
 
     @property
     def compute_dtype(self):
         """The dtype it computes in, and floating inputs are brought to."""
-        return self._dtype_policy.compute_dtype
+        return self.dtype_policy.compute_dtype
 
     @property
     def input_dtype(self):
@@ -328,7 +335,7 @@ class Layer(Owner, _BaseFields):
 
     @property
     def quantization_mode(self):
-        return self._dtype_policy.quantization_mode
+        return self.dtype_policy.quantization_mode
 
     @property
     def path(self):

@@ -125,6 +125,8 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
         entries[0] += 1
         layer.__dict__["_entered"] = entries[0]
     thread.call = (layer, training, outer)
+    for recorder in thread.stack:
+        recorder.layer_call(layer)
     try:
         if symbolic:
             outputs = fresh(layer.compute_output_spec(*args, **kwargs))
@@ -139,6 +141,8 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
         raise
     finally:
         thread.call = outer
+        for recorder in thread.stack:
+            recorder.layer_call(None if outer is None else outer[0])
 
 
 def name_layer(error, layer):

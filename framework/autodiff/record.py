@@ -1,0 +1,216 @@
+"""A readable view of a tape's record: its steps with layers, lines, shapes and bytes.
+
+Shapes and dtypes that a record does not keep are found from those that it does, as far as that
+goes; a trace knows all of them.
+"""
+
+import inspect
+
+import numpy as np
+
+from framework.autodiff.notes import LAYER
+from framework.core.tensor import Tensor
+
+
+class Step:
+    """One recorded op.
+
+    Attributes:
+        op: the op.
+        inputs, outputs: serials; of the inputs the live ones.
+        edges: (input, outputs, reads) for each input with a rule: what the record keeps for it,
+            by the names in the rule's signature.
+        layer: the layer in which it was called, or None; `line` is known under a trace only.
+        in_shapes, out_shapes: None where unknown.
+        dtype: of the output, None where unknown.
+    """
+
+    def __init__(self, op, index):
+        self.op, self.index = op, index
+        self.inputs, self.outputs, self.edges = [], (), []
+        self.layer, self.line, self.dtype = None, "", None
+        self.in_shapes, self.out_shapes = (), ()
+        self.kept = {}  # id of an array -> the array
+
+    @property
+    def name(self):
+        return self.op.name
+
+    @property
+    def bytes(self):
+        return sum(array.nbytes for array in self.kept.values())
+
+
+def name_of(layer):
+    """A layer's name in texts: with those of the layers around it."""
+    return getattr(layer, "path", None) or layer.name
+
+
+def steps(tape):
+    """The steps on a tape's record, in order."""
+    found = []
+    for index, edge in enumerate(tape._edges):
+        made, last, op, rule, serial, _, count, read = edge
+        if last:
+            found.append(Step(op, index))
+        step = found[-1]
+        if rule is None:
+            _add_joined(step, made, read)
+        else:
+            step.outputs = (made,)
+            reads = _named(rule, count, read)
+            step.edges.append((serial, reads))
+            step.inputs.append(serial)
+            _keep(step, read)
+    layers = Layers(tape)
+    for step in found:
+        step.layer = layers.at(step.index)
+    _fill_from_journal(tape, found)
+    _find_shapes(tape, found)
+    return found
+
+
+def _add_joined(step, made, read):
+    step.outputs = tuple([serial for serial, _, _ in made])
+    step.out_shapes = tuple([shape for _, shape, _ in made])
+    step.dtype = made[0][2]
+    for ends, shapes, rule, arguments, *_ in read:
+        for serial, shape in zip(ends, shapes, strict=True):
+            if serial is not None:
+                step.inputs.append(serial)
+                step.in_shapes += (shape,)
+                step.edges.append((serial, _named(rule, 2, arguments)))
+        _keep(step, arguments)
+
+
+def _named(rule, count, read):
+    """What a record keeps for a rule, by the names in the rule's signature."""
+    if not count:
+        return {}
+    names = [n for n in list(inspect.signature(rule).parameters)[1:] if n != "needed"]
+    return dict(zip(names, (read,) if count == 1 else read, strict=False))
+
+
+def _keep(step, read):
+    if type(read) is Tensor:
+        array = read.array
+        while isinstance(array.base, np.ndarray):
+            array = array.base  # a view keeps all of it
+        step.kept[id(array)] = array
+    elif isinstance(read, np.ndarray):
+        step.kept[id(read)] = read
+    elif isinstance(read, (tuple, list)):
+        for each in read:
+            _keep(step, each)
+
+
+class Layers:
+    """Which layer was being called when an edge was recorded."""
+
+    def __init__(self, tape):
+        self._changes = [(index, layer) for kind, index, layer, *_ in tape._notes if kind is LAYER]
+
+    def at(self, index):
+        found = None
+        for start, layer in self._changes:
+            if start > index:
+                break
+            found = layer
+        return found
+
+
+def _fill_from_journal(tape, found):
+    if tape._journal is None:
+        return
+    entries = {e.outputs: e for e in tape._journal.entries if e.kind == "op"}
+    for step in found:
+        entry = entries.get(step.outputs)
+        if entry is not None:
+            step.line, step.layer, step.dtype = entry.line, entry.layer, entry.dtype
+            count = len(step.outputs)
+            step.in_shapes, step.out_shapes = entry.shapes[:-count], entry.shapes[-count:]
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def _find_shapes(tape, found):
+    """Fill in the shapes and dtypes that follow from what is kept."""
+    known = {}  # serial -> (shape, dtype or None)
+    for variable in tape.watched_variables():
+        for serial in tape._reads.get(variable.serial, ()):
+            known[serial] = variable.array.shape, variable.array.dtype
+    for tensor_or_pair in _watched(tape):
+        known.update(tensor_or_pair)
+    for step in found:
+        _learn(step, known)
+    for step in found:
+        _infer(step, known)
+    for step in reversed(found):
+        _infer_inputs(step, known)
+    for step in found:
+        _infer(step, known)
+        if not step.in_shapes:
+            step.in_shapes = tuple([known.get(s, (None,))[0] for s in step.inputs])
+        if not step.out_shapes:
+            step.out_shapes = tuple([known.get(s, (None,))[0] for s in step.outputs])
+        if step.dtype is None:
+            step.dtype = _dtype_of(step, known)
+
+
+def _watched(tape):
+    from_notes = [note for note in tape._notes if note[0].startswith("watch")]
+    return [{serials[0]: (what[1], what[2])} for _, _, what, serials in from_notes]
+
+
+def _learn(step, known):
+    """What a step's kept values say."""
+    for serial, reads in step.edges:
+        for value in _flat(reads.values()):
+            if value.serial is not None:
+                known[value.serial] = value.array.shape, value.array.dtype
+        y = reads.get("y")
+        if type(y) is Tensor and len(step.outputs) == 1:
+            known[step.outputs[0]] = y.array.shape, y.array.dtype
+        shapes = [v for name, v in reads.items() if name.endswith("_shape")]
+        if len(shapes) == 1 and len(step.inputs) == 1 and isinstance(shapes[0], tuple):
+            known.setdefault(serial, (shapes[0], None))
+    for serial, shape in zip(step.outputs, step.out_shapes):
+        known[serial] = shape, step.dtype
+    for serial, shape in zip(step.inputs, step.in_shapes):
+        known.setdefault(serial, (shape, None))
+
+
+def _flat(values):
+    for value in values:
+        if type(value) is Tensor:
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _flat(value)
+
+
+def _infer(step, known):
+    if step.op.kind != "elementwise" or len(step.outputs) != 1 or step.outputs[0] in known:
+        return
+    if len(step.inputs) < len(step.op.inputs) and len(step.op.inputs) > 1:
+        constants = [t for _, reads in step.edges for t in _flat(reads.values())]
+        shapes = [t.array.shape for t in constants]
+    else:
+        shapes = []
+    parts = [known.get(serial) for serial in step.inputs]
+    if all(part is not None for part in parts):
+        shape = np.broadcast_shapes(*shapes, *(part[0] for part in parts))
+        known[step.outputs[0]] = shape, parts[0][1]
+
+
+def _infer_inputs(step, known):
+    if step.op.kind == "elementwise" and len(step.op.inputs) == 1 and step.outputs[0] in known:
+        known.setdefault(step.inputs[0], known[step.outputs[0]])
+
+
+def _dtype_of(step, known):
+    for serial in (*step.outputs, *step.inputs):
+        dtype = known.get(serial, (None, None))[1]
+        if dtype is not None:
+            return dtype
+    return None
