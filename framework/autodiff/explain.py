@@ -213,9 +213,8 @@ def _equal_variable(tape, source):
     array = source.array
     for variable in tape.watched_variables():
         other = variable.array
-        if (other.shape, other.dtype) == (array.shape, array.dtype) and variable is not source:
-            if np.array_equal(other, array):
-                return variable
+        if variable is not source and other.dtype == array.dtype and np.array_equal(other, array):
+            return variable
     return None
 
 
@@ -407,9 +406,9 @@ def _traced(tape, targets, source, mine):
     for entry in entries:
         inputs = [i for i in entry.inputs if i in live and i in path]
         outputs = [o for o in entry.outputs if o in path]
-        if entry.kind in ("op", "variable") and inputs and outputs:
-            if not any((i, o) in recorded for i in inputs for o in outputs):
-                return _break(tape, entry, entries, number, source, mine)
+        followed = any((i, o) in recorded for i in inputs for o in outputs)
+        if entry.kind in ("op", "variable") and inputs and outputs and not followed:
+            return _break(tape, entry, entries, number, source, mine)
     return None
 
 

@@ -31,9 +31,11 @@ from framework.autodiff.ends import (
     seeds,
     wants_zero,
 )
+from framework.autodiff.explaining import Explaining
+from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET
 from framework.core import nest, recorders
 from framework.core.errors import InvalidArgumentError, TapeError
-from framework.core.recorders import Recorder, serials, thread
+from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.ops.elementwise import conj, identity
@@ -41,7 +43,7 @@ from framework.ops.movement import sum_to
 from framework.ops.slices import IndexedSlices, finished, sliced
 
 
-class GradientTape(Recorder):
+class GradientTape(Explaining):
     """Records operations for automatic differentiation.
 
     Trainable variables are watched when they are read; other tensors by `watch`.
@@ -49,6 +51,7 @@ class GradientTape(Recorder):
     Args:
         persistent: allow several `gradient` calls; the record lives as long as the tape.
         watch_accessed_variables: watch trainable variables automatically.
+        trace: keep the code position of every op, for `explain` and `print(tape)`.
 
     Example:
         >>> import framework as tf
@@ -61,12 +64,14 @@ class GradientTape(Recorder):
 
     differentiates = True
 
-    def __init__(self, persistent=False, watch_accessed_variables=True):
+    def __init__(self, persistent=False, watch_accessed_variables=True, *, trace=False):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
         self._consumed = self._fresh = True  # until it is entered
         self._clear()
+        if trace:
+            self._trace()
 
     def _clear(self):
         self._edges = []
@@ -74,6 +79,7 @@ class GradientTape(Recorder):
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial -> watched variable
         self._reads = {}  # serial of a variable -> serials of the tensors its reads gave
+        self._notes = []  # what `explain` needs beside the edges
 
     # ---- life ----
 
@@ -84,12 +90,16 @@ class GradientTape(Recorder):
         if self._consumed and not self._fresh:
             self._clear()  # its record is used up: it starts anew
         self._consumed = self._fresh = False
+        if self._own_journal:
+            self._journal.open()
         self._start()
         return self
 
     def __exit__(self, *_):
         if self._recording:
             self._stop()
+        if self._own_journal:
+            self._journal.close()
 
     def _start(self):
         recorders.push(self)
@@ -111,7 +121,9 @@ class GradientTape(Recorder):
             raise InvalidArgumentError(
                 "reset() works only while the tape is recording (within its `with` block)."
             )
+        forgotten = self._live
         self._clear()
+        self._notes.append((RESET, 0, None, forgotten))
 
     def watch(self, tensor):
         """Make tensors or variables (any nest of them) ones that gradients can be asked for.
@@ -129,6 +141,7 @@ class GradientTape(Recorder):
                 if item.serial is None:
                     item.serial = next(serials)
                 self._watched.add(item.serial)
+                self._note_watched(item)
                 self._live.add(item.serial)
             else:
                 raise InvalidArgumentError(
@@ -161,6 +174,8 @@ class GradientTape(Recorder):
         except KeyError:
             plan = op.plan(mask)
         if plan is None:
+            ends = [a.serial for a in args if type(a) is Tensor and a.serial in live]
+            self._notes.append((CUT, len(self._edges), op, ends))
             return
         if op.joined:
             made = tuple([self._made(output) for output in outputs])
@@ -260,6 +275,7 @@ class GradientTape(Recorder):
                 check_source(source)
         taped = any(r.differentiates or r.replays for r in thread.stack)
         grads = seeds(target, output_gradients, taped)
+        self._asked = tuple(grads)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
             found = [self._found(grads, s, zero) for s in flat_sources]
@@ -283,7 +299,9 @@ class GradientTape(Recorder):
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
-        edges = list(self._edges) if self._persistent else self._edges
+        keeps = self._persistent or self._journal is not None
+        edges = list(self._edges) if keeps else self._edges
+        note = _ignore if keeps else self._notes.append
         while edges:
             made, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
@@ -291,6 +309,7 @@ class GradientTape(Recorder):
                 continue
             g = grads.get(made)
             if g is None:
+                note((UNMET, len(edges), op, (serial,), (made,)))
                 continue
             if made in kept:
                 g = g.dense() if type(g) is IndexedSlices else g
@@ -308,6 +327,7 @@ class GradientTape(Recorder):
                     add_slices(grads, serial, d, kept)
                     continue
             if d is None:
+                note((BLOCKED, len(edges), op, (serial,)))
                 continue
             if shape is not None and d.shape != shape:
                 d = sum_to(d, shape=shape) if taped else sum_to.forward(d, shape=shape)
@@ -317,6 +337,7 @@ class GradientTape(Recorder):
         """Walk back over an op with a joint rule or several outputs."""
         g = cotangents(grads, kept, made, taped)
         if g is None:
+            self._note_unmet(op, made, read)
             return
         if op.outputs == 1:
             (g,) = g
@@ -381,7 +402,10 @@ class GradientTape(Recorder):
             if type(g) is Tensor:
                 return g
             return Tensor(g if type(g) is np.ndarray else np.asarray(g))
-        return Tensor(np.zeros(array.shape, array.dtype)) if zero else None
+        if zero:
+            return Tensor(np.zeros(array.shape, array.dtype))
+        self._note_missing(source)
+        return None
 
 
 class _Pause:
@@ -394,10 +418,15 @@ class _Pause:
         self._was_recording = self._tape._recording
         if self._was_recording:
             self._tape._stop()
+            self._tape._notes.append((PAUSED, len(self._tape._edges), None, ()))
 
     def __exit__(self, *_):
         if self._was_recording and not self._tape._recording:
             self._tape._start()
+
+
+def _ignore(_):
+    """What a record that stays need not note."""
 
 
 def _differentiating():

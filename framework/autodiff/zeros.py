@@ -44,7 +44,7 @@ def _is_target(targets, source, serials):
 
 
 def _path(recorded, targets, serials):
-    """The steps between the source and the targets, and the serials of all that descends from it."""
+    """The steps between the source and the targets, and the serials of its descendants."""
     reached = set(serials)
     for step in recorded:
         if not reached.isdisjoint(step.inputs):
