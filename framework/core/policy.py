@@ -150,4 +150,14 @@ def get(identifier):
     return DTypePolicy(identifier)
 
 
+def serialize(dtype_policy):
+    """The config from which `deserialize` makes an equal policy."""
+    return {"class_name": type(dtype_policy).__name__, "config": dtype_policy.get_config()}
+
+
+def deserialize(config, custom_objects=None):
+    """The policy that `serialize` described."""
+    return get(config)
+
+
 PolicyField = Resolved("a dtype policy", get)

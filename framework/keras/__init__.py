@@ -13,8 +13,8 @@ _NAMES = _table({
     "framework.core.variable": "Variable=KerasVariable name_scope",
     "framework.initializers": "Initializer",
     "framework.keras.": """
-        activations backend callbacks config constraints datasets initializers layers losses metrics
-        models ops optimizers random regularizers utils""",
+        activations backend callbacks config constraints datasets dtype_policies initializers layers
+        losses metrics mixed_precision models ops optimizers random regularizers utils""",
     "framework.layers.base": "Layer",
     "framework.layers.core": "Input",
     "framework.layers.spec": "InputSpec",
@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from framework.initializers import Initializer as Initializer
     from framework.keras import (
         activations as activations, backend as backend, callbacks as callbacks, config as config,
-        constraints as constraints, datasets as datasets, initializers as initializers,
-        layers as layers, losses as losses, metrics as metrics, models as models, ops as ops,
-        optimizers as optimizers, random as random, regularizers as regularizers, utils as utils,
+        constraints as constraints, datasets as datasets, dtype_policies as dtype_policies,
+        initializers as initializers, layers as layers, losses as losses, metrics as metrics,
+        mixed_precision as mixed_precision, models as models, ops as ops, optimizers as optimizers,
+        random as random, regularizers as regularizers, utils as utils,
     )  # fmt: skip
     from framework.layers.base import Layer as Layer
     from framework.layers.core import Input as Input

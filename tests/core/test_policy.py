@@ -14,6 +14,15 @@ def test_policies():
     assert policy.get({"class_name": "DTypePolicy", "config": {"name": "float64"}}) == one
 
 
+def test_policies_by_pattern():
+    policies = policy.DTypePolicyMap("float32", {"*": "float64", "*/out": "mixed_float16"})
+    assert policies["model/dense"].name == "float64"
+    assert policies["model/out"].compute_dtype == "float16"
+    assert policies["model/out"].variable_dtype == "float32"
+    again = policy.get(policy.serialize(policies))
+    assert again.get_config() == policies.get_config()
+
+
 def test_the_global_policy():
     policy.set_dtype_policy("float64")
     try:
@@ -26,8 +35,8 @@ def test_the_global_policy():
 
 
 def test_what_is_not_there_says_so():
-    with pytest.raises(DTypeError, match="mixed precision is not supported yet"):
-        policy.get("mixed_float16")
+    with pytest.raises(DTypeError, match="the mixed ones are 'mixed_float16' and 'mixed_bfloat16'"):
+        policy.get("mixed_float8")
     with pytest.raises(DTypeError, match=r"'float33'.*did you mean 'float32'"):
         policy.get("float33")
     with pytest.raises(InvalidArgumentError, match="config was expected"):

@@ -1,0 +1,166 @@
+"""Loss scaling: small float16 gradients are lifted out of underflow, overflown steps are skipped."""
+
+import numpy as np
+
+from framework.core.configurable import Resolved, serialize_value
+from framework.core.doors import cast
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.core.variable import KerasVariable
+from framework.ops.elementwise import is_finite
+from framework.ops.reduction import reduce_all
+from framework.optimizers.base import Optimizer, get, optimizers
+
+
+def _optimizer(value):
+    found = get(value)
+    if not isinstance(found, Optimizer):
+        raise InvalidArgumentError("expected an optimizer or its name")
+    if isinstance(found, LossScaleOptimizer):
+        raise InvalidArgumentError("it scales the loss already")
+    return found
+
+
+InnerOptimizer = Resolved("an optimizer", _optimizer, serialize=serialize_value)
+
+
+@optimizers.add()
+class LossScaleOptimizer(Optimizer):
+    """An optimizer around another one, for float16: Micikevicius et al. 2017, arXiv:1710.03740.
+
+    The loss is multiplied by a scale before it is differentiated, the gradients are divided by it
+    before they are applied. A step whose gradients are not all finite is skipped and the scale
+    halved (below 1 if need be); after `dynamic_growth_steps` good steps in a row it is doubled.
+    `fit` and `training_step` do it all. In a loop of one's own either
+
+        scaled = optimizer.scale_loss(loss)                   # inside the tape
+        optimizer.apply_gradients(zip(tape.gradient(scaled, variables), variables))
+
+    or, with the gradients at hand in their true size,
+
+        scaled = optimizer.get_scaled_loss(loss)              # inside the tape
+        gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, variables))
+        optimizer.apply_gradients(zip(gradients, variables))
+
+    Args:
+        inner_optimizer: what updates the variables.
+        initial_scale: the first scale.
+        dynamic_growth_steps: good steps in a row after which the scale is doubled.
+
+    Raises:
+        ValueError: gradients are applied whose loss was never scaled, or that were to be unscaled
+            by `get_unscaled_gradients` and were not; or gradients are unscaled twice.
+    """
+
+    inner_optimizer: InnerOptimizer
+    initial_scale: float = 2.0**15
+    dynamic_growth_steps: int = 2000
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
+            raise InvalidArgumentError(
+                "LossScaleOptimizer: initial_scale must be > 0 and dynamic_growth_steps >= 1, got "
+                f"{self.initial_scale} and {self.dynamic_growth_steps}."
+            )
+
+        def state(value, dtype, name):
+            return KerasVariable(np.asarray(value, dtype), trainable=False, name=name)
+
+        self.dynamic_scale = state(self.initial_scale, np.float32, "dynamic_scale")
+        self.step_counter = state(0, np.int32, "step_counter")
+        self.skipped_steps = state(0, np.int64, "skipped_steps")
+        self._stage = None  # how far this step's scaling has come; see `_STAGES`
+
+    # ---- scaling ----
+
+    def scale_loss(self, loss):
+        """The loss times the scale; `apply_gradients` will divide the gradients by it."""
+        self._stage = "scaled"
+        return loss * cast(self.dynamic_scale.read(), dtype=loss.array.dtype)
+
+    def get_scaled_loss(self, loss):
+        """The loss times the scale; call `get_unscaled_gradients` on the gradients."""
+        scaled = self.scale_loss(loss)
+        self._stage = "to be unscaled"
+        return scaled
+
+    def get_unscaled_gradients(self, grads):
+        """The gradients of a scaled loss divided by the scale; None stays None."""
+        if self._stage == "unscaled":
+            raise InvalidArgumentError(
+                "get_unscaled_gradients: these gradients have been unscaled already; apply them."
+            )
+        self._require_scaled("get_unscaled_gradients")
+        self._stage = "unscaled"
+        scale = self.dynamic_scale.read()
+        return [None if g is None else g / cast(scale, dtype=g.array.dtype) for g in grads]
+
+    def _require_scaled(self, method):
+        if self._stage is None:
+            raise InvalidArgumentError(
+                f"{method}: the loss of this step was not scaled. Inside the tape, "
+                "differentiate optimizer.scale_loss(loss) in place of the loss."
+            )
+
+    # ---- applying ----
+
+    def apply(self, grads, trainable_variables=None):
+        """Unscale what is still scaled, and update unless a gradient is not finite."""
+        self._require_scaled("apply_gradients")
+        if self._stage == "to be unscaled":
+            raise InvalidArgumentError(
+                "apply_gradients: the loss was scaled by get_scaled_loss, but the gradients were "
+                "not unscaled: call optimizer.get_unscaled_gradients(gradients) first."
+            )
+        if self._stage == "scaled":
+            grads = self.get_unscaled_gradients(grads)
+        self._stage = None
+        if all(bool(reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)) for g in grads):
+            self.inner_optimizer.apply(grads, trainable_variables)
+            self._grow()
+        else:
+            self._skip()
+
+    def _grow(self):
+        if int(self.step_counter.array) + 1 < self.dynamic_growth_steps:
+            self.step_counter.assign_add(1)
+        else:
+            self.step_counter.assign(0)
+            self.dynamic_scale.assign(self.dynamic_scale * 2.0)
+
+    def _skip(self):
+        self.step_counter.assign(0)
+        self.skipped_steps.assign_add(1)
+        self.dynamic_scale.assign(self.dynamic_scale / 2.0)
+
+    # ---- what is the inner optimizer's ----
+
+    @property
+    def learning_rate(self):
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self.inner_optimizer.learning_rate = value
+
+    @property
+    def iterations(self):
+        """Updates done; skipped steps do not count."""
+        return self.inner_optimizer.iterations
+
+    @iterations.setter
+    def iterations(self, value):
+        """The base makes its own counter; the inner optimizer's is the one that counts."""
+
+    @property
+    def variables(self):
+        own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
+        return [*own, *self.inner_optimizer.variables]
+
+    def build(self, variables):
+        self.inner_optimizer.build(variables)
+
+
+def _all_axes(tensor: Tensor):
+    return tuple(range(tensor.array.ndim))
