@@ -4,6 +4,7 @@ import enum
 
 import numpy as np
 
+from framework.autodiff.batching import Batched
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
@@ -38,7 +39,7 @@ def wants_zero(option):
 
 
 def check_source(source):
-    if not isinstance(source, (Tensor, CoreVariable)):
+    if not isinstance(source, (Tensor, CoreVariable, Batched)):
         raise InvalidArgumentError(
             f"gradient: a source must be a tf.Tensor or tf.Variable that the tape watched, got "
             f"{source!r} of type {type(source).__name__}."
@@ -115,7 +116,19 @@ def _seed(seed, array, taped):
         raise ShapeError(
             f"gradient: output_gradients has shape {seed.array.shape}, its target {array.shape}."
         )
-    return seed if taped else seed.array
+    return seed if taped or type(seed) is not Tensor else seed.array
+
+
+def descendants(edges, serials):
+    """The serials, and those of all that was computed from them."""
+    found = set(serials)
+    for made, _, _, rule, serial, _, _, read in edges:
+        if rule is not None:
+            if serial in found:
+                found.add(made)
+        elif any(end in found for ends, *_ in read for end in ends):
+            found.update([output for output, _, _ in made])
+    return found
 
 
 def accumulate(grads, serial, d):

@@ -19,6 +19,7 @@ where a walk starts and where it ends; on the way rules multiply by plain deriva
 
 import numpy as np
 
+from framework.autodiff.batching import Batched
 from framework.autodiff.ends import (
     SOURCES,
     UnconnectedGradients,
@@ -28,10 +29,12 @@ from framework.autodiff.ends import (
     arrays,
     check_source,
     cotangents,
+    descendants,
     seeds,
     wants_zero,
 )
 from framework.autodiff.explaining import Explaining
+from framework.autodiff.jacobian import Jacobians
 from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET
 from framework.core import nest, recorders
 from framework.core.errors import InvalidArgumentError, TapeError
@@ -43,7 +46,7 @@ from framework.ops.movement import sum_to
 from framework.ops.slices import IndexedSlices, finished, sliced
 
 
-class GradientTape(Explaining):
+class GradientTape(Explaining, Jacobians):
     """Records operations for automatic differentiation.
 
     Trainable variables are watched when they are read; other tensors by `watch`.
@@ -137,7 +140,7 @@ class GradientTape(Explaining):
                 self._watch_variable(item)
             elif isinstance(item, IndexedSlices):
                 self.watch(item.values)
-            elif isinstance(item, Tensor):
+            elif isinstance(item, (Tensor, Batched)):
                 if item.serial is None:
                     item.serial = next(serials)
                 self._watched.add(item.serial)
@@ -160,15 +163,16 @@ class GradientTape(Explaining):
 
     # ---- events ----
 
-    def op(self, op, args, attrs, outputs, saved):
+    def op(self, op, args, attrs, outputs, saved, mask=0):
         live = self._live
-        mask, bit = 0, 1
-        for arg in args:
-            if type(arg) is Tensor and arg.serial in live:
-                mask += bit
-            bit += bit
         if not mask:
-            return
+            bit = 1
+            for arg in args:
+                if type(arg) is Tensor and arg.serial in live:
+                    mask += bit
+                bit += bit
+            if not mask:
+                return
         try:
             plan = op.plans[mask]
         except KeyError:
@@ -330,7 +334,8 @@ class GradientTape(Explaining):
                 note((BLOCKED, len(edges), op, (serial,)))
                 continue
             if shape is not None and d.shape != shape:
-                d = sum_to(d, shape=shape) if taped else sum_to.forward(d, shape=shape)
+                whole = taped or type(d) is Batched
+                d = sum_to(d, shape=shape) if whole else sum_to.forward(d, shape=shape)
             grads[serial] = grads[serial] + d if serial in grads else d
 
     def _joined(self, op, made, read, grads, needed, kept, taped):
@@ -376,14 +381,7 @@ class GradientTape(Explaining):
             source_serials.issuperset(reads) for reads in self._reads.values()
         ):
             return None
-        needed = set(source_serials)
-        for made, _, _, rule, serial, _, _, read in self._edges:
-            if rule is not None:
-                if serial in needed:
-                    needed.add(made)
-            elif any(end in needed for ends, *_ in read for end in ends):
-                needed.update([output for output, _, _ in made])
-        return needed
+        return descendants(self._edges, source_serials)
 
     def _found(self, grads, source, zero):
         """The finished gradient of one source."""
@@ -401,7 +399,9 @@ class GradientTape(Explaining):
                 g = conj(g)
             if type(g) is Tensor:
                 return g
-            return Tensor(g if type(g) is np.ndarray else np.asarray(g))
+            if type(g) is np.ndarray:
+                return Tensor(g)
+            return g if type(g) is Batched else Tensor(np.asarray(g))
         if zero:
             return Tensor(np.zeros(array.shape, array.dtype))
         self._note_missing(source)
@@ -442,7 +442,9 @@ def _through_composite(op, inputs, asked, g):
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)
         outputs = op.composite(*args, **attrs)
-    seeds = list(g) if type(g) is tuple else g
-    outputs = list(outputs) if type(outputs) is tuple else outputs
-    found = iter(tape.gradient(outputs, wanted, output_gradients=seeds))
-    return [next(found) if is_asked else None for is_asked in asked]
+    grads = {}
+    several = type(outputs) is tuple
+    for output, each in zip(outputs if several else (outputs,), g if several else (g,)):
+        accumulate(grads, output.serial, each)
+    tape._walk_back(grads, wanted, True)
+    return [grads.get(a.serial) if is_asked else None for a, is_asked in zip(args, asked)]

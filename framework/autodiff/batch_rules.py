@@ -1,0 +1,286 @@
+"""How ops are applied to many rows at once: by their kind, or by a rule of their own in `RULES`.
+
+A rule takes the op, its operands `xs` with a leading axis where `batched` says so, and its
+attributes; it gives the output, or the tuple of outputs, with the leading axis. Operands are
+arrays, tensors, or what else ops take.
+"""
+
+import math
+
+import numpy as np
+
+from framework.core.op import table
+from framework.core.operand import Operand
+from framework.core.tensor import Tensor
+from framework.ops.movement import broadcast_to, gather, getitem, reshape, stack, transpose
+
+
+def shape_of(x):
+    """The shape of an operand as a plain tuple."""
+    if type(x) is np.ndarray:
+        return x.shape
+    return tuple(x.shape) if isinstance(x, Operand) else np.shape(getattr(x, "array", x))
+
+
+def np_dtype_of(x):
+    """The NumPy dtype of an operand; None for a Python number."""
+    return getattr(getattr(x, "array", x), "dtype", None)
+
+
+def repeated(x, count):
+    """`x` in each of `count` rows, at no cost in memory."""
+    x = x if isinstance(x, (Tensor, Operand)) else np.asarray(x)
+    return broadcast_to(x, shape=(count, *shape_of(x)))
+
+
+def rule_of(op):
+    """The rule of an op: its own, else its kind's, else row by row."""
+    rule = RULES.get(op.name) if table.get(op.name) is op else getattr(op, "batch", None)
+    if rule is None:
+        if op.broadcasts or op.kind == "elementwise":
+            return _broadcasting
+        rule = _along_axis if op.kind == "reduction" and len(op.inputs) == 1 else row_by_row
+    return rule
+
+
+# ---- rules by kind -------------------------------------------------------------------------------
+
+
+def _broadcasting(op, xs, batched, attrs):
+    """Operands broadcast by leading axes: sizes of 1 go between the rows and a smaller rank."""
+    if len(xs) > 1:
+        ranks = [len(shape_of(x)) - b for x, b in zip(xs, batched)]
+        rank = max(ranks)
+        xs = [
+            reshape(x, shape=_padded(shape_of(x), rank - r)) if b and r < rank else x
+            for x, b, r in zip(xs, batched, ranks)
+        ]
+    return op(*xs, **attrs)
+
+
+def _padded(shape, ones):
+    return (shape[0], *(1,) * ones, *shape[1:])
+
+
+def _along_axis(op, xs, batched, attrs):
+    """The attribute `axis`, an int or a tuple, names axes, which stand one further back."""
+    if "axis" not in attrs:
+        return row_by_row(op, xs, batched, attrs)
+    axis = attrs["axis"]
+    moved = tuple([i + 1 for i in axis]) if isinstance(axis, tuple) else axis + 1
+    return op(*_all_rows(xs, batched), **{**attrs, "axis": moved})
+
+
+def _leading(op, xs, batched, attrs):
+    """All leading axes are a batch already."""
+    return op(*_all_rows(xs, batched), **attrs)
+
+
+def _all_rows(xs, batched):
+    """All of `xs` with the leading axis."""
+    if all(batched):
+        return xs
+    count = _count(xs, batched)
+    return [x if b else repeated(x, count) for x, b in zip(xs, batched)]
+
+
+def _count(xs, batched):
+    """The number of rows."""
+    return shape_of(xs[batched.index(True)])[0]
+
+
+def row_by_row(op, xs, batched, attrs):
+    """One call for each row, the results stacked."""
+    count = _count(xs, batched)
+    if not count:
+        return _of_no_rows(op, xs, batched, attrs)
+    found = [
+        op(*[_row(x, k) if b else x for x, b in zip(xs, batched)], **attrs) for k in range(count)
+    ]
+    if type(found[0]) is tuple:
+        return tuple([stack(*column, axis=0) for column in zip(*found)])
+    return stack(*found, axis=0)
+
+
+def _row(x, k):
+    return getitem(x, index=(k, Ellipsis))
+
+
+def _of_no_rows(op, xs, batched, attrs):
+    """One row of ones tells the shapes."""
+    xs = [
+        broadcast_to(np.ones((), np_dtype_of(x)), shape=shape_of(x)[1:]) if b else x
+        for x, b in zip(xs, batched)
+    ]
+    found = op(*xs, **attrs)
+    several = found if type(found) is tuple else (found,)
+    made = tuple([np.zeros((0, *shape_of(y)), np_dtype_of(y)) for y in several])
+    return made if type(found) is tuple else made[0]
+
+
+# ---- rules of single ops -------------------------------------------------------------------------
+
+
+def _matmul(op, xs, batched, attrs):
+    """Rows and an operand that all of them share become one matrix product where they can.
+
+    A product for each row would come to BLAS with small matrices.
+    """
+    (a, b), (a_batched, b_batched) = xs, batched
+    shape_a, shape_b = shape_of(a), shape_of(b)
+    transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
+    if not b_batched and len(shape_b) == 2 and not transpose_a:
+        flat = reshape(a, shape=(math.prod(shape_a[:-1]), shape_a[-1]))
+        return reshape(op(flat, b, **attrs), shape=(*shape_a[:-1], shape_b[not transpose_b]))
+    if not a_batched and len(shape_a) == 2 and len(shape_b) == 3:
+        return _shared_left(op, a, b, transpose_a, transpose_b)
+    return _broadcasting(op, xs, batched, attrs)
+
+
+def _shared_left(op, a, b, transpose_a, transpose_b):
+    """a b = (b' a')': the rows of all b' stand under each other."""
+    flat = b if transpose_b else transpose(b, perm=(0, 2, 1))
+    rows, columns, inner = shape_of(flat)
+    flat = reshape(flat, shape=(rows * columns, inner))
+    product = op(flat, a, transpose_b=not transpose_a)
+    m = shape_of(product)[-1]
+    return transpose(reshape(product, shape=(rows, columns, m)), perm=(0, 2, 1))
+
+
+def _with_attrs(change):
+    """A rule of an op of one input: `change(shape, attrs)` gives the attributes for all rows.
+
+    `shape` has the leading axis.
+    """
+
+    def rule(op, xs, batched, attrs):
+        (x,) = xs
+        return op(x, **{**attrs, **change(shape_of(x), attrs)})
+
+    return rule
+
+
+def _reshaped(shape, attrs):
+    count, *row = shape
+    wanted = list(attrs["shape"])
+    if -1 in wanted:
+        at = wanted.index(-1)
+        wanted[at] = math.prod(row) // max(math.prod(wanted[:at] + wanted[at + 1 :]), 1)
+    return {"shape": (count, *wanted)}
+
+
+def _broadcast_to(op, xs, batched, attrs):
+    (x,) = xs
+    shape = shape_of(x)
+    if len(shape) <= len(attrs["shape"]):
+        x = reshape(x, shape=_padded(shape, len(attrs["shape"]) + 1 - len(shape)))
+    return op(x, shape=(shape[0], *attrs["shape"]))
+
+
+def _sum_to(op, xs, batched, attrs):
+    (x,) = xs
+    count, *row = shape_of(x)
+    ones = (1,) * (len(row) - len(attrs["shape"]))
+    kept = (count, *ones, *attrs["shape"])
+    return reshape(op(x, shape=kept), shape=(count, *attrs["shape"]))
+
+
+def _getitem(op, xs, batched, attrs):
+    (x,) = xs
+    index = attrs["index"]
+    found = op(x, index=(slice(None), *index))
+    in_front = _axes_in_front(index)
+    if in_front:
+        found = transpose(found, perm=_to_front(in_front, len(shape_of(found))))
+    return found
+
+
+def _put(op, xs, batched, attrs):
+    (g,) = xs
+    count, index = shape_of(g)[0], attrs["index"]
+    in_front = _axes_in_front(index)
+    if in_front:
+        g = transpose(g, perm=_from_front(in_front, len(shape_of(g))))
+    return op(g, shape=(count, *attrs["shape"]), index=(slice(None), *index))
+
+
+def _axes_in_front(index):
+    """How many axes NumPy puts in front of all others, for arrays parted by slices."""
+    arrays = [i for i, item in enumerate(index) if isinstance(item, (np.ndarray, list))]
+    if not arrays:
+        return 0
+    advanced = [
+        i for i, item in enumerate(index)
+        if item is not None and item is not Ellipsis and not isinstance(item, slice)
+    ]  # fmt: skip
+    if advanced[-1] - advanced[0] + 1 == len(advanced):
+        return 0
+    picked = [np.asarray(index[i]) for i in advanced]
+    return max(1 if p.dtype == np.bool_ else p.ndim for p in picked)
+
+
+def _to_front(axis, rank):
+    """The permutation that brings `axis` to the front."""
+    return (axis, *(i for i in range(rank) if i != axis))
+
+
+def _from_front(axis, rank):
+    """The permutation that brings the first axis to the place `axis`."""
+    return (*range(1, axis + 1), 0, *range(axis + 1, rank))
+
+
+def _gather(op, xs, batched, attrs):
+    (x, indices), axis = xs, attrs["axis"]
+    if not batched[1]:
+        return op(x, indices, axis=axis + 1)
+    if not batched[0]:
+        found = op(x, indices, axis=axis)
+        return transpose(found, perm=_to_front(axis, len(shape_of(found))))
+    return row_by_row(op, xs, batched, attrs)
+
+
+def _gather_rows(op, xs, batched, attrs):
+    (x, indices) = xs
+    if all(batched):
+        return row_by_row(op, xs, batched, attrs)
+    return op(x, indices) if batched[1] else gather(x, indices, axis=1)
+
+
+def _scatter_add(op, xs, batched, attrs):
+    if batched[1]:
+        return row_by_row(op, xs, batched, attrs)
+    g, indices = xs
+    shape = (shape_of(g)[0], *attrs["shape"])
+    return op(g, indices, shape=shape, axis=attrs["axis"] + 1)
+
+
+def _take_along_axis(op, xs, batched, attrs):
+    """The other axes broadcast, and so do the rows."""
+    x, indices = (x if b else repeated(x, 1) for x, b in zip(xs, batched))
+    return op(x, indices, axis=attrs["axis"] + 1)
+
+
+def _put_along_axis(op, xs, batched, attrs):
+    g, indices = _all_rows(xs, batched)
+    shape = (_count(xs, batched), *attrs["shape"])
+    return op(g, indices, shape=shape, axis=attrs["axis"] + 1)
+
+
+RULES = {
+    "matmul": _matmul,
+    "reshape": _with_attrs(_reshaped),
+    "transpose": _with_attrs(lambda _, attrs: {"perm": (0, *(i + 1 for i in attrs["perm"]))}),
+    "pad": _with_attrs(lambda _, attrs: {"widths": ((0, 0), *attrs["widths"])}),
+    "broadcast_to": _broadcast_to, "sum_to": _sum_to, "getitem": _getitem, "put": _put,
+    "gather": _gather, "gather_rows": _gather_rows, "scatter_add": _scatter_add,
+    "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis,
+    **dict.fromkeys(
+        ("flip", "roll", "concat", "split", "stack", "unstack", "argsort", "softmax", "log_softmax",
+         "sparsemax", "linear_scan"), _along_axis,
+    ),
+    **dict.fromkeys(
+        ("one_hot", "qr", "softmax_cross_entropy", "cross_entropy_back",
+         "sparse_softmax_cross_entropy", "sparse_cross_entropy_back"), _leading,
+    ),
+}  # fmt: skip
+"""By the op's name; what is not here follows from the kind, or goes row by row."""

@@ -1,0 +1,266 @@
+"""jacobian and batch_jacobian: one walk back over the record for all elements of the target.
+
+The cotangent is the identity, a row for each element of the target; `batching` takes the rows
+through the rules together. Where a rule is not up to that, and where the loop is asked for, the
+tape is walked back once for each element.
+"""
+
+import math
+
+import numpy as np
+
+from framework.autodiff.batch_rules import shape_of
+from framework.autodiff.batching import Batched, Level, rows_of
+from framework.autodiff.ends import UnconnectedGradients, wants_zero
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError, TapeError
+from framework.core.recorders import serials, thread
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+from framework.ops.elementwise import conj
+from framework.ops.movement import broadcast_to, getitem, reshape, stack, transpose
+from framework.ops.slices import IndexedSlices
+
+
+class Jacobians:
+    """What a `GradientTape` gives beside gradients."""
+
+    def jacobian(
+        self, target, sources, unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None, experimental_use_pfor=True,
+    ):  # fmt: skip
+        """The derivative of every element of `target` with respect to every element of `sources`.
+
+        Args:
+            target: one tensor of any rank.
+            sources: a tensor or variable, or any nest of them.
+            unconnected_gradients: "none" or "zero", or the enum: what unconnected sources get.
+            parallel_iterations: accepted; the rows are computed together.
+            experimental_use_pfor: False walks the tape once for each element of `target`, which
+                needs a persistent tape. The values are the same.
+
+        Returns:
+            Tensors in the structure of `sources`, each of shape `target.shape + source.shape`; None
+            where unconnected.
+
+        Raises:
+            RuntimeError: a second call on a tape that is not persistent.
+
+        Example:
+            >>> import framework as tf
+            >>> x = tf.constant([1.0, 2.0])
+            >>> with tf.GradientTape() as tape:
+            ...     tape.watch(x)
+            ...     y = x * x
+            >>> tape.jacobian(y, x).numpy()
+            array([[2., 0.],
+                   [0., 4.]], dtype=float32)
+        """
+        return jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor)
+
+    def batch_jacobian(
+        self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None, experimental_use_pfor=True,
+    ):  # fmt: skip
+        """The jacobian of each example: `target[i]` must depend on `source[i]` alone.
+
+        Args:
+            target: a tensor of shape (b, ...).
+            source: a tensor or variable of shape (b, ...).
+            unconnected_gradients: accepted; where unconnected the result is zeros.
+            parallel_iterations, experimental_use_pfor: as for `jacobian`.
+
+        Returns:
+            A tensor of shape `target.shape + source.shape[1:]`.
+
+        Raises:
+            RuntimeError: a second call on a tape that is not persistent.
+            ValueError: a rank below 2, or different first dimensions.
+
+        Example:
+            >>> import framework as tf
+            >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+            >>> with tf.GradientTape() as tape:
+            ...     tape.watch(x)
+            ...     y = x * x
+            >>> tape.batch_jacobian(y, x).numpy()
+            array([[[2., 0.],
+                    [0., 4.]],
+            <BLANKLINE>
+                   [[6., 0.],
+                    [0., 8.]]], dtype=float32)
+        """
+        return batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor)
+
+    def op_on_rows(self, op, args, attrs, outputs, saved):
+        """Told within a map over rows, as `op`: operands may be `Batched`."""
+        live = self._live
+        mask = sum(
+            1 << i for i, arg in enumerate(args)
+            if type(arg) in (Tensor, Batched) and arg.serial in live
+        )  # fmt: skip
+        if mask:
+            self.op(op, args, attrs, outputs, saved, mask)
+
+
+def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor):
+    """What `GradientTape.jacobian` gives."""
+    zero = wants_zero(unconnected_gradients)
+    tape._use()
+    _check_loop(tape, experimental_use_pfor)
+    target = _one_tensor(target, "jacobian: target")
+    flat = [_one_tensor(s, "jacobian: a source") for s in nest.flatten(sources)]
+    shape, count = shape_of(target), math.prod(shape_of(target))
+    eye = _identity(count, target).reshape(max(count, 1), *shape)
+    found = _rows(tape, target, flat, eye, experimental_use_pfor)
+    made = []
+    for source, rows in zip(flat, found, strict=True):
+        whole = (*shape, *shape_of(source))
+        if rows is not None:
+            made.append(reshape(rows if count else _none_of(rows), shape=whole))
+        else:
+            made.append(Tensor(np.zeros(whole, source.dtype.np)) if zero else None)
+    return nest.pack_sequence_as(sources, made)
+
+
+def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use_pfor):
+    """What `GradientTape.batch_jacobian` gives."""
+    wants_zero(unconnected_gradients)
+    tape._use()
+    _check_loop(tape, experimental_use_pfor)
+    target = _one_tensor(target, "batch_jacobian: target")
+    source = _one_tensor(source, "batch_jacobian: source")
+    shape, source_shape = shape_of(target), shape_of(source)
+    _check_batch(shape, source_shape)
+    batch, *trailing = shape
+    count = math.prod(trailing)
+    eye = _identity(count, target).reshape(max(count, 1), 1, *trailing)
+    eye = np.broadcast_to(eye, (len(eye), *shape))
+    (rows,) = _rows(tape, target, [source], eye, experimental_use_pfor)
+    whole = (batch, *trailing, *source_shape[1:])
+    if rows is None:
+        return Tensor(np.zeros(whole, target.dtype.np))
+    rows = rows if count else _none_of(rows)
+    rank = len(source_shape) + 1
+    return reshape(transpose(rows, perm=(1, 0, *range(2, rank))), shape=whole)
+
+
+# ---- what may be asked ---------------------------------------------------------------------------
+
+
+def _check_loop(tape, experimental_use_pfor):
+    if not experimental_use_pfor and not tape._persistent:
+        raise TapeError(
+            "GradientTape must be created with persistent=True to compute the jacobian with "
+            "experimental_use_pfor set to False: the loop walks it once for each element."
+        )
+
+
+def _one_tensor(value, what):
+    if isinstance(value, (Tensor, CoreVariable, Batched)):
+        return value
+    if nest.is_nested(value):
+        raise InvalidArgumentError(
+            f"{what} must be one tensor, got {type(value).__name__}. Stack its parts, or call this "
+            "for each of them on a persistent tape."
+        )
+    if "source" in what:
+        raise InvalidArgumentError(
+            f"{what} must be a tf.Tensor or tf.Variable that the tape watched, got {value!r}."
+        )
+    return tensor(value)
+
+
+def _check_batch(shape, source_shape):
+    if len(shape) < 2 or len(source_shape) < 2:
+        raise InvalidArgumentError(
+            "batch_jacobian: target and source must have rank at least 2, the first axis being the "
+            f"batch; got the shapes {shape} and {source_shape}. Use jacobian, or add an axis."
+        )
+    if shape[0] != source_shape[0]:
+        raise InvalidArgumentError(
+            "batch_jacobian: Need first dimension of target and source, the batch, to be the same; "
+            f"got the shapes {shape} and {source_shape}."
+        )
+
+
+# ---- the walk ------------------------------------------------------------------------------------
+
+
+def _identity(count, target):
+    """A row for each element; a row of zeros where there is none, as ops are not made for none."""
+    dtype = target.dtype.np
+    return np.eye(count, dtype=dtype) if count else np.zeros((1, 0), dtype)
+
+
+def _none_of(rows):
+    return getitem(rows, index=(slice(0, 0),))
+
+
+def _rows(tape, target, sources, eye, at_once):
+    """For each source the cotangents for each of the target's in `eye`, or None."""
+    if target.dtype.np.kind not in "fcV":
+        return [None] * len(sources)
+    if target.serial is None:
+        target.serial = next(serials)
+    record = tape._edges
+    try:
+        with np.errstate(all="ignore"):
+            if at_once:
+                found = _at_once(tape, target, sources, eye)
+                if found is not None:
+                    return found
+                tape._edges = record
+            return _one_by_one(tape, target, sources, eye)
+    finally:
+        if not tape._persistent:
+            tape._edges = []
+
+
+def _at_once(tape, target, sources, eye):
+    """By one walk; None where some rule fails on many rows."""
+    level = Level()
+    if not tape._persistent:
+        tape._edges = list(tape._edges)  # walking uses it up
+    grads = {target.serial: Batched(Tensor(eye), level)}
+    try:
+        tape._walk_back(grads, sources, True)
+        found = [_collected(tape, grads, source) for source in sources]
+        return [None if g is None else rows_of(g, level, len(eye)) for g in found]
+    except Exception:  # the walk for each row tells whether this is an error
+        return None
+
+
+def _one_by_one(tape, target, sources, eye):
+    taped = any(r.differentiates or r.replays for r in thread.stack)
+    record = tape._edges
+    columns = [[] for _ in sources]
+    for row in eye:
+        if not tape._persistent:
+            tape._edges = list(record)
+        grads = {target.serial: Tensor(row) if taped else row}
+        tape._walk_back(grads, sources, taped)
+        for column, source in zip(columns, sources, strict=True):
+            column.append(_collected(tape, grads, source))
+    return [None if c[0] is None else stack(*[tensor(g) for g in c], axis=0) for c in columns]
+
+
+def _collected(tape, grads, source):
+    """The cotangent of one source, conjugated where complex; None where unconnected."""
+    if source.dtype.np.kind not in "fcV":
+        return None
+    ends = [source.serial]
+    if isinstance(source, CoreVariable):
+        ends += tape._reads.get(source.serial, ())
+    found = [grads[serial] for serial in ends if serial in grads]
+    found = [g.dense() if type(g) is IndexedSlices else g for g in found]
+    if not found:
+        return None
+    total = found[0]
+    for g in found[1:]:
+        total = total + g
+    if shape_of(total) != shape_of(source):
+        total = broadcast_to(total, shape=shape_of(source))
+    total = conj(total) if source.dtype.np.kind == "c" else total
+    return total if isinstance(total, (Tensor, Batched)) else Tensor(np.asarray(total))
