@@ -1,5 +1,6 @@
-"""tf.debugging: assertions about values, shapes and dtypes."""
+"""tf.debugging: assertions about values, shapes and dtypes, and how to see what a tape does."""
 
+from framework.autodiff.journal import trace as trace
 from framework.functions.assertions import (
     assert_all_finite as assert_all_finite, assert_equal as assert_equal,
     assert_greater as assert_greater, assert_greater_equal as assert_greater_equal,

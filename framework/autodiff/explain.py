@@ -14,6 +14,7 @@ from framework.autodiff.journal import number_of
 from framework.autodiff.record import Layers, steps
 from framework.autodiff.verdict import Verdict, where
 from framework.core import dtypes
+from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
@@ -39,25 +40,50 @@ def sentence(tape, targets, source):
     return f"The gradient is {verdict.value} because {verdict.reason}{remedy}."
 
 
-def missing(variables):
-    """Why the last walk back in this thread found nothing for `variables`; "" if not known.
+class Missing:
+    """Why a tape had no gradient for some sources; kept in `thread.missing` until the next one.
 
-    Variables for which the reason is the same are told once.
+    Args:
+        tape: a function that gives the tape, or None when it is gone.
+        targets: serials.
     """
-    from_thread = notes.last_missing()
-    if from_thread is None:
-        return ""
-    tape, targets = from_thread
-    found = {}
-    for variable in variables:
-        if notes.was_missed(tape, variable):
-            verdict = _of_source(variable) or why(tape, targets, variable)
-            if verdict is not None:
-                remedy = f": {verdict.remedy}" if verdict.remedy else ""
-                found.setdefault(f"{verdict.reason}{remedy}", []).append(_label(variable))
-    if len(found) <= 1:
-        return next(iter(found), "")
-    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in found.items())
+
+    def __init__(self, tape, targets):
+        self._tape, self._targets = tape, targets
+        self._texts = {}  # serial of a variable -> the reason
+
+    def of(self, tape):
+        return self._tape() is tape
+
+    def told(self, variables):
+        """The same for these variables, known without the tape."""
+        found = Missing(lambda: None, ())
+        found._texts = {v.serial: self._text(v) for v in variables}
+        return found
+
+    def _text(self, variable):
+        tape = self._tape()
+        if tape is None or not notes.was_missed(tape, variable):
+            return self._texts.get(variable.serial, "")
+        verdict = _of_source(variable) or why(tape, self._targets, variable)
+        if verdict is None:
+            return ""
+        return f"{verdict.reason}: {verdict.remedy}" if verdict.remedy else verdict.reason
+
+    def reasons(self, variables):
+        """One text for all; variables for which the reason is the same are told once."""
+        found = {}
+        for variable in variables:
+            found.setdefault(self._text(variable), []).append(_label(variable))
+        found.pop("", None)
+        if len(found) <= 1:
+            return next(iter(found), "")
+        return "; ".join(f"for {', '.join(names)}: {reason}" for reason, names in found.items())
+
+
+def missing(variables):
+    """Why the last walk back in this thread found nothing for `variables`; "" if not known."""
+    return "" if thread.missing is None else thread.missing.reasons(variables)
 
 
 def why(tape, targets, source):

@@ -107,6 +107,7 @@ class Explaining(Recorder):
     def _note_missing(self, source):
         """`source` got no gradient: whoever reports that in this thread may ask why."""
         tape = weakref.ref(self) if self._persistent or self._journal else lambda: self
-        thread.missing = tape, self._asked
+        if thread.missing is None or not thread.missing.of(self):
+            thread.missing = explain.Missing(tape, self._asked)
         if not notes.was_missed(self, source):
             self._notes.append((MISSED, len(self._edges), None, (source.serial,)))

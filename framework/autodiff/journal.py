@@ -134,3 +134,21 @@ def user_line():
 def _short(name):
     here = os.getcwd() + os.sep  # noqa: PTH109 (as above)
     return name.removeprefix(here)
+
+
+def trace():
+    """Context in which every op keeps the code position that it was called from.
+
+    What tapes that record in it say (`explain`, `print(tape)`) has files and lines, and tells ops
+    that no tape recorded from those that never ran. Nothing else changes; it costs about a
+    microsecond an op.
+
+    Example:
+        >>> import framework as tf
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.debugging.trace(), tf.GradientTape() as tape:
+        ...     y = tf.round(x)
+        >>> print(tape.explain(y, x))  # doctest: +ELLIPSIS
+        The gradient is None because the op round (at ...:1) has no derivative: ...
+    """
+    return Journal()

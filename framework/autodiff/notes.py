@@ -1,7 +1,5 @@
 """The kinds of notes that a tape keeps beside its edges; `explaining` says what a note is."""
 
-from framework.core.recorders import thread
-
 CUT = "an op without derivative met live inputs"
 BLOCKED = "a rule gave no cotangent"
 READ = "Python read a live value"
@@ -19,12 +17,3 @@ def was_missed(tape, source):
     return serial is not None and any(
         kind is MISSED and serial in serials for kind, _, _, serials, *_ in tape._notes
     )
-
-
-def last_missing():
-    """The last tape of this thread that found no gradient for something, and its targets."""
-    if thread.missing is None:
-        return None
-    tape, targets = thread.missing
-    tape = tape()
-    return None if tape is None else (tape, targets)

@@ -124,6 +124,11 @@ def seeded(seed):
     return found
 
 
+def seeded_generators():
+    """The generators that `seeded` made since the last `set_seed`."""
+    return list(_Global.seeded.values())
+
+
 def make_seed():
     """A new seed, drawn from the global generator."""
     return int(_bits.at(*global_generator().advance()).integers(2**31))

@@ -47,7 +47,7 @@ class _Thread(threading.local):
         self.stack = ()  # innermost last; a tuple, so that a loop over it survives changes
         self.symbolic = None  # what is being called symbolically: its name, else None
         self.call = None  # the innermost open call of a layer: (layer, training, outer call)
-        self.missing = None  # of the last source without gradient: (its tape, targets' serials)
+        self.missing = None  # what is known of the last sources that got no gradient
         self.scope = ()  # names in front of the names of variables made now
         self.scope_of = (None, None)  # the layer that set `scope` last, and the open call then
 

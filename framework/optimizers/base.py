@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from framework.autodiff import explain
 from framework.compiler.fused import Fused
 from framework.core import dtypes
 from framework.core.buffers import exclusive
@@ -372,13 +373,15 @@ def _report_missing(missing, grads):
     if not missing:
         raise InvalidArgumentError("apply_gradients: no (gradient, variable) pairs were given.")
     names = ", ".join(repr(_path(v)) for v in missing)
+    reason = explain.missing(missing)
     if not grads:
+        reason = reason or "The loss does not depend on them through operations that the tape recorded"
         raise InvalidArgumentError(
-            f"No gradients provided for any variable: {names}. The loss does not depend on them "
-            "through operations that the tape recorded."
+            f"No gradients provided for any variable: {names}. {reason[0].upper()}{reason[1:]}."
         )
+    reason = f": {reason}" if reason else ""
     warnings.warn(
-        f"Gradients do not exist for variables {names} when minimizing the loss. Leave them out of "
-        "the gradient's sources if that is meant.",
+        f"Gradients do not exist for variables {names} when minimizing the loss{reason}. Leave "
+        "them out of the gradient's sources if that is meant.",
         stacklevel=3,
     )

@@ -15,7 +15,9 @@ from framework.autodiff.tape import GradientTape
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.training.rewind import State
 
 
 class Gradients(Mapping):
@@ -64,6 +66,7 @@ class TrainingStep:
     def __init__(self, model, compute_loss, optimizer, update_metrics=None):
         self.model, self.optimizer = model, optimizer
         self._compute_loss, self._update_metrics = compute_loss, update_metrics
+        self._reasons = None  # why gradients are missing
 
     def __call__(self, x, y=None, sample_weight=None):
         """Do one step on a batch and return its loss, a 0-d tensor."""
@@ -97,13 +100,33 @@ class TrainingStep:
             pairs = [(g, by_path[path]) for path, g in gradients.items()]
         self.optimizer.apply_gradients(pairs)
 
-    def _differentiate(self, x, y, sample_weight):
+    def _differentiate(self, x, y, sample_weight, trace=False):
         model = self.model
-        with GradientTape() as tape:
+        with GradientTape(trace=trace) as tape:
             y_pred = model(x, training=True)
             loss = self._compute_loss(x, y, y_pred, sample_weight)
         variables = model.trainable_variables
-        return loss, y_pred, tape.gradient(loss, variables), variables
+        grads = tape.gradient(loss, variables)
+        if thread.missing is not None and thread.missing.of(tape):
+            self._explain_missing(x, y, sample_weight, trace)
+        return loss, y_pred, grads, variables
+
+    def _explain_missing(self, x, y, sample_weight, trace):
+        """Find out why gradients are missing, for the warning that comes.
+
+        The first time the computation is done once more with tracing on, for the lines; nothing
+        else comes of that.
+        """
+        if trace:
+            self._reasons = thread.missing.told(self.model.trainable_variables)
+        elif self._reasons is None:
+            state = State([*self.model.variables, *self.model.metrics_variables])
+            try:
+                self._differentiate(x, y, sample_weight, trace=True)
+            finally:
+                state.restore()
+        if self._reasons is not None:
+            thread.missing = self._reasons
 
 
 def as_tensors(structure):
