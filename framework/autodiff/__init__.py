@@ -1,5 +1,16 @@
 """Derivatives: the tape and what is built on it."""
 
-from framework.autodiff.tape import GradientTape
+from typing import TYPE_CHECKING
 
-__all__ = ["GradientTape"]
+from framework.core.lazy import lazy as _lazy, table as _table
+
+_NAMES = _table({
+    "framework.autodiff.forward": "ForwardAccumulator",
+    "framework.autodiff.tape": "GradientTape",
+})  # fmt: skip
+
+__getattr__, __dir__ = _lazy(__name__, _NAMES)
+
+if TYPE_CHECKING:
+    from framework.autodiff.forward import ForwardAccumulator as ForwardAccumulator
+    from framework.autodiff.tape import GradientTape as GradientTape

@@ -309,6 +309,12 @@ def recompute_grad(f):
             result = f(*args, **kwargs)
 
         def grad(*dys, variables=()):
+            if any(recorder.transposes for recorder in thread.stack):
+                raise NotImplementedError(
+                    f"recompute_grad tried to transpose the gradient of {f!r}. In forward mode "
+                    "(ForwardAccumulator) call the function itself: nothing is kept there that "
+                    "could be recomputed."
+                )
             with GradientTape() as tape:
                 tape.watch(variables)
                 copies = [_copied(a, tape) for a in nest.flatten(args)]

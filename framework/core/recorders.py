@@ -22,6 +22,7 @@ class Recorder:
 
     replays = False  # True for a recorder that must see every computation as ops, to redo it
     differentiates = False  # True for a recorder that may ask for derivatives of what it saw
+    transposes = False  # True for the tape around a vjp that is run forward, to be transposed
 
     def op(self, op, args, attrs, outputs, saved):
         """`op(*args, **attrs)` gave the tuple of tensors `outputs`; `saved` is for its backward."""

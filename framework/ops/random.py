@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core.op import Op, no_derivative
-from framework.ops.elementwise import multiply
+from framework.ops.elementwise import gated, multiply
 
 
 def _scale(rate):
@@ -17,7 +17,7 @@ def _dropout(x, noise, *, rate):
 
 
 def _dropout_vjp(g, saved, rate):
-    return multiply(multiply(g, saved[0]), _scale(rate))
+    return multiply(gated(g, saved[0]), _scale(rate))
 
 
 # x / (1 - rate) where noise >= rate, else 0; noise is uniform on [0, 1)

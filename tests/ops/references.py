@@ -161,6 +161,7 @@ REFERENCES = {
     "divide_no_nan": lambda a, b: _where_nonzero(b, np.divide, a, b),
     "dropout": _dropout,
     "erf": special.erf,
+    "gated": lambda a, b: np.where(b, a, 0.0),
     "gather": lambda x, indices, axis: np.take(x, indices, axis),
     "gather_rows": lambda x, indices: x[indices],
     "getitem": lambda x, index: x[index],

@@ -134,6 +134,7 @@ SAMPLES |= {
     "cast": [one(real(2, 3), dtype=np.dtype("float64"), other_floats="")],
     "logical_not": [one(true(2, 3))],
     "invert": [one(whole(2, 3, below=9)), one(true(2, 3))],
+    "gated": [one(real(2, 3), true(2, 3))],
     "masked": [one(real(2, 3), true(2, 3)), one(real(100, 90), true(100, 90))],
     "select": [
         one(true(2, 3), real(2, 3), real(2, 3)), one(true(100, 90), real(100, 90), real(100, 90)),
