@@ -123,7 +123,7 @@ def verdict(cases: Sequence[Case]) -> dict[str, Any]:
 def row(case: Case) -> list[str]:
     """One case as a line of the table."""
     if case["status"] != "measured":
-        return [case["workload"], case["peer"], "", "", "", "", case["status"]]
+        return [case["workload"], case["peer"], "", "", "", "", case["status"][:60]]
     ratio = case.get("ours_over_peer")
     return [
         case["workload"],
