@@ -56,11 +56,11 @@ def _block(x, out):
     size = np.abs(x)
     np.minimum(size, end, out=size)
     squared = size * size
-    small = _polynomial(near, squared)
+    small = polynomial(near, squared)
     small *= x
     small += x
     u = (size - c) / (size + c)
-    large = _polynomial(far, u)
+    large = polynomial(far, u)
     np.negative(squared, out=squared)
     large *= np.exp(squared, out=squared)
     np.subtract(1, large, out=large)
@@ -68,7 +68,8 @@ def _block(x, out):
     out[...] = select(np.less(size, 1), small, large)
 
 
-def _polynomial(coefficients, x):
+def polynomial(coefficients, x):
+    """The polynomial in `x`, coefficients from the highest power down."""
     value = np.full_like(x, coefficients[0])
     for c in coefficients[1:]:
         value *= x

@@ -1,13 +1,37 @@
-"""Linear algebra over the last two axes; leading axes are a batch."""
+"""Systems of equations, inverses, determinants and functions of square matrices.
+
+The last two axes are the matrix, leading axes a batch. Rules of holomorphic functions multiply by
+plain transposes, for complex matrices too; the others conjugate on both sides of a formula that is
+written for the usual inner product (`conjugated`).
+
+Sources: Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation"; Murray 2016, arXiv:1602.07527 (Cholesky); Golub & Pereyra 1973 (pseudo-inverse);
+Najfeld & Havel 1995 (derivatives of matrix functions).
+"""
 
 import numpy as np
 
-from framework.core.errors import ShapeError
-from framework.core.op import Op
+from framework.core.errors import InvalidArgumentError
+from framework.core.op import Op, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
+from framework.kernels import matrices
+from framework.ops.complex import complex_, imag, is_complex
 from framework.ops.contraction import matmul
-from framework.ops.elementwise import multiply, negative
-from framework.ops.movement import transpose
+from framework.ops.elementwise import conj, masked, negative
+from framework.ops.movement import concat, expand_axes, getitem, transpose
+from framework.ops.reduction import np_dtype
+
+
+def lapack(what, function, complaint):
+    """`function` with NumPy's LinAlgError as an error that says what to do."""
+
+    def forward(*arrays, **attrs):
+        try:
+            return function(*arrays, **attrs)
+        except np.linalg.LinAlgError as error:
+            raise InvalidArgumentError(f"{what}: {complaint} ({error})") from None
+
+    return forward
 
 
 def matrix_transpose(x):
@@ -16,7 +40,55 @@ def matrix_transpose(x):
     return transpose(x, perm=(*range(n - 2), n - 1, n - 2))
 
 
-def _solve_infer(a, b):
+def adjoint(x):
+    """`x` transposed, and conjugated if it is complex."""
+    return conjugated(matrix_transpose(x))
+
+
+def conjugated(x):
+    """The conjugate of complex numbers; real ones as they are."""
+    return conj(x) if is_complex(x) else x
+
+
+def as_columns(x):
+    """The numbers along the last axis as factors of a matrix's columns."""
+    return expand_axes(x, (len(x.shape) - 1,))
+
+
+def as_rows(x):
+    """The numbers along the last axis as factors of a matrix's rows."""
+    return expand_axes(x, (len(x.shape),))
+
+
+def on_diagonal(x):
+    """Matrices with `x` on their diagonal."""
+    return masked(as_rows(x), np.eye(x.shape[-1], dtype=bool))
+
+
+def diagonal(x):
+    """The numbers on the diagonal."""
+    along = np.arange(min(x.shape[-2:]))
+    return getitem(x, index=(Ellipsis, along, along))
+
+
+def lower_triangle(x, k=0):
+    """`x` with zeros above the diagonal `k`."""
+    return masked(x, np.tri(*x.shape[-2:], k=k, dtype=bool))
+
+
+def upper_triangle(x, k=0):
+    """`x` with zeros below the diagonal `k`."""
+    return masked(x, ~np.tri(*x.shape[-2:], k=k - 1, dtype=bool))
+
+
+def _like_input(x, **_):
+    return x.shape, x.dtype
+
+
+# ---- systems of equations ------------------------------------------------------------------------
+
+
+def _solve_infer(a, b, **_):
     batches = [KerasTensor(tuple(v.shape[:-2])) for v in (a, b)]
     return (*broadcast_shapes("solve", batches), *b.shape[-2:]), b.dtype
 
@@ -25,32 +97,165 @@ def _solve_vjp_a(g, y, a):
     return negative(matmul(solve(matrix_transpose(a), g), y, transpose_b=True))
 
 
+_SINGULAR = "the matrix is not invertible."
+
 # x with a x = b, for square a and matrices b
 solve = Op(
-    "solve", lambda a, b: np.linalg.solve(a, b),
+    "solve", lapack("solve", lambda a, b: np.linalg.solve(a, b), _SINGULAR),
     _solve_vjp_a, lambda g, a: solve(matrix_transpose(a), g), broadcasts=True, infer=_solve_infer,
+    inputs=("a", "b"),
 )  # fmt: skip
 
 
-def _mirrored_lower(x):
-    """The symmetric matrix with the lower triangle of `x`."""
-    lower = np.tri(x.shape[-1], k=-1, dtype=bool)
-    half = multiply(x, lower)
-    return half + matrix_transpose(half) + multiply(x, np.eye(x.shape[-1], dtype=bool))
+def _triangular_vjp_b(g, a, lower):
+    return triangular_solve(matrix_transpose(a), g, lower=not lower)
 
 
-def _qr_backward(g, y):
-    """Walter & Lehmann 2010, arXiv:1009.6112; Seeger et al. 2017, arXiv:1710.08717, section 4.3."""
-    (g_q, g_r), (q, r) = g, y
-    if q.shape[-2] < r.shape[-1]:
-        raise ShapeError(
-            f"qr: the derivative is known for at least as many rows as columns; got a matrix of "
-            f"shape {(*q.shape[:-1], r.shape[-1])}."
-        )
-    m = matmul(r, g_r, transpose_b=True) - matmul(g_q, q, transpose_a=True)
-    b = g_q + matmul(q, _mirrored_lower(m))
-    return (matrix_transpose(solve(r, matrix_transpose(b))),)
+def _triangular_vjp_a(g, y, a, lower):
+    full = negative(matmul(_triangular_vjp_b(g, a, lower), y, transpose_b=True))
+    return lower_triangle(full) if lower else upper_triangle(full)
 
 
-# Orthonormal columns and an upper triangle; differentiable for full rank, square or tall.
-qr = Op("qr", lambda x: tuple(np.linalg.qr(x)), outputs=2, backward=_qr_backward)
+# the same by substitution, reading one triangle of a
+triangular_solve = Op(
+    "triangular_solve", matrices.triangular_solve, _triangular_vjp_a, _triangular_vjp_b,
+    broadcasts=True, infer=_solve_infer,
+)  # fmt: skip
+
+
+def _inverse_vjp(g, y):
+    return negative(matmul(matmul(y, g, transpose_a=True), y, transpose_b=True))
+
+
+inverse = Op(
+    "inverse", lapack("inv", lambda x: np.linalg.inv(x), _SINGULAR), _inverse_vjp,
+    infer=_like_input, inputs=("x",),
+)  # fmt: skip
+
+
+def _pinv(x, *, rcond):
+    return np.linalg.pinv(x, rcond)
+
+
+def _pinv_vjp(g, y, x):
+    """The three terms of Golub & Pereyra's differential, for constant rank."""
+    g = conjugated(g)
+    across, back = adjoint(g), adjoint(y)
+    m, n = x.shape[-2:]
+    dtype = np_dtype(x)
+    outside = np.eye(m, dtype=dtype) - matmul(x, y)
+    inside = np.eye(n, dtype=dtype) - matmul(y, x)
+    found = negative(matmul(matmul(back, g), back))
+    found = found + matmul(matmul(outside, across), matmul(y, back))
+    found = found + matmul(matmul(back, y), matmul(across, inside))
+    return conjugated(found)
+
+
+# The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zeros.
+pinv = Op("pinv", _pinv, _pinv_vjp)
+
+
+# ---- determinants --------------------------------------------------------------------------------
+
+
+def _det_vjp(g, y, x):
+    factor = expand_axes(g * y, (len(y.shape), len(y.shape) + 1))
+    return factor * matrix_transpose(inverse(x))
+
+
+def _det_infer(x):
+    return tuple(x.shape[:-2]), x.dtype
+
+
+det = Op("det", lambda x: np.linalg.det(x), _det_vjp, infer=_det_infer)
+
+
+def _slogdet_backward(g, y, x):
+    """d log|det| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
+    (g_sign, g_log), (sign, _) = g, y
+    factor = g_log
+    if is_complex(x):
+        factor = complex_(g_log, imag(sign * g_sign))
+    factor = expand_axes(factor, (len(sign.shape), len(sign.shape) + 1))
+    return (factor * matrix_transpose(inverse(x)),)
+
+
+def _slogdet(x):
+    sign, log = np.linalg.slogdet(x)
+    return sign, log
+
+
+def _slogdet_infer(x):
+    shape = tuple(x.shape[:-2])
+    dtype = np.dtype(getattr(x.dtype, "np", x.dtype))
+    return [(shape, dtype), (shape, np.zeros((), dtype).real.dtype)]
+
+
+# sign(det), log|det|
+slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_slogdet_infer)
+
+
+# ---- Cholesky ------------------------------------------------------------------------------------
+
+
+def _cholesky_vjp(g, y):
+    """Murray 2016, equation 10, as a Hermitian matrix: each half of the input gets its half."""
+    inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
+    inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
+    back = triangular_solve(adjoint(y), inner, lower=False)
+    back = adjoint(triangular_solve(adjoint(y), adjoint(back), lower=False))
+    return conjugated((back + adjoint(back)) * 0.5)
+
+
+_INDEFINITE = (
+    "the matrix is not positive definite; adding a small multiple of the identity may help."
+)
+
+# The lower triangle l with l lᴴ = x; only the lower triangle of x is read.
+cholesky = Op(
+    "cholesky",
+    lapack("cholesky", lambda x: np.linalg.cholesky(x), _INDEFINITE),
+    _cholesky_vjp, infer=_like_input, inputs=("x",),
+)  # fmt: skip
+
+
+# ---- functions of matrices -----------------------------------------------------------------------
+
+
+def _by_block_matrix(function):
+    """The rule of a matrix function f: f([[x, e], [0, x]]) has f's derivative along e in a corner.
+
+    The adjoint is the derivative at the transpose, along the cotangent.
+    """
+
+    def rule(g, x):
+        n = x.shape[-1]
+        turned = matrix_transpose(x)
+        block = concat(
+            concat(turned, g, axis=len(x.shape) - 1),
+            concat(g * 0, turned, axis=len(x.shape) - 1), axis=len(x.shape) - 2,
+        )  # fmt: skip
+        return getitem(function(block), index=(Ellipsis, slice(0, n), slice(n, None)))
+
+    return rule
+
+
+expm = Op("expm", matrices.expm, _by_block_matrix(lambda x: expm(x)), infer=_like_input)
+sqrtm = Op("sqrtm", matrices.sqrtm, _by_block_matrix(lambda x: sqrtm(x)), infer=_like_input)
+
+
+# ---- no derivative -------------------------------------------------------------------------------
+
+
+def _matrix_rank(x, tol=None):
+    s = np.linalg.svd(x, compute_uv=False)
+    if tol is None:
+        eps = np.finfo(s.dtype).eps * max(x.shape[-2:])
+        tol = eps * s.max(-1, initial=0)
+    return np.count_nonzero(s > np.asarray(tol)[..., None], axis=-1).astype(np.int32)
+
+
+matrix_rank = Op(
+    "matrix_rank", _matrix_rank, no_derivative, inputs=("x", "tol"),
+    infer=lambda x, *_: (tuple(x.shape[:-2]), np.dtype(np.int32)),
+)  # fmt: skip

@@ -5,15 +5,64 @@ import math
 import numpy as np
 
 from framework.core.doors import cast
-from framework.core.op import Op
+from framework.core.op import Op, elementwise
 from framework.core.quiet import quiet
+from framework.kernels import bessel, gamma, inverse_erf
 from framework.kernels import erf as _kernel
-from framework.ops.elementwise import binary, equal, exp, greater, log, log1p, select, unary
+from framework.ops.elementwise import (
+    binary,
+    divide,
+    equal,
+    exp,
+    greater,
+    log,
+    log1p,
+    select,
+    sign,
+    unary,
+)
 from framework.ops.reduction import np_dtype, reduce_sum
 
-erf = unary(
-    "erf", quiet(_kernel.erf), lambda g, x: g * (exp(x * x * -1.0) * (2 / math.sqrt(math.pi)))
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+
+# ---- the error function, its complement and their inverses --------------------------------------
+
+erf = unary("erf", quiet(_kernel.erf), lambda g, x: g * (exp(x * x * -1.0) * _TWO_OVER_ROOT_PI))
+erfc = unary("erfc", inverse_erf.erfc, lambda g, x: g * (exp(x * x * -1.0) * -_TWO_OVER_ROOT_PI))
+erfinv = unary("erfinv", inverse_erf.erfinv, lambda g, y: g * (exp(y * y) / _TWO_OVER_ROOT_PI))
+erfcinv = unary("erfcinv", inverse_erf.erfcinv, lambda g, y: g * (exp(y * y) / -_TWO_OVER_ROOT_PI))
+ndtri = unary(
+    "ndtri", inverse_erf.ndtri, lambda g, y: g * (exp(y * y * 0.5) * math.sqrt(2 * math.pi))
 )
+
+# ---- the gamma function --------------------------------------------------------------------------
+
+lgamma = unary("lgamma", gamma.lgamma, lambda g, x: g * digamma(x))
+digamma = unary("digamma", gamma.digamma, lambda g, x: g * polygamma(x, n=1))
+# the derivative of order n >= 1 of digamma
+polygamma = elementwise(
+    "polygamma", gamma.polygamma, lambda g, x, n: g * polygamma(x, n=n + 1), inputs=("x",)
+)
+
+# ---- modified Bessel functions -------------------------------------------------------------------
+# Abramowitz & Stegun 1964, 9.6.27 and 9.6.28. I1(x) / x is 1/2 at 0, where the quotient is NaN.
+
+
+def _i1_slope(x, difference, y):
+    """`difference` - y / x, 1/2 at 0."""
+    zero = equal(x, 0)
+    return select(zero, 0.5, difference - divide(y, select(zero, 1.0, x)))
+
+
+bessel_i0 = unary("bessel_i0", bessel.i0, lambda g, x: g * bessel_i1(x))
+bessel_i1 = unary("bessel_i1", bessel.i1, lambda g, y, x: g * _i1_slope(x, bessel_i0(x), y))
+bessel_i0e = unary("bessel_i0e", bessel.i0e, lambda g, y, x: g * (bessel_i1e(x) - sign(x) * y))
+bessel_i1e = unary(
+    "bessel_i1e", bessel.i1e,
+    lambda g, y, x: g * _i1_slope(x, bessel_i0e(x) - sign(x) * y, y),
+)  # fmt: skip
+
+# ---- where a zero factor wins --------------------------------------------------------------------
 
 
 def _where_not_zero(function):

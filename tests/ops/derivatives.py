@@ -60,6 +60,12 @@ def random_like(values, rng):
     return [np.asarray(rng.normal(size=np.shape(v)), np.asarray(v).dtype) for v in values]
 
 
+def directions_like(sample, positions, rng):
+    """Random directions for the arguments at `positions`."""
+    found = random_like([sample.args[i] for i in positions], rng)
+    return [v + np.swapaxes(v, -1, -2) for v in found] if sample.symmetric else found
+
+
 def moved(args, positions, directions, step):
     args = list(args)
     for i, v in zip(positions, directions, strict=True):
@@ -78,7 +84,7 @@ def check_first(op, sample, rng):
         assert g.array.shape == sample.args[i].shape
         if not all_finite(outputs):
             continue
-        (v,) = random_like([sample.args[i]], rng)
+        (v,) = directions_like(sample, [i], rng)
         total = [_weighted(op, moved(sample.args, [i], [v], h), sample.attrs, weights)
                  for h in (STEP, -STEP)]  # fmt: skip
         _close(np.sum(g.array * v), (total[0] - total[1]) / (2 * STEP), f"input {i} of {op.name}")
@@ -107,11 +113,11 @@ def check_second(op, sample, rng):
             total = reduce_sum(g * Tensor(u), axis=tuple(range(u.ndim)), keepdims=False) + total
     second = outer.gradient(total, [*wanted, *seeds])
 
-    directions = random_like([*across, *weights], rng)
+    by_args, by_weights = directions_like(sample, positions, rng), random_like(weights, rng)
     found = sum(
-        np.sum(g.array * v) for g, v in zip(second, directions, strict=True) if g is not None
-    )
-    by_args, by_weights = directions[: len(positions)], directions[len(positions) :]
+        np.sum(g.array * v).real
+        for g, v in zip(second, [*by_args, *by_weights], strict=True) if g is not None
+    )  # fmt: skip
     totals = []
     for h in (STEP, -STEP):
         shifted = [np.asarray(w + h * v) for w, v in zip(weights, by_weights, strict=True)]
@@ -122,7 +128,7 @@ def check_second(op, sample, rng):
 
 def _weighted(op, args, attrs, weights):
     outputs = several(op(*args, **attrs))
-    return sum(np.sum(w * y) for w, y in zip(weights, outputs, strict=True))
+    return sum(np.sum(w * y).real for w, y in zip(weights, outputs, strict=True))
 
 
 def _close(found, expected, what):

@@ -15,12 +15,14 @@ class Sample:
     `any_batch`: whether the call fits a leading dimension of another size; or the positions of the
     arguments that have one.
     `other_floats`: whether the same call works on float32 and float16.
+    `symmetric`: the arguments are symmetric matrices, and derivatives are taken among such.
     """
 
     args: tuple
     attrs: dict = field(default_factory=dict)
     any_batch: bool | tuple = True
     other_floats: str = "float32 float16"
+    symmetric: bool = False
 
 
 _rng = np.random.default_rng(2024)
@@ -308,13 +310,5 @@ SAMPLES |= {
         one(*[real(0, 2)] * 2, real(0, 4), real(0, 2), real(0, 2), real(4, 8), real(2, 8),
             real(0, 8),
             real(0, 2), needed=(True,) * 6, any_batch=(0, 1, 2, 3, 4, 7, 8)),
-    ],
-    "solve": [
-        lapack(wide_matrix_row(3), real(3, 2)), lapack(wide_matrix_row(2), real(4, 2, 1)),
-        lapack(np.zeros((0, 2, 2)), np.zeros((0, 2, 3))),
-    ],
-    "qr": [
-        lapack(wide_matrix_row(3)), lapack(real(4, 2) + np.eye(4, 2) * 3),
-        lapack(np.stack([wide_matrix_row(2), wide_matrix_row(2)])), lapack(np.zeros((0, 3, 2))),
     ],
 }  # fmt: skip

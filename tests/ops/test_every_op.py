@@ -7,6 +7,7 @@ import functools
 import importlib
 import pkgutil
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,14 +17,14 @@ from framework.core.op import first_order_only, table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from tests.ops import derivatives as d
-from tests.ops import windows
+from tests.ops import matrices, special, windows
 from tests.ops.references import reference
-from tests.ops.samples import SAMPLES, Sample
+from tests.ops.samples import SAMPLES
 
 for _module in pkgutil.iter_modules(framework.ops.__path__):
     importlib.import_module(f"framework.ops.{_module.name}")
 
-SAMPLES = SAMPLES | windows.SAMPLES
+SAMPLES = SAMPLES | matrices.SAMPLES | special.SAMPLES | windows.SAMPLES
 NAMES = sorted(table)
 DIFFERENTIABLE = [
     n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only
@@ -58,7 +59,7 @@ def _made_of(sample, make):
         np.asarray(make(a, i)) if isinstance(a, np.ndarray) else a
         for i, a in enumerate(sample.args)
     ]
-    return Sample(tuple(args), sample.attrs, sample.any_batch, sample.other_floats)
+    return replace(sample, args=tuple(args))
 
 
 def arrays_of(value):

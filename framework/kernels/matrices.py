@@ -1,0 +1,105 @@
+"""Functions of matrices that NumPy has not; the last two axes are the matrix, the rest a batch."""
+
+import math
+
+import numpy as np
+
+_THETA = 5.371920351148152  # Higham 2005, table 2.3: degree 13 serves up to this norm
+_PADE = [
+    math.factorial(26 - k) * math.factorial(13)
+    / (math.factorial(26) * math.factorial(k) * math.factorial(13 - k)) for k in range(14)
+]  # fmt: skip
+
+
+def triangular_solve(a, b, *, lower):
+    """x with a x = b by substitution, for one triangle of `a`; inf or NaN where singular."""
+    n = a.shape[-1]
+    shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = np.array(np.broadcast_to(b, (*shape, *b.shape[-2:])), np.result_type(a, b))
+    with np.errstate(all="ignore"):
+        for i in range(n) if lower else range(n - 1, -1, -1):
+            known = slice(0, i) if lower else slice(i + 1, n)
+            x[..., i, :] -= np.matmul(a[..., i : i + 1, known], x[..., known, :])[..., 0, :]
+            x[..., i, :] /= a[..., i, i, None]
+    return x
+
+
+def expm(x):
+    """The exponential of square matrices, by scaling, a Padé approximant of degree 13 and squaring.
+
+    Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
+    """
+    if not x.size:
+        return x.copy()
+    norm = np.abs(x).sum(-2).max(-1)
+    with np.errstate(all="ignore"):
+        halvings = np.where(norm > _THETA, np.ceil(np.log2(norm / _THETA)), 0)
+        halvings = np.where(np.isfinite(halvings), halvings, 0)[..., None, None]
+        a = x * np.exp2(-halvings).astype(np.real(x).dtype)
+        y = _pade(a)
+        for k in range(int(halvings.max())):
+            y = np.where(halvings > k, y @ y, y)
+    return y
+
+
+def _pade(a):
+    """The [13/13] approximant: (V + U) / (V - U), U odd and V even in `a`."""
+    one = np.eye(a.shape[-1], dtype=a.dtype)
+    c = [p / _PADE[0] for p in _PADE]
+    squared = a @ a
+    u, v = one * c[13], one * c[12]
+    for k in range(11, 0, -2):
+        u, v = u @ squared + one * c[k], v @ squared + one * c[k - 1]
+    u = a @ u
+    return np.linalg.solve(v - u, v + u)
+
+
+def sqrtm(x):
+    """The principal square root of square matrices; NaN where there is none among such matrices.
+
+    Hermitian matrices by their eigenvalues; others by the product form of the Denman-Beavers
+    iteration with scaling (Higham 2008, "Functions of Matrices", equation 6.29), which needs
+    matrices without eigenvalues on the closed negative real axis.
+    """
+    if not x.size:
+        return x.copy()
+    flat = x.reshape(-1, *x.shape[-2:])
+    return np.stack([_root(a) for a in flat]).reshape(x.shape)
+
+
+def _root(a):
+    with np.errstate(all="ignore"):
+        if not np.isfinite(a).all():
+            return np.full_like(a, np.nan)
+        if np.array_equal(a, a.conj().T):
+            return _root_by_eigenvalues(a)
+        return _root_by_iteration(a)
+
+
+def _root_by_eigenvalues(a):
+    e, v = np.linalg.eigh(a)
+    tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
+    e = np.where(np.abs(e) <= tiny, 0, e)
+    return (v * np.sqrt(e)) @ v.conj().T
+
+
+def _root_by_iteration(a):
+    n = len(a)
+    one = np.eye(n, dtype=a.dtype)
+    m, y = a, a
+    scaled = True
+    error = np.inf
+    for _ in range(60):
+        try:
+            inverse = np.linalg.inv(m)
+        except np.linalg.LinAlgError:
+            return np.full_like(a, np.nan)
+        mu = np.exp(-np.linalg.slogdet(m)[1] / (2 * n)) if scaled else 1
+        scaled_m, scaled_inverse = m * mu**2, inverse / mu**2
+        y = (y * mu) @ (one + scaled_inverse) / 2
+        m = (one + (scaled_m + scaled_inverse) / 2) / 2
+        last, error = error, np.abs(m - one).max()
+        scaled = scaled and error > 0.1
+        if error <= n * np.finfo(error.dtype).eps or (error < 1e-3 and error >= last):
+            return y
+    return np.full_like(a, np.nan)

@@ -1,0 +1,41 @@
+"""Complex numbers from their parts, and their parts.
+
+Rules meet the conjugate of TensorFlow's cotangent, g with dL = Re(g dz): GradientTape says why.
+"""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.ops.elementwise import binary, divide, negative, unary, zero
+from framework.ops.reduction import np_dtype
+
+
+def is_complex(x):
+    """Whether an array or tensor holds complex numbers."""
+    return np_dtype(x).kind == "c"
+
+
+def _real_vjp(g, x_dtype):
+    return cast(g, dtype=x_dtype)
+
+
+def _imag_vjp(g, x_dtype):
+    return cast(g, dtype=x_dtype) * -1j if x_dtype.kind == "c" else zero(g)
+
+
+def _complex(a, b):
+    a, b = np.broadcast_arrays(a, b)
+    z = np.empty(a.shape, np.complex64 if a.dtype == np.float32 else np.complex128)
+    z.real, z.imag = a, b
+    return z
+
+
+def _angle_vjp(g, x):
+    """d angle = Im(dz / z); the angle of a real number does not move."""
+    return divide(cast(g, dtype=np_dtype(x)) * -1j, x) if is_complex(x) else zero(g)
+
+
+real = unary("real", lambda x: np.real(x), _real_vjp)
+imag = unary("imag", lambda x: np.imag(x), _imag_vjp)
+angle = unary("angle", lambda x: np.angle(x).astype(np.real(x).dtype), _angle_vjp)
+complex_ = binary("complex", _complex, lambda g: real(g), lambda g: negative(imag(g)))

@@ -1,0 +1,133 @@
+"""Samples and references of linear algebra: matrices far from singular, eigenvalues far apart."""
+
+import numpy as np
+from scipy import linalg
+
+from tests.ops.samples import Sample, lapack, real, wide_matrix_row
+
+
+def square(*args, **attrs):
+    """A call on matrices whose leading size, their number of rows, may not change."""
+    return Sample(args, attrs, any_batch=False, other_floats="float32")
+
+
+def hermitian(*args, **attrs):
+    """The same; a step in any direction is a step to a symmetric matrix."""
+    return Sample(args, attrs, any_batch=False, other_floats="float32", symmetric=True)
+
+
+def to_complex(*args):
+    """A call that gives complex numbers, whose dtype is another than the arguments'."""
+    return Sample(args, any_batch=False, other_floats="")
+
+
+def positive(*shape):
+    x = real(*shape)
+    return x @ x.swapaxes(-1, -2) + np.eye(shape[-1]) * np.arange(1, shape[-1] + 1)
+
+
+def spread(n):
+    """A matrix with real eigenvalues near 1, 2, ... n."""
+    return np.diag(np.arange(1.0, n + 1)) + real(n, n, low=-0.2, high=0.2)
+
+
+def turning():
+    """A matrix with complex eigenvalues."""
+    return np.array([[1.0, 2.0, 0.1], [-2.0, 1.2, 0.3], [0.2, 0.1, -1.0]])
+
+
+def batch(*matrices):
+    return np.stack(matrices)
+
+
+none = np.zeros((0, 2, 2))
+
+SAMPLES = {
+    "solve": [
+        lapack(wide_matrix_row(3), real(3, 2)), lapack(wide_matrix_row(2), real(4, 2, 1)),
+        lapack(none, np.zeros((0, 2, 3))),
+    ],
+    "triangular_solve": [
+        square(wide_matrix_row(3), real(3, 2), lower=True),
+        square(wide_matrix_row(3), real(3, 1), lower=False),
+        square(batch(wide_matrix_row(2), wide_matrix_row(2)), real(2, 2, 3), lower=True),
+        square(wide_matrix_row(2), real(4, 2, 3), lower=False),
+        square(none, np.zeros((0, 2, 1)), lower=True),
+    ],
+    "inverse": [square(wide_matrix_row(3)), square(batch(wide_matrix_row(2), wide_matrix_row(2))),
+                square(none)],
+    "pinv": [
+        square(wide_matrix_row(3), rcond=1e-10), square(real(4, 2) + np.eye(4, 2) * 3, rcond=1e-10),
+        square(real(2, 3, 4) + np.eye(3, 4) * 3, rcond=1e-10), square(none, rcond=1e-10),
+    ],
+    "det": [square(wide_matrix_row(3)), square(batch(wide_matrix_row(2), -wide_matrix_row(2))),
+            square(none)],
+    "slogdet": [square(wide_matrix_row(3)), square(batch(wide_matrix_row(2), spread(2) - 1.5)),
+                square(none)],
+    "cholesky": [hermitian(positive(3, 3)), hermitian(positive(2, 2, 2)), hermitian(none)],
+    "expm": [square(real(3, 3)), square(real(2, 2, 2)), square(none)],
+    "sqrtm": [square(spread(3)), square(batch(spread(2), wide_matrix_row(2))), square(none)],
+    "matrix_rank": [square(real(4, 3)), square(np.ones((2, 3, 3))), square(spread(3), 1.5),
+                    square(none)],
+    "qr": [
+        lapack(wide_matrix_row(3)), lapack(real(4, 2) + np.eye(4, 2) * 3),
+        lapack(batch(wide_matrix_row(2), wide_matrix_row(2))), lapack(np.zeros((0, 3, 2))),
+        square(wide_matrix_row(3), full=True),
+    ],
+    "eigh": [square(spread(3)), square(batch(spread(2), spread(2) * 2)), square(none)],
+    "eigvalsh": [square(spread(3)), square(batch(spread(2), spread(2) * 2)), square(none)],
+    # complex vectors may turn by a phase: tests/ops/test_complex.py
+    "eig": [to_complex(spread(3)), to_complex(batch(spread(2), spread(2) * 2)), to_complex(none)],
+    "eigvals": [to_complex(spread(3)), to_complex(turning()),
+                to_complex(batch(spread(2), spread(2) * 2)), to_complex(none)],
+    "svd": [
+        lapack(spread(3)), lapack(real(4, 2) + np.eye(4, 2) * [3, 5]),
+        lapack(batch(spread(2), spread(2) * 2)), lapack(real(2, 4) + np.eye(2, 4) * [[3], [5]]),
+        square(spread(3), full=True), lapack(none),
+    ],
+    "singular_values": [lapack(spread(3)), lapack(real(2, 4, 3)), lapack(none)],
+}  # fmt: skip
+
+
+def each(function):
+    """`function` of one matrix, for each of a batch."""
+
+    def reference(x, **attrs):
+        flat = [function(a, **attrs) for a in x.reshape(-1, *x.shape[-2:])]
+        return np.reshape(flat, x.shape) if flat else x
+
+    return reference
+
+
+def _triangular_solve(a, b, lower):
+    return np.linalg.inv(np.tril(a) if lower else np.triu(a)) @ b
+
+
+def _qr(x, full=False):
+    return tuple(np.linalg.qr(x, "complete" if full else "reduced"))
+
+
+def _svd(x, full=False):
+    u, s, vh = np.linalg.svd(x, full_matrices=full)
+    return s, u, np.swapaxes(vh, -1, -2)
+
+
+REFERENCES = {
+    "cholesky": lambda x: np.linalg.cholesky(x),
+    "det": lambda x: np.linalg.det(x),
+    "eig": lambda x: tuple(v.astype(complex) for v in np.linalg.eig(x)),
+    "eigh": lambda x: tuple(np.linalg.eigh(x)),
+    "eigvals": lambda x: np.linalg.eigvals(x).astype(complex),
+    "eigvalsh": lambda x: np.linalg.eigvalsh(x),
+    "expm": each(linalg.expm),
+    "inverse": lambda x: np.linalg.solve(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape)),
+    "matrix_rank": lambda x, tol=None: np.linalg.matrix_rank(x, tol).astype(np.int32),
+    "pinv": lambda x, rcond: np.linalg.pinv(x, rcond),
+    "qr": _qr,
+    "singular_values": lambda x: np.linalg.svd(x)[1],
+    "slogdet": lambda x: tuple(np.linalg.slogdet(x)),
+    "solve": lambda a, b: np.linalg.inv(a) @ b,
+    "sqrtm": each(linalg.sqrtm),
+    "svd": _svd,
+    "triangular_solve": _triangular_solve,
+}
