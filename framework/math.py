@@ -20,6 +20,7 @@ from framework.functions.elementwise import (
 from framework.functions.neural import (
     in_top_k as in_top_k, l2_normalize as l2_normalize, log_softmax as log_softmax,
     softmax as softmax, softplus as softplus, softsign as softsign,
+    top_k as top_k,
 )  # fmt: skip
 from framework.functions.reduction import (
     argmax as argmax, argmin as argmin, count_nonzero as count_nonzero, cumsum as cumsum,

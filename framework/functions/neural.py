@@ -1,9 +1,11 @@
 """TensorFlow's functions for networks: activations, cross-entropies, normalization, dropout."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from framework import activations
-from framework.core import random
+from framework.core import dtypes, random
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, strict, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
@@ -211,24 +213,6 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     return elementwise.multiply(x, elementwise.rsqrt(elementwise.maximum(total, epsilon)))
 
 
-def moments(x, axes, shift=None, keepdims=False, name=None):
-    """The mean and the variance over `axes`.
-
-    Args:
-        x: a tensor.
-        axes: an int or several.
-        shift: accepted; it changes no result.
-        keepdims: keep the axes with size 1.
-    """
-    x = floating(x, "moments")
-    axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
-    mean = reduction.reduce_mean(x, axis=axes, keepdims=True)
-    variance = reduction.reduce_mean(elementwise.square(x - mean), axis=axes, keepdims=keepdims)
-    if not keepdims:
-        mean = movement.reshape(mean, shape=tuple(variance.shape))
-    return mean, variance
-
-
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
     """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; those two may be None."""
     x = floating(x, "batch_normalization")
@@ -326,3 +310,34 @@ def in_top_k(targets, predictions, k, name=None):
     chosen = movement.take_along_axis(predictions, places, axis=last)
     larger = cast(elementwise.greater(predictions, chosen), dtype=np.dtype(np.int32))
     return elementwise.less(reduction.reduce_sum(larger, axis=(last,), keepdims=False), int(k))
+
+
+class TopKV2(NamedTuple):
+    """What `top_k` gives."""
+
+    values: Any
+    indices: Any
+
+
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+    """The `k` largest along the last axis, falling, and where they are; of equals the first.
+
+    Args:
+        input: a tensor.
+        k: how many.
+        sorted: accepted; they are always sorted.
+        index_type: of the positions.
+
+    >>> import framework as tf
+    >>> values, indices = tf.math.top_k([3, 1, 4], k=2)
+    >>> values.numpy(), indices.numpy()
+    (array([4, 3], dtype=int32), array([2, 0], dtype=int32))
+    """
+    x, k = tensor(input), int(k)
+    if not x.ndim or not 0 <= k <= x.shape[-1]:
+        raise InvalidArgumentError(
+            f"top_k: the last axis must have at least k={k} elements, and k be 0 or more; got "
+            f"an input of shape {x.shape}."
+        )
+    values, order = movement.top_k(x, k=k)
+    return TopKV2(values, cast(order, dtype=dtypes.as_dtype(index_type).np))
