@@ -13,9 +13,8 @@ import framework as tf
 from framework import keras
 
 PACKAGE = Path(tf.__file__).parent
-FILES = [
-    PACKAGE / "__init__.py", PACKAGE / "autodiff" / "__init__.py", *(PACKAGE / "keras").rglob("*.py"),
-]  # fmt: skip
+FILES = [PACKAGE / "__init__.py", PACKAGE / "autodiff" / "__init__.py"]
+FILES += (PACKAGE / "keras").rglob("*.py")
 
 
 def module_of(file):

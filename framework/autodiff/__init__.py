@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from framework.core.lazy import lazy as _lazy, table as _table
+from framework.core.lazy import lazy as _lazy
+from framework.core.lazy import table as _table
 
 _NAMES = _table({
     "framework.autodiff.forward": "ForwardAccumulator",

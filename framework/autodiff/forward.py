@@ -32,7 +32,7 @@ from framework.ops.slices import IndexedSlices, sliced
 
 
 class ForwardAccumulator(Recorder):
-    """Computes Jacobian-vector products J t in the forward direction, for tangents t of the primals.
+    """Computes Jacobian-vector products J t in the forward direction, from tangents t of primals.
 
     One direction at a time, to any number of outputs; the tape is the better way from many inputs
     to one output. Accumulators can be nested, and mixed with tapes: with a tape inside, the tangent
