@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.core.op import table
 from framework.core.operand import Operand
+from framework.core.symbolic import KerasTensor, infer
 from framework.core.tensor import Tensor
 from framework.ops.movement import broadcast_to, gather, getitem, reshape, stack, transpose
 
@@ -107,15 +108,12 @@ def _row(x, k):
 
 
 def _of_no_rows(op, xs, batched, attrs):
-    """One row of ones tells the shapes."""
-    xs = [
-        broadcast_to(np.ones((), np_dtype_of(x)), shape=shape_of(x)[1:]) if b else x
-        for x, b in zip(xs, batched)
-    ]
-    found = op(*xs, **attrs)
-    several = found if type(found) is tuple else (found,)
-    made = tuple([np.zeros((0, *shape_of(y)), np_dtype_of(y)) for y in several])
-    return made if type(found) is tuple else made[0]
+    """Of the shapes that a symbolic call on one row would have."""
+    rows = [KerasTensor(shape_of(x)[1:], x.dtype) if b else x for x, b in zip(xs, batched)]
+    specs = infer(op, rows, attrs)
+    single = isinstance(specs, tuple)
+    made = [np.zeros((0, *shape), dtype) for shape, dtype in ([specs] if single else specs)]
+    return made[0] if single else tuple(made)
 
 
 # ---- rules of single ops -------------------------------------------------------------------------
@@ -266,6 +264,36 @@ def _put_along_axis(op, xs, batched, attrs):
     return op(g, indices, shape=shape, axis=attrs["axis"] + 1)
 
 
+def _examples(op, xs, batched, attrs):
+    """Rows of the first input alone join its own batch of examples, the first axis."""
+    if not batched[0] or any(batched[1:]):
+        return row_by_row(op, xs, batched, attrs)
+    x, *others = xs
+    count, batch, *rest = shape_of(x)
+    found = op(reshape(x, shape=(count * batch, *rest)), *others, **attrs)
+    return reshape(found, shape=(count, batch, *shape_of(found)[1:]))
+
+
+def _conv_kernel(op, xs, batched, attrs):
+    """Rows of the cotangent become filters, which do not see each other."""
+    x, g = xs
+    if batched[0] or attrs["groups"] > 1:
+        return row_by_row(op, xs, batched, attrs)
+    count, *others, filters = shape_of(g)
+    last = len(others) + 1
+    wide = transpose(g, perm=(*range(1, last), 0, last))
+    found = op(x, reshape(wide, shape=(*others, count * filters)), **attrs)
+    found = reshape(found, shape=(*shape_of(found)[:-1], count, filters))
+    return transpose(found, perm=_to_front(len(shape_of(found)) - 2, len(shape_of(found))))
+
+
+_AXIS = """flip roll concat split stack unstack argsort softmax log_softmax sparsemax linear_scan"""
+_LEADING = """
+    one_hot softmax_cross_entropy cross_entropy_back sparse_softmax_cross_entropy
+    sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv
+    qr singular_values slogdet sqrtm svd"""
+_EXAMPLES = "conv conv_input max_index max_pool window_spread window_sum"
+
 RULES = {
     "matmul": _matmul,
     "reshape": _with_attrs(_reshaped),
@@ -274,13 +302,9 @@ RULES = {
     "broadcast_to": _broadcast_to, "sum_to": _sum_to, "getitem": _getitem, "put": _put,
     "gather": _gather, "gather_rows": _gather_rows, "scatter_add": _scatter_add,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis,
-    **dict.fromkeys(
-        ("flip", "roll", "concat", "split", "stack", "unstack", "argsort", "softmax", "log_softmax",
-         "sparsemax", "linear_scan"), _along_axis,
-    ),
-    **dict.fromkeys(
-        ("one_hot", "qr", "softmax_cross_entropy", "cross_entropy_back",
-         "sparse_softmax_cross_entropy", "sparse_cross_entropy_back"), _leading,
-    ),
+    "conv_kernel": _conv_kernel,
+    **dict.fromkeys(_AXIS.split(), _along_axis),
+    **dict.fromkeys(_LEADING.split(), _leading),
+    **dict.fromkeys(_EXAMPLES.split(), _examples),
 }  # fmt: skip
-"""By the op's name; what is not here follows from the kind, or goes row by row."""
+"""By the op's name; any other follows its kind, or goes row by row."""

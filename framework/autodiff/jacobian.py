@@ -218,8 +218,8 @@ def _rows(tape, target, sources, eye, at_once):
             tape._edges = []
 
 
-def _at_once(tape, target, sources, eye):
-    """By one walk; None where some rule fails on many rows."""
+def _at_once(tape, target, sources, eye, careful=True):
+    """By one walk; None where some rule fails on many rows, if `careful`."""
     level = Level()
     if not tape._persistent:
         tape._edges = list(tape._edges)  # walking uses it up
@@ -229,6 +229,8 @@ def _at_once(tape, target, sources, eye):
         found = [_collected(tape, grads, source) for source in sources]
         return [None if g is None else rows_of(g, level, len(eye)) for g in found]
     except Exception:  # the walk for each row tells whether this is an error
+        if not careful:
+            raise
         return None
 
 
