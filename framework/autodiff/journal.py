@@ -149,6 +149,6 @@ def trace():
         >>> with tf.debugging.trace(), tf.GradientTape() as tape:
         ...     y = tf.round(x)
         >>> print(tape.explain(y, x))  # doctest: +ELLIPSIS
-        The gradient is None because the op round (at ...:1) has no derivative: ...
+        The gradient is None because the op round (at ...) has no derivative: ...
     """
     return Journal()

@@ -375,7 +375,7 @@ def _report_missing(missing, grads):
     names = ", ".join(repr(_path(v)) for v in missing)
     reason = explain.missing(missing)
     if not grads:
-        reason = reason or "The loss does not depend on them through operations that the tape recorded"
+        reason = reason or "the loss does not depend on them through ops that the tape recorded"
         raise InvalidArgumentError(
             f"No gradients provided for any variable: {names}. {reason[0].upper()}{reason[1:]}."
         )

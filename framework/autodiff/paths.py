@@ -1,0 +1,130 @@
+"""The record and the notes as a graph of serials, and where its paths end."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.autodiff import notes
+from framework.autodiff.record import Layers, steps
+from framework.autodiff.verdict import where
+
+
+class Link(NamedTuple):
+    """A step from one serial to another, or to nowhere (`output` None: it ends there)."""
+
+    op: object
+    input: int
+    output: object
+    layer: object
+    line: str = ""
+
+
+def only_blocked(links, mine, targets):
+    """Whether what leads to the targets passes ops through which no gradient flows."""
+    through = [link for link in links if link.output is not None]
+    return forward(through, mine).isdisjoint(targets)
+
+
+def links_of(tape):
+    """What the tape recorded, as links; of a used-up tape, what its walk back did not meet."""
+    layers = Layers(tape)
+    found = []
+    for step in steps(tape):
+        for serial, reads in step.edges:
+            blocked = _to_integers(step.op, reads)
+            outputs = (None,) if blocked else step.outputs
+            found += [Link(step.op, serial, o, step.layer, step.line) for o in outputs]
+    layer = None
+    for note in tape._notes:
+        kind, index, what, serials = note[:4]
+        if kind is notes.LAYER:
+            layer = what
+        elif kind is notes.CUT:
+            found += [Link(what, s, None, layer) for s in serials]
+        elif kind is notes.BLOCKED:
+            found += [Link(what, s, None, layers.at(index)) for s in serials]
+        elif kind is notes.UNMET:
+            place = layers.at(index)
+            found += [Link(what, s, o, place) for s in serials for o in note[4]]
+    return found
+
+
+def _to_integers(op, reads):
+    """Whether an edge of this op passes no gradient for its dtypes' sake."""
+    if op.name != "cast":
+        return False
+    kinds = [np.dtype(reads[name]).kind for name in ("x_dtype", "dtype") if name in reads]
+    return any(kind not in "fcV" for kind in kinds)
+
+
+def forward(links, start):
+    """All that descends from `start`."""
+    after = {}
+    for link in links:
+        after.setdefault(link.input, []).append(link.output)
+    found, open_ends = set(start), list(start)
+    while open_ends:
+        for output in after.get(open_ends.pop(), ()):
+            if output is not None and output not in found:
+                found.add(output)
+                open_ends.append(output)
+    return found
+
+
+def ends_of(tape, links, reached):
+    """(reason, remedy) of each place where a path ends."""
+    found = {}
+    for link in links:
+        if link.output is None and link.input in reached:
+            found.setdefault(*end_of(link.op, link.layer, link.line))
+    layer = None
+    for kind, _, what, serials, *_ in tape._notes:
+        if kind is notes.LAYER:
+            layer = what
+        elif kind is notes.READ and what in LEAVING and not reached.isdisjoint(serials):
+            found.setdefault(*left_by(what, layer, ""))
+    return found
+
+
+LEAVING = {
+    "numpy": ".numpy()", "__array__": "np.asarray()", "item": ".item()", "tolist": ".tolist()",
+    "float": "float()", "int": "int()", "complex": "complex()", "index": "an index",
+    "bool": "bool()", "convert": "a list of Python values",
+}  # fmt: skip
+"""By what a value leaves for Python, as users write it."""
+
+
+def left_by(how, layer, line):
+    return (
+        f"the value left the tape through {LEAVING[how]}{where(layer, line)}",
+        "compute with tf functions, or NumPy functions called on the tensor itself",
+    )
+
+
+def end_of(op, layer, line, dtype=None):
+    """(reason, remedy) for an op through which no gradient flows."""
+    place = where(layer, line)
+    if op.name == "stop_gradient":
+        return f"stop_gradient{place} cuts the path", "remove it, or use another path"
+    if op.name == "cast":
+        to = "an integer or boolean dtype" if dtype is None else str(dtype)
+        return (
+            f"a cast to {to}{place} has no derivative", "stay in a floating dtype on the way",
+        )  # fmt: skip
+    remedy = _REMEDIES.get(op.name, "use a differentiable op in its place")
+    return f"the op {op.name}{place} has no derivative", remedy
+
+
+_REMEDIES = {
+    "argmax": "use softmax, or work with the values and not with their positions",
+    "argmin": "use softmax of the negative, or work with the values and not with their positions",
+    "round": "leave it out while training, or pass its gradient through by tf.grad_pass_through",
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+                    "use a smooth function such as sigmoid(a - b) in place of the comparison"),
+}  # fmt: skip
+
+
+def joined(ends):
+    """One reason and one remedy of several ends."""
+    ends = list(ends.items())[:3]
+    return " and ".join(reason for reason, _ in ends), ends[0][1]

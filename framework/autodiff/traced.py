@@ -1,0 +1,84 @@
+"""The verdict under a trace: the journal knows the whole graph, recorded or not."""
+
+from framework.autodiff.journal import number_of
+from framework.autodiff.paths import LEAVING, Link, end_of, forward, joined, left_by, links_of
+from framework.autodiff.sources import forgotten, unwatched
+from framework.autodiff.verdict import Verdict, where
+from framework.core import dtypes
+
+
+def traced(tape, targets, source, mine):
+    """The verdict from the whole graph, recorded or not; None where the journal has no answer."""
+    entries = list(tape._journal.entries)
+    number = number_of(tape)
+    pairs = [
+        Link(e, i, o, e.layer, e.line)
+        for e in entries if e.kind in ("op", "variable")
+        for i in e.inputs for o in e.outputs
+    ]  # fmt: skip
+    path = forward(pairs, {source.serial} if source.serial else set())
+    path &= forward([p._replace(input=p.output, output=p.input) for p in pairs], set(targets))
+    if path.isdisjoint(targets) or not path:
+        return _left_for_python(entries, pairs, source)
+    recorded = {(link.input, link.output) for link in links_of(tape) if link.output is not None}
+    recorded |= {(source.serial, serial) for serial in mine}
+    live = {source.serial, *mine}
+    for link in pairs:
+        if (link.input, link.output) in recorded and link.input in live:
+            live.add(link.output)
+    if not live.isdisjoint(targets):
+        return None
+    for entry in entries:
+        inputs = [i for i in entry.inputs if i in live and i in path]
+        outputs = [o for o in entry.outputs if o in path]
+        followed = any((i, o) in recorded for i in inputs for o in outputs)
+        if entry.kind in ("op", "variable") and inputs and outputs and not followed:
+            return _break(tape, entry, entries, number, source, mine)
+    return None
+
+
+def _break(tape, entry, entries, number, source, mine):
+    """Why the tape did not follow the path over `entry`."""
+    place = where(entry.layer, entry.line)
+    what = f"the op {entry.what.name}" if entry.kind == "op" else "the read of the variable"
+    if number not in entry.tapes:
+        return Verdict("None", f"{what}{place} ran {_outside(entry, entries, number)}",
+                       "compute the target inside the `with` block")  # fmt: skip
+    if mine.isdisjoint(tape._live):
+        verdict = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
+        line = f"{verdict.reason}, though {what}{place} used it"
+        return verdict._replace(reason=line.replace(",,", ","))
+    if entry.kind == "op" and _flows(entry):
+        lost = forgotten(tape, entry.outputs, source, mine)
+        return lost or Verdict(
+            "None", f"the source was watched only after {what}{place} had used it",
+            "call tape.watch(x) before x is used",
+        )  # fmt: skip
+    dtype = None if entry.dtype is None else dtypes.as_dtype(entry.dtype)
+    return Verdict("None", *end_of(entry.what, entry.layer, entry.line, dtype))
+
+
+def _flows(entry):
+    """Whether the op would pass gradients on if its inputs were live."""
+    integer = entry.dtype is not None and entry.dtype.kind not in "fcV"
+    return entry.what.derivative and not (entry.what.name == "cast" and integer)
+
+
+def _outside(entry, entries, number):
+    """Where in the tape's life an entry lies that the tape did not see."""
+    at = entries.index(entry)
+    before = any(number in e.tapes for e in entries[:at])
+    after = any(number in e.tapes for e in entries[at + 1 :])
+    if before and after:
+        return "inside stop_recording(), or while the tape was closed"
+    return "after the tape was closed" if before else "before the tape was opened"
+
+
+def _left_for_python(entries, pairs, source):
+    """Whether what descends from the source was read by Python."""
+    reached = forward(pairs, {source.serial} if source.serial else set())
+    found = {}
+    for entry in entries:
+        if entry.kind == "value" and entry.what in LEAVING and entry.inputs[0] in reached:
+            found.setdefault(*left_by(entry.what, entry.layer, entry.line))
+    return Verdict("None", *joined(found)) if found else None
