@@ -124,7 +124,7 @@ class GradientTape(Explaining, Jacobians):
             raise InvalidArgumentError(
                 "reset() works only while the tape is recording (within its `with` block)."
             )
-        forgotten = self._live
+        forgotten = self._live.union(self._variables)
         self._clear()
         self._notes.append((RESET, 0, None, forgotten))
 

@@ -21,7 +21,7 @@ def traced(tape, targets, source, mine):
     if path.isdisjoint(targets) or not path:
         return _left_for_python(entries, pairs, source)
     recorded = {(link.input, link.output) for link in links_of(tape) if link.output is not None}
-    recorded |= {(source.serial, serial) for serial in mine}
+    recorded |= {(e.inputs[0], e.outputs[0]) for e in entries if e.kind == "variable"}
     live = {source.serial, *mine}
     for link in pairs:
         if (link.input, link.output) in recorded and link.input in live:
@@ -32,7 +32,7 @@ def traced(tape, targets, source, mine):
         inputs = [i for i in entry.inputs if i in live and i in path]
         outputs = [o for o in entry.outputs if o in path]
         followed = any((i, o) in recorded for i in inputs for o in outputs)
-        if entry.kind in ("op", "variable") and inputs and outputs and not followed:
+        if entry.kind == "op" and inputs and outputs and not followed:
             return _break(tape, entry, entries, number, source, mine)
     return None
 
@@ -40,7 +40,7 @@ def traced(tape, targets, source, mine):
 def _break(tape, entry, entries, number, source, mine):
     """Why the tape did not follow the path over `entry`."""
     place = where(entry.layer, entry.line)
-    what = f"the op {entry.what.name}" if entry.kind == "op" else "the read of the variable"
+    what = f"the op {entry.what.name}"
     if number not in entry.tapes:
         return Verdict("None", f"{what}{place} ran {_outside(entry, entries, number)}",
                        "compute the target inside the `with` block")  # fmt: skip
@@ -48,7 +48,7 @@ def _break(tape, entry, entries, number, source, mine):
         verdict = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
         line = f"{verdict.reason}, though {what}{place} used it"
         return verdict._replace(reason=line.replace(",,", ","))
-    if entry.kind == "op" and _flows(entry):
+    if _flows(entry):
         lost = forgotten(tape, entry.outputs, source, mine)
         return lost or Verdict(
             "None", f"the source was watched only after {what}{place} had used it",
@@ -66,7 +66,7 @@ def _flows(entry):
 
 def _outside(entry, entries, number):
     """Where in the tape's life an entry lies that the tape did not see."""
-    at = entries.index(entry)
+    at = next(i for i, each in enumerate(entries) if each is entry)
     before = any(number in e.tapes for e in entries[:at])
     after = any(number in e.tapes for e in entries[at + 1 :])
     if before and after:

@@ -22,7 +22,7 @@ def verdict(tape, targets, source, serials):
     path, reached = _path(recorded, targets, serials)
     grads, blocks = _walk(tape, recorded, targets, path, reached)
     found = [grads[s] for s in serials if s in grads]
-    if any(_nonzero(g) for g in found) or _is_target(targets, source, serials):
+    if (found and _nonzero(sum(found[1:], found[0]))) or _is_target(targets, source, serials):
         return Verdict("connected", _by_way_of([s for s in recorded if s in path]))
     if not found:
         names = ", ".join(f"{step.name}{where(step.layer, step.line)}" for step in blocks)
