@@ -1,4 +1,4 @@
-"""Loss scaling: small float16 gradients are lifted out of underflow, overflown steps are skipped."""
+"""Loss scaling: float16 gradients are lifted out of underflow, overflown steps are skipped."""
 
 import numpy as np
 

@@ -78,26 +78,27 @@ def test_slots_stay_finite():
     assert int(optimizer.iterations) == 3
 
 
-@pytest.mark.parametrize("misuse", ["never scaled", "never unscaled", "unscaled twice"])
-def test_misuse_raises_and_changes_nothing(misuse):
-    optimizer, variable = make(), tf.Variable([1.0])
-    gradients = [tf.constant([1.0])]
-    if misuse == "never unscaled":
-        optimizer.get_scaled_loss(tf.constant(1.0))
-    if misuse == "unscaled twice":
-        optimizer.scale_loss(tf.constant(1.0))
-        optimizer.get_unscaled_gradients(gradients)
-    messages = {
-        "never scaled": "the loss of this step was not scaled",
-        "never unscaled": "call optimizer.get_unscaled_gradients",
-        "unscaled twice": "have been unscaled already",
-    }
-    with pytest.raises(ValueError, match=messages[misuse]):
-        if misuse == "unscaled twice":
-            optimizer.get_unscaled_gradients(gradients)
-        else:
-            optimizer.apply_gradients([(gradients[0], variable)])
+def test_gradients_of_a_loss_never_scaled():
+    variable = tf.Variable([1.0])
+    with pytest.raises(ValueError, match="the loss of this step was not scaled"):
+        make().apply_gradients([(tf.constant([1.0]), variable)])
     assert float(variable[0]) == 1.0
+
+
+def test_gradients_never_unscaled():
+    optimizer, variable = make(), tf.Variable([1.0])
+    optimizer.get_scaled_loss(tf.constant(1.0))
+    with pytest.raises(ValueError, match="call optimizer.get_unscaled_gradients"):
+        optimizer.apply_gradients([(tf.constant([1.0]), variable)])
+    assert float(variable[0]) == 1.0
+
+
+def test_gradients_unscaled_twice():
+    optimizer = make()
+    optimizer.scale_loss(tf.constant(1.0))
+    gradients = optimizer.get_unscaled_gradients([tf.constant([1.0])])
+    with pytest.raises(ValueError, match="have been unscaled already"):
+        optimizer.get_unscaled_gradients(gradients)
 
 
 def test_learning_rate_and_config_are_the_inner_optimizers():
