@@ -88,7 +88,7 @@ def test_gradients_of_a_loss_never_scaled():
 def test_gradients_never_unscaled():
     optimizer, variable = make(), tf.Variable([1.0])
     optimizer.get_scaled_loss(tf.constant(1.0))
-    with pytest.raises(ValueError, match="call optimizer.get_unscaled_gradients"):
+    with pytest.raises(ValueError, match=r"call optimizer\.get_unscaled_gradients"):
         optimizer.apply_gradients([(tf.constant([1.0]), variable)])
     assert float(variable[0]) == 1.0
 
