@@ -8,7 +8,7 @@ serials)`, and for `UNMET` the serials of the outputs too.
 
 import weakref
 
-from framework.autodiff import explain, notes, picture
+from framework.autodiff import drawing, explain, notes, picture
 from framework.autodiff.journal import Journal
 from framework.autodiff.notes import LAYER, MISSED, READ, UNMET, WATCHED
 from framework.core import nest
@@ -61,7 +61,7 @@ class Explaining(Recorder):
         Args:
             collapse: draw the ops of a layer's call as one node.
         """
-        return picture.to_dot(self, collapse)
+        return drawing.to_dot(self, collapse)
 
     def plot(self, to_file="tape.svg", collapse=True):
         """Draw the record into an SVG file, without other programs; returns the file's path.
@@ -70,7 +70,7 @@ class Explaining(Recorder):
             to_file: a path that ends in ".svg".
             collapse: draw the ops of a layer's call as one node.
         """
-        return picture.plot(self, to_file, collapse)
+        return drawing.plot(self, to_file, collapse)
 
     def __str__(self):
         return picture.table(self)

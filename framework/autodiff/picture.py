@@ -1,4 +1,4 @@
-"""The record as a table, as a graph in Graphviz's language, as an SVG drawing, and in bytes."""
+"""The record as a table, and in bytes; `drawing` draws it."""
 
 import numpy as np
 
@@ -101,11 +101,3 @@ class Memory:
 
 def _falling(sizes):
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))
-
-
-def to_dot(tape, collapse):
-    raise NotImplementedError
-
-
-def plot(tape, to_file, collapse):
-    raise NotImplementedError

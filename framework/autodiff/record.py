@@ -190,17 +190,32 @@ def _flat(values):
 
 
 def _infer(step, known):
-    if step.op.kind != "elementwise" or len(step.outputs) != 1 or step.outputs[0] in known:
+    """The output's shape, where those of all inputs are known."""
+    if len(step.outputs) != 1 or step.outputs[0] in known:
         return
-    if len(step.inputs) < len(step.op.inputs) and len(step.op.inputs) > 1:
-        constants = [t for _, reads in step.edges for t in _flat(reads.values())]
-        shapes = [t.array.shape for t in constants]
-    else:
-        shapes = []
-    parts = [known.get(serial) for serial in step.inputs]
-    if all(part is not None for part in parts):
-        shape = np.broadcast_shapes(*shapes, *(part[0] for part in parts))
-        known[step.outputs[0]] = shape, parts[0][1]
+    inputs = [known.get(serial) for serial in step.inputs]
+    if any(part is None for part in inputs):
+        return
+    shapes = [part[0] for part in inputs]
+    if len(shapes) < len(step.op.inputs):  # the others are constants, kept or not
+        kept = [v for _, reads in step.edges for v in reads.values()]
+        shapes += [np.shape(getattr(v, "array", v)) for v in kept if not isinstance(v, tuple)]
+    shape = _output_shape(step, shapes)
+    if shape is not None:
+        known[step.outputs[0]] = shape, inputs[0][1]
+
+
+def _output_shape(step, shapes):
+    op, reads = step.op, step.edges[0][1]
+    if op.kind == "elementwise":
+        return np.broadcast_shapes(*shapes)
+    if op.kind == "reduction" and "axis" in reads:
+        axes, keep = reads["axis"], reads.get("keepdims", False)
+        sizes = enumerate(shapes[0])
+        return tuple([1 if i in axes else n for i, n in sizes if keep or i not in axes])
+    if op.name == "matmul" and [len(s) for s in shapes] == [2, 2]:
+        return shapes[0][0], shapes[1][1]
+    return None
 
 
 def _infer_inputs(step, known):
