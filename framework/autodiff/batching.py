@@ -64,7 +64,7 @@ class Batched(Operand):
         level: of the map that it belongs to.
     """
 
-    __slots__ = ("level", "serial", "value")
+    __slots__ = ("__weakref__", "level", "serial", "value")
     __hash__ = None
 
     def __init__(self, value, level):

@@ -17,6 +17,7 @@ import weakref
 
 import numpy as np
 
+from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
@@ -60,6 +61,7 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
+    _rows = None  # where tangents have a leading axis of several directions: how many
 
     def __init__(self, primals, tangents):
         self._tangents = _Tangents()
@@ -78,6 +80,24 @@ class ForwardAccumulator(Recorder):
                 )
             self._watch(primal, tangent)
 
+    @classmethod
+    def _batch_accumulator(cls, primals, tangents):
+        """An accumulator for several directions at once: the leading axis of all tangents.
+
+        `jvp` gives tensors with that axis.
+        """
+        leaves = nest.flatten(tangents)
+        sizes = {tuple(tensor(t).shape[:1]) for t in leaves}
+        if len(sizes) != 1 or not all(sizes):
+            raise ShapeError(
+                "_batch_accumulator: all tangents need the same leading axis, one row for each "
+                f"direction; got the shapes {[tuple(tensor(t).shape) for t in leaves]}."
+            )
+        made = cls.__new__(cls)
+        ((made._rows,),) = sizes
+        made.__init__(primals, tangents)
+        return made
+
     def __enter__(self):
         if self._recording:
             raise InvalidArgumentError("Accumulator is already recording.")
@@ -91,7 +111,7 @@ class ForwardAccumulator(Recorder):
 
     def _watch(self, primal, tangent):
         """Add `tangent` to that of `primal`."""
-        tangent = _fitting(primal, tangent)
+        tangent = _fitting(primal, tangent, self._rows)
         have = self._tangents.of(primal)
         self._tangents.keep(primal, tangent if have is None else have + tangent)
 
@@ -117,7 +137,8 @@ class ForwardAccumulator(Recorder):
             return None
         found = self._tangents.of(_checked(item))
         if found is None and zero:
-            return Tensor(np.zeros(item.array.shape, item.array.dtype))
+            lead = () if self._rows is None else (self._rows,)
+            return Tensor(np.zeros((*lead, *item.array.shape), item.array.dtype))
         return found
 
     # ---- events ----
@@ -131,7 +152,7 @@ class ForwardAccumulator(Recorder):
         known = self._tangents
         mask, bit = 0, 1
         for arg in args:
-            if type(arg) is Tensor and arg.serial in known:
+            if type(arg) in _TENSORS and arg.serial in known:
                 mask += bit
             bit += bit
         plan = op.plan(mask) if mask else None
@@ -143,7 +164,7 @@ class ForwardAccumulator(Recorder):
         thread.stack = stack[: stack.index(self)]
         try:
             with np.errstate(all="ignore"):
-                found = call.tangents(tangents)
+                found = self._called(call, tangents)
         finally:
             thread.stack = stack
         for output, tangent in zip(outputs, found, strict=True):
@@ -151,11 +172,21 @@ class ForwardAccumulator(Recorder):
                 known.keep(output, tangent)
 
 
+    def _called(self, call, tangents):
+        """The outputs' tangents: in several directions, by a map over these."""
+        if self._rows is None:
+            return call.tangents(tangents)
+        level = Level()
+        found = call.tangents([None if t is None else Batched(t, level) for t in tangents])
+        return [None if t is None else rows_of(t, level, self._rows) for t in found]
+
+
+_TENSORS = frozenset((Tensor, Batched))
 _DIFFERENTIABLE = "fcV"  # kinds of dtypes
 
 
 def _checked(primal):
-    if isinstance(primal, (Tensor, CoreVariable)):
+    if isinstance(primal, (Tensor, CoreVariable, Batched)):
         return primal
     raise InvalidArgumentError(
         f"ForwardAccumulator: expected a tf.Tensor or tf.Variable, got {primal!r} of type "
@@ -164,17 +195,18 @@ def _checked(primal):
     )
 
 
-def _fitting(primal, tangent):
-    """A tangent as a tensor of its primal's shape and dtype."""
+def _fitting(primal, tangent, rows):
+    """A tangent as a tensor of its primal's shape and dtype, with a leading axis if of `rows`."""
     array = _checked(primal).array
     try:
         tangent = tensor(tangent, array.dtype)
     except DTypeError as error:
         raise DTypeError(f"ForwardAccumulator: tangents: {error}") from None
-    if tangent.array.shape != array.shape:
+    expected = array.shape if rows is None else (rows, *array.shape)
+    if tangent.array.shape != expected:
         raise ShapeError(
-            f"ForwardAccumulator: a tangent has shape {tangent.array.shape}, its primal "
-            f"{array.shape}."
+            f"ForwardAccumulator: a tangent has shape {tangent.array.shape}, expected {expected} "
+            f"for a primal of shape {array.shape}."
         )
     return tangent
 
