@@ -45,6 +45,7 @@ _NAMES = _table({
         sqrt square subtract tan tanh truediv truncatediv truncatemod""",
     "framework.functions.indexing": """
         argsort boolean_mask gather gather_nd sequence_mask slice sort where""",
+    "framework.functions.linalg": "eig eigvals einsum matrix_square_root=sqrtm",
     "framework.functions.movement": """
         broadcast_to concat ensure_shape expand_dims identity identity_n meshgrid pad rank repeat
         reshape reverse roll shape size split squeeze stack tile transpose unstack""",
@@ -118,6 +119,9 @@ if TYPE_CHECKING:
     from framework.functions.indexing import (
         argsort as argsort, boolean_mask as boolean_mask, gather as gather, gather_nd as gather_nd,
         sequence_mask as sequence_mask, slice as slice, sort as sort, where as where,
+    )  # fmt: skip
+    from framework.functions.linalg import (
+        eig as eig, eigvals as eigvals, einsum as einsum, sqrtm as matrix_square_root,
     )  # fmt: skip
     from framework.functions.movement import (
         broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, strict, tensor
+from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.ops import contraction as ops
-from framework.ops import elementwise, movement, reduction
+from framework.ops import elementwise, linalg, movement, reduction, spectral
+from framework.ops.complex import is_complex
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
 _tensor = tensor  # `norm` calls its argument so
@@ -23,7 +24,7 @@ def matmul(
     Args:
         a, b: tensors of rank 2 or more.
         transpose_a, transpose_b: swap the last two axes first.
-        adjoint_a, adjoint_b: the same, for real matrices.
+        adjoint_a, adjoint_b: the same, and conjugate.
         a_is_sparse, b_is_sparse, grad_a, grad_b: accepted; they change no result.
         output_type: not supported yet; None.
 
@@ -39,6 +40,9 @@ def matmul(
             f"matmul: both operands need rank 2 or more, got shapes {a.shape} and {b.shape}. "
             "Use tf.linalg.matvec for a vector, tf.tensordot for two."
         )
+    if adjoint_a or adjoint_b:
+        a = linalg.conjugated(a) if adjoint_a else a
+        b = linalg.conjugated(b) if adjoint_b else b
     turn_a, turn_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
     inner_a, inner_b = a.shape[-2 if turn_a else -1], b.shape[-1 if turn_b else -2]
     if inner_a != inner_b and None not in (inner_a, inner_b):
@@ -53,15 +57,15 @@ def matvec(
     a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
     """The product of a matrix and a vector; leading axes broadcast."""
-    a, b = strict(tensor(a), tensor(b))
+    a, b = strict_all(a, b)
     column = movement.expand_axes(b, (b.ndim,))
-    product = matmul(a, column, transpose_a or adjoint_a)
+    product = matmul(a, column, transpose_a, adjoint_a=adjoint_a)
     return movement.reshape(product, shape=tuple(product.shape[:-1]))
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The last two axes swapped."""
-    x = tensor(a)
+    """The last two axes swapped; with `conjugate` also conjugated."""
+    x = linalg.conjugated(tensor(a)) if conjugate else tensor(a)
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs rank 2 or more, got shape {x.shape}.")
     order = list(range(x.ndim))
@@ -122,23 +126,28 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """The norm of vectors (one axis, or all of them) or matrices (two axes).
 
     Args:
-        tensor: any tensor.
-        ord: "euclidean", or for vectors a number p > 0 or inf; for matrices "fro", 1 or inf.
+        tensor: a floating or complex tensor.
+        ord: "euclidean", or for vectors a number p > 0 or inf; for matrices "fro", 1, 2 or inf.
         axis: None (all elements as one vector), an int, or a pair.
         keepdims: keep the axes with size 1.
+
+    >>> import framework as tf
+    >>> tf.norm([3.0, 4.0]).numpy()
+    np.float32(5.0)
     """
-    x = _tensor(tensor)
+    x = floating(tensor, "norm")
     axes = all_axes(axis, x.ndim, "norm")
     keepdims = bool(keepdims)
-    if ord in ("euclidean", "fro"):
-        return elementwise.sqrt(
-            reduction.reduce_sum(elementwise.square(x), axis=axes, keepdims=keepdims)
-        )
+    if ord == "euclidean" or (ord == "fro" and len(axes) == 2 and axis is not None):
+        return _euclidean(x, axes, keepdims)
     if isinstance(ord, str) or not ord > 0:
-        raise InvalidArgumentError(f"norm: ord={ord!r} is not supported.")
-    size = elementwise.absolute(x)
+        raise InvalidArgumentError(
+            f"norm: ord={ord!r} is not supported for axis={axis!r}: expected 'euclidean', a number "
+            "above 0, inf, or, with two axes, 'fro', 1, 2 or inf."
+        )
     if isinstance(axis, (list, tuple)) and len(axes) == 2:
-        return _matrix_norm(size, ord, axis, keepdims)
+        return _matrix_norm(x, ord, axis, keepdims)
+    size = elementwise.absolute(x)
     if ord == np.inf:
         return reduction.reduce_max(size, axis=axes, keepdims=keepdims)
     if ord == 1:
@@ -147,13 +156,29 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     return elementwise.power(total, 1.0 / ord)
 
 
-def _matrix_norm(size, ord, axis, keepdims):
-    """The largest column sum (1) or row sum (inf)."""
-    if ord not in (1, np.inf):
-        raise InvalidArgumentError(f"norm: ord={ord!r} is not supported for matrices.")
-    rows, columns = (one_axis(a, size.ndim, "norm") for a in axis)
+def _euclidean(x, axes, keepdims):
+    """In the dtype of `x`, complex ones too."""
+    size = elementwise.absolute(x) if is_complex(x) else x
+    total = reduction.reduce_sum(elementwise.square(size), axis=axes, keepdims=keepdims)
+    length = elementwise.sqrt(total)
+    return cast(length, dtype=x.dtype.np) if is_complex(x) else length
+
+
+def _matrix_norm(x, ord, axis, keepdims):
+    """The largest column sum (1), row sum (inf) or singular value (2)."""
+    if ord not in (1, 2, np.inf):
+        raise InvalidArgumentError(
+            f"norm: ord={ord!r} is not supported for matrices: expected 'euclidean', 'fro', 1, 2 "
+            "or inf."
+        )
+    rows, columns = (one_axis(a, x.ndim, "norm") for a in axis)
+    if ord == 2:
+        rest = tuple(i for i in range(x.ndim) if i not in (rows, columns))
+        values = spectral.singular_values(movement.transpose(x, perm=(*rest, rows, columns)))
+        largest = reduction.reduce_max(values, axis=(len(rest),), keepdims=False)
+        return movement.expand_axes(largest, sorted((rows, columns))) if keepdims else largest
     added, compared = (rows, columns) if ord == 1 else (columns, rows)
-    sums = reduction.reduce_sum(size, axis=(added,), keepdims=True)
+    sums = reduction.reduce_sum(elementwise.absolute(x), axis=(added,), keepdims=True)
     largest = reduction.reduce_max(sums, axis=(compared,), keepdims=True)
     if keepdims:
         return largest

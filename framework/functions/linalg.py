@@ -1,0 +1,350 @@
+"""Linear algebra: systems of equations, determinants, factorizations, functions of matrices.
+
+The last two axes are the matrix, leading axes a batch. Every function has its derivative.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.core.doors import cast, floating, strict_all, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.functions.contraction import matmul, norm
+from framework.ops import einsum as _einsum
+from framework.ops import elementwise, movement, reduction, spectral
+from framework.ops import linalg as ops
+from framework.ops.complex import is_complex, real
+
+
+def _matrix(x, what, square=False):
+    """`x` as a floating tensor of matrices; ShapeError where it is none."""
+    x = floating(x, what)
+    if x.ndim < 2:
+        raise ShapeError(f"{what}: needs matrices, rank 2 or more, got shape {x.shape}.")
+    if square and x.shape[-1] != x.shape[-2]:
+        raise ShapeError(f"{what}: needs square matrices, got shape {x.shape}.")
+    return x
+
+
+def _system(matrix, rhs, what, square=True):
+    """Both operands of a system of equations."""
+    matrix, rhs = strict_all(matrix, rhs)
+    matrix, rhs = _matrix(matrix, what, square), _matrix(rhs, what)
+    if matrix.shape[-2] != rhs.shape[-2]:
+        raise ShapeError(
+            f"{what}: matrices of shape {matrix.shape} and right-hand sides of shape {rhs.shape} "
+            "differ in their number of rows. A vector needs a last axis of size 1: rhs[..., None]."
+        )
+    return matrix, rhs
+
+
+def einsum(equation, *inputs, optimize="greedy", name=None):
+    """The sum of products that `equation` describes, such as "ij,jk->ik".
+
+    Args:
+        equation: a letter per axis; "..." stands for axes that broadcast, a letter twice in one
+            input for its diagonal; without "->" the letters that occur once, in order.
+        *inputs: tensors of one dtype.
+        optimize: accepted; the order of products is always chosen.
+
+    >>> import framework as tf
+    >>> tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy()
+    array([21., 43.], dtype=float32)
+    """
+    if not isinstance(equation, str):
+        raise InvalidArgumentError(f"einsum: `equation` must be a string, got {equation!r}.")
+    return _einsum.einsum(equation, *strict_all(*inputs))
+
+
+def adjoint(matrix, name=None):
+    """The matrix transposed and conjugated."""
+    x = tensor(matrix)
+    if x.ndim < 2:
+        raise ShapeError(f"adjoint: needs matrices, rank 2 or more, got shape {x.shape}.")
+    return ops.adjoint(x)
+
+
+def cross(a, b, name=None):
+    """The cross product of vectors of 3 numbers along the last axis.
+
+    >>> import framework as tf
+    >>> tf.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
+    array([0., 0., 1.], dtype=float32)
+    """
+    a, b = strict_all(a, b)
+    if a.shape != b.shape or a.ndim == 0 or a.shape[-1] != 3:
+        raise ShapeError(
+            f"cross: needs two tensors of one shape whose last size is 3, got {a.shape} and "
+            f"{b.shape}."
+        )
+
+    def on(x, places):
+        return movement.roll(x, shift=(-places,), axis=(x.ndim - 1,))
+
+    return on(a, 1) * on(b, 2) - on(a, 2) * on(b, 1)
+
+
+# ---- systems of equations ------------------------------------------------------------------------
+
+
+def solve(matrix, rhs, adjoint=False, name=None):
+    """x with matrix @ x = rhs.
+
+    Args:
+        matrix: square matrices.
+        rhs: matrices of as many rows.
+        adjoint: solve with the adjoint of `matrix`.
+
+    Raises:
+        InvalidArgumentError: a matrix is not invertible.
+
+    >>> import framework as tf
+    >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy()
+    array([[1. ],
+           [0.5]], dtype=float32)
+    """
+    matrix, rhs = _system(matrix, rhs, "solve")
+    return ops.solve(ops.adjoint(matrix) if adjoint else matrix, rhs)
+
+
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+    """x with matrix @ x = rhs, of which `matrix` only the lower (or upper) triangle is read."""
+    matrix, rhs = _system(matrix, rhs, "triangular_solve")
+    if adjoint:
+        return ops.triangular_solve(ops.adjoint(matrix), rhs, lower=not lower)
+    return ops.triangular_solve(matrix, rhs, lower=bool(lower))
+
+
+def cholesky_solve(chol, rhs, name=None):
+    """x with a @ x = rhs, given `chol = cholesky(a)`."""
+    chol, rhs = _system(chol, rhs, "cholesky_solve")
+    inner = ops.triangular_solve(chol, rhs, lower=True)
+    return ops.triangular_solve(ops.adjoint(chol), inner, lower=False)
+
+
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """The x for which |matrix @ x - rhs|² + l2_regularizer |x|² is smallest.
+
+    Args:
+        matrix: matrices, wide or tall; of a wide one without regularizer the shortest x.
+        rhs: matrices of as many rows.
+        l2_regularizer: a number >= 0.
+        fast: by the normal equations, for matrices of full rank; else by the pseudo-inverse,
+            exact to more digits and for any rank, without `l2_regularizer`.
+    """
+    matrix, rhs = _system(matrix, rhs, "lstsq", square=False)
+    if not fast:
+        return matmul(ops.pinv(matrix, rcond=_tolerance(matrix)), rhs)
+    rows, columns = matrix.shape[-2:]
+    size = min(rows, columns)
+    ridge = Tensor(np.eye(size, dtype=matrix.dtype.np)) * tensor(l2_regularizer, matrix.dtype)
+    across = ops.adjoint(matrix)
+    if rows >= columns:
+        chol = ops.cholesky(matmul(across, matrix) + ridge)
+        return cholesky_solve(chol, matmul(across, rhs))
+    chol = ops.cholesky(matmul(matrix, across) + ridge)
+    return matmul(across, cholesky_solve(chol, rhs))
+
+
+def inv(input, adjoint=False, name=None):
+    """The inverse of square matrices, or of their adjoints.
+
+    Raises:
+        InvalidArgumentError: a matrix is not invertible.
+    """
+    x = _matrix(input, "inv", square=True)
+    return ops.inverse(ops.adjoint(x) if adjoint else x)
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The Moore-Penrose pseudo-inverse.
+
+    Args:
+        a: matrices.
+        rcond: singular values up to this part of the largest count as zeros; by default 10 times
+            the larger side times the dtype's epsilon.
+        validate_args: accepted; arguments are always checked.
+    """
+    x = _matrix(a, "pinv")
+    return ops.pinv(x, rcond=_tolerance(x) if rcond is None else np.asarray(rcond))
+
+
+def _tolerance(x):
+    return 10.0 * max(x.shape[-2:]) * float(np.finfo(x.dtype.np).eps)
+
+
+# ---- numbers that belong to a matrix -------------------------------------------------------------
+
+
+class LogMatrixDeterminant(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+
+def det(input, name=None):
+    """The determinant of square matrices.
+
+    >>> import framework as tf
+    >>> tf.linalg.det([[4.0, 1.0], [2.0, 3.0]]).numpy().round(4)
+    np.float32(10.0)
+    """
+    return ops.det(_matrix(input, "det", square=True))
+
+
+def slogdet(input, name=None):
+    """The sign of the determinant and the logarithm of its size: (sign, log_abs_determinant)."""
+    return LogMatrixDeterminant(*ops.slogdet(_matrix(input, "slogdet", square=True)))
+
+
+def logdet(matrix, name=None):
+    """The logarithm of the determinant of Hermitian positive definite matrices.
+
+    Raises:
+        InvalidArgumentError: a matrix is not positive definite.
+    """
+    chol = ops.cholesky(_matrix(matrix, "logdet", square=True))
+    logs = elementwise.log(real(ops.diagonal(chol)))
+    return reduction.reduce_sum(logs, axis=(logs.ndim - 1,), keepdims=False) * 2
+
+
+def trace(x, name=None):
+    """The sum of the diagonal.
+
+    >>> import framework as tf
+    >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()
+    np.int32(5)
+    """
+    x = tensor(x)
+    if x.ndim < 2:
+        raise ShapeError(f"trace: needs matrices, rank 2 or more, got shape {x.shape}.")
+    along = ops.diagonal(x)
+    return reduction.reduce_sum(along, axis=(along.ndim - 1,), keepdims=False)
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """How many singular values are above `tol`, int32.
+
+    Args:
+        a: matrices.
+        tol: by default the largest singular value times the larger side times epsilon.
+        validate_args: accepted; arguments are always checked.
+    """
+    x = _matrix(a, "matrix_rank")
+    return ops.matrix_rank(x, tol if tol is None else np.asarray(tol))
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):
+    """The tensor divided by its norm, and the norm: see `norm`.
+
+    >>> import framework as tf
+    >>> unit, size = tf.linalg.normalize([3.0, 4.0])
+    >>> unit.numpy(), size.numpy()
+    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
+    """
+    x = floating(tensor, "normalize")
+    size = norm(x, ord, axis, keepdims=True)
+    divisor = cast(size, dtype=x.dtype.np) if is_complex(x) else size
+    return elementwise.divide(x, divisor), size
+
+
+# ---- factorizations ------------------------------------------------------------------------------
+
+
+class Qr(NamedTuple):
+    """What `qr` returns."""
+
+    q: Tensor
+    r: Tensor
+
+
+def cholesky(input, name=None):
+    """The lower triangle l with l @ adjoint(l) = input, for Hermitian positive definite matrices.
+
+    Only the lower triangle of `input` is read; its gradient is symmetric.
+
+    Raises:
+        InvalidArgumentError: a matrix is not positive definite.
+
+    >>> import framework as tf
+    >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 10.0]]).numpy()
+    array([[2., 0.],
+           [1., 3.]], dtype=float32)
+    """
+    return ops.cholesky(_matrix(input, "cholesky", square=True))
+
+
+def qr(input, full_matrices=False, name=None):
+    """q with orthonormal columns and an upper triangle r, q @ r = input.
+
+    Args:
+        input: matrices.
+        full_matrices: a square q; the derivative is then known for square matrices only.
+    """
+    x = _matrix(input, "qr")
+    rows, columns = x.shape[-2:]
+    if rows >= columns or full_matrices:
+        return Qr(*spectral.qr(x, full=bool(full_matrices and rows != columns)))
+    # of a wide matrix the first columns decide
+    head = movement.getitem(x, index=(Ellipsis, slice(rows)))
+    q, r = spectral.qr(head)
+    rest = matmul(ops.adjoint(q), movement.getitem(x, index=(Ellipsis, slice(rows, None))))
+    return Qr(q, movement.concat(r, rest, axis=x.ndim - 1))
+
+
+def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+    """(s, u, v) with tensor = u @ diag(s) @ adjoint(v); s falls. Without `compute_uv` s alone.
+
+    Vectors of equal singular values have no derivative; the singular values always do.
+    """
+    x = _matrix(tensor, "svd")
+    if not compute_uv:
+        return spectral.singular_values(x)
+    return spectral.svd(x, full=bool(full_matrices and x.shape[-1] != x.shape[-2]))
+
+
+def eigh(tensor, name=None):
+    """Eigenvalues, rising, and eigenvectors (in columns) of Hermitian matrices.
+
+    Only the lower triangle is read, and gets all of the gradient.
+    """
+    return spectral.eigh(_matrix(tensor, "eigh", square=True))
+
+
+def eigvalsh(tensor, name=None):
+    """The eigenvalues of Hermitian matrices, rising; only the lower triangle is read."""
+    return spectral.eigvalsh(_matrix(tensor, "eigvalsh", square=True))
+
+
+def eig(tensor, name=None):
+    """Eigenvalues and eigenvectors (in columns) of square matrices, both complex."""
+    return spectral.eig(_matrix(tensor, "eig", square=True))
+
+
+def eigvals(tensor, name=None):
+    """The eigenvalues of square matrices, complex, in no particular order."""
+    return spectral.eigvals(_matrix(tensor, "eigvals", square=True))
+
+
+# ---- functions of matrices -----------------------------------------------------------------------
+
+
+def expm(input, name=None):
+    """The matrix exponential.
+
+    >>> import framework as tf
+    >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy()
+    array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    return ops.expm(_matrix(input, "expm", square=True))
+
+
+def sqrtm(input, name=None):
+    """The principal square root of square matrices: sqrtm(x) @ sqrtm(x) = x.
+
+    NaN for real matrices with eigenvalues below 0.
+    """
+    return ops.sqrtm(_matrix(input, "sqrtm", square=True))
