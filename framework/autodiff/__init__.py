@@ -7,6 +7,9 @@ from framework.core.lazy import table as _table
 
 _NAMES = _table({
     "framework.autodiff.forward": "ForwardAccumulator",
+    "framework.autodiff.functional": """
+        gradients_function implicit_grad implicit_value_and_gradients make_vjp
+        value_and_gradients_function""",
     "framework.autodiff.tape": "GradientTape",
 })  # fmt: skip
 
@@ -14,4 +17,9 @@ __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
     from framework.autodiff.forward import ForwardAccumulator as ForwardAccumulator
+    from framework.autodiff.functional import (
+        gradients_function as gradients_function, implicit_grad as implicit_grad,
+        implicit_value_and_gradients as implicit_value_and_gradients, make_vjp as make_vjp,
+        value_and_gradients_function as value_and_gradients_function,
+    )  # fmt: skip
     from framework.autodiff.tape import GradientTape as GradientTape
