@@ -1,5 +1,6 @@
 """tf.debugging: assertions about values, shapes and dtypes, and how to see what a tape does."""
 
+from framework.autodiff.check import check_gradients as check_gradients
 from framework.autodiff.journal import trace as trace
 from framework.functions.assertions import (
     assert_all_finite as assert_all_finite, assert_equal as assert_equal,

@@ -155,8 +155,7 @@ def svg(tape, collapse=True):
     parts += [_box(node, tops[node.row]) for node in nodes]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="Helvetica, Arial, sans-serif" '
-        'text-anchor="middle">'
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="Helvetica, Arial, sans-serif">'
     )
     marker = (
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
@@ -243,16 +242,17 @@ def _box(node, top):
         f'<rect x="{x:.1f}" y="{top:.1f}" width="{node.width}" height="{node.height}" '
         f'rx="{radius}" fill="{FILLS[node.is_source]}" stroke="#4c566a"/>'
     )
-    title = (
-        f'<text x="{node.x:.1f}" y="{top + 16:.1f}" font-size="12">{_escaped(node.title)}</text>'
-    )
-    parts = [rect, title]
+    parts = [rect, _text(node.x, top + 16, 12, node.title)]
     for i, text in enumerate(t for t in node.text if t):
-        parts.append(
-            f'<text x="{node.x:.1f}" y="{top + 31 + 14 * i:.1f}" font-size="11" fill="#4c566a">'
-            f"{_escaped(text)}</text>"
-        )
+        parts.append(_text(node.x, top + 31 + 14 * i, 11, text))
     return "\n".join(parts)
+
+
+def _text(x, y, size, text):
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="middle" '
+        f'fill="#2e3440">{_escaped(text)}</text>'
+    )
 
 
 def _escaped(text):

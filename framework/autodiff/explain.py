@@ -18,7 +18,7 @@ def sentence(tape, targets, source):
     """The answer of `tape.explain` for one source."""
     verdict = _of_values(targets, source) or why(tape, [t.serial for t in targets], source)
     if verdict is None:
-        verdict = zeros.verdict(tape, targets, source, _serials(tape, source))
+        verdict = zeros.verdict(tape, targets, source, serials_of(tape, source))
     if verdict.value == "connected":
         return f"The gradient is neither None nor zero: {verdict.reason}."
     remedy = f": {verdict.remedy}" if verdict.remedy else ""
@@ -77,7 +77,7 @@ def why(tape, targets, source):
     Args:
         targets: serials.
     """
-    mine = _serials(tape, source)
+    mine = serials_of(tape, source)
     if tape._journal is not None:
         verdict = traced(tape, targets, source, mine)
         if verdict is not None:
@@ -113,7 +113,7 @@ def _of_source(source):
     )  # fmt: skip
 
 
-def _serials(tape, source):
+def serials_of(tape, source):
     found = set(tape._serials_of([source]))
     found.add(source.serial)
     found.discard(None)

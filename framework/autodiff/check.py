@@ -1,0 +1,257 @@
+"""check_gradients: the tape's derivatives against differences of the function's values.
+
+Everything runs in float64. Along random directions the slope of a random combination of the outputs
+is compared with the gradient. Where the two one-sided slopes differ the direction crosses a kink
+and is left out. If a slope is wrong every recorded op is checked alone (`local`), and the first
+whose rule is wrong is named.
+"""
+
+import numpy as np
+
+from framework.autodiff import local, paths
+from framework.autodiff.explain import serials_of
+from framework.autodiff.repeat import Repeat, in_double
+from framework.autodiff.tape import GradientTape
+from framework.core import dtypes, nest
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+
+
+class GradientCheck:
+    """What `check_gradients` found; true where every gradient is right.
+
+    Attributes:
+        rows: one `Row` for each argument and variable.
+        wrong: a sentence that names the first op whose rule is wrong, or says what else is; ""
+            where all is right.
+    """
+
+    def __init__(self, rows, wrong):
+        self.rows, self.wrong = rows, wrong
+
+    def __bool__(self):
+        return all(row.ok for row in self.rows)
+
+    def __repr__(self):
+        width = max([4, *(len(row.name) for row in self.rows)])
+        lines = [f"{'name'.ljust(width)}  result  error    checked  at kinks"]
+        for row in self.rows:
+            result = "ok   " if row.ok else "WRONG"
+            error = "-" if row.checked == 0 else f"{row.error:.1e}"
+            lines.append(
+                f"{row.name.ljust(width)}  {result}   {error.ljust(7)}  {row.checked:7d}  "
+                f"{row.kinks:8d}"
+            )
+        return "\n".join(lines + [self.wrong] * bool(self.wrong))
+
+
+class Row:
+    """One argument or variable.
+
+    Attributes:
+        name: as in `args[0]`, or a variable's path.
+        error: the largest relative error of a slope.
+        checked, kinks: the directions compared, and those left out at kinks.
+        ok: whether the gradient is right.
+    """
+
+    def __init__(self, name):
+        self.name, self.error, self.checked, self.kinks, self.ok = name, 0.0, 0, 0, True
+
+
+def check_gradients(fn, args=(), variables=None, *, n=5, tolerance=None, seed=0):
+    """Compare the gradients of a function with differences of its values.
+
+    Args:
+        fn: a function of tensors that returns a tensor, or a nest of them. Random draws in it are
+            the same at each call.
+        args: its arguments, a tuple or list of arrays, tensors, or nests of them; a single array
+            or tensor stands for a tuple of one.
+        variables: the variables to check too; those trainable ones that `fn` reads where None.
+        n: the random directions for each argument and variable.
+        tolerance: the relative error that is accepted; 1e-5 where None, more where `fn` computes
+            in less than float64.
+        seed: of the directions.
+
+    Returns:
+        A `GradientCheck`, true where every gradient is right.
+
+    Raises:
+        ValueError: nothing in `args` or `variables` is floating.
+
+    Example:
+        >>> import framework as tf
+        >>> report = tf.debugging.check_gradients(lambda x: tf.tanh(x) * x, [0.5])
+        >>> bool(report)
+        True
+    """
+    args = (args,) if isinstance(args, (np.ndarray, Tensor, CoreVariable)) else tuple(args)
+    args = nest.map_structure(_array_of, list(args))
+    function, args = _repeatable(fn, args, variables)
+    try:
+        with in_double(function.variables):
+            return _Check(function, args, n, tolerance, seed, np.float64).run()
+    except DTypeError:  # something in fn is float32 for good
+        return _Check(function, args, n, tolerance, seed, None).run()
+
+
+def _repeatable(fn, args, variables):
+    """The function and its arguments, in a dtype in which it takes them."""
+    dtypes_to_try = [None, dtypes.floatx().np, np.dtype(np.float64)]
+    while True:
+        dtype = dtypes_to_try.pop(0)
+        given = nest.map_structure(lambda a: _as(a, dtype), args)  # noqa: B023 (called at once)
+        try:
+            return Repeat(fn, nest.map_structure(_tensor_of, given), variables), given
+        except DTypeError:
+            if not dtypes_to_try:
+                raise
+
+
+class _Check:
+    """One run of a check."""
+
+    def __init__(self, function, args, n, tolerance, seed, dtype):
+        self._function, self._n = function, n
+        self._random = np.random.default_rng(seed)
+        self._args = args
+        flat = [_as(a, dtype) for a in nest.flatten(args)]
+        self._places = [i for i, a in enumerate(flat) if _is_floating(a)]
+        self._flat = flat
+        self._names = _names(args)
+        if not self._places and not function.variables:
+            raise InvalidArgumentError(
+                "check_gradients: no floating argument and no trainable variable to check; give "
+                "float arrays in args."
+            )
+        self._step, self._tolerance = None, tolerance
+
+    def run(self):
+        with GradientTape(persistent=True) as tape:
+            watched = [Tensor(self._flat[i]) for i in self._places]
+            tape.watch(watched)
+            outputs = self._call(watched)
+        targets = [t for t in outputs if _is_floating(t.array)]
+        weights = [self._random.standard_normal(t.array.shape) for t in targets]
+        seeds = [Tensor(w.astype(t.array.dtype)) for w, t in zip(weights, targets, strict=True)]
+        sources = [*watched, *self._function.variables]
+        found = tape.gradient(targets, sources, output_gradients=seeds)
+        coarse = self._function.coarsest
+        self._step = np.cbrt(np.finfo(coarse).eps)
+        if self._tolerance is None:
+            self._tolerance = 1e-5 if coarse == np.float64 else 3e-2
+        rows = self._rows(found, weights)
+        wrong = "" if all(row.ok for row in rows) else self._blame(tape, targets, sources, rows)
+        return GradientCheck(rows, wrong)
+
+    def _call(self, tensors):
+        flat = [_tensor_of(a) for a in self._flat]
+        for place, each in zip(self._places, tensors, strict=True):
+            flat[place] = each
+        return nest.flatten(self._function(nest.pack_sequence_as(self._args, flat)))
+
+    # ---- slopes ----
+
+    def _rows(self, found, weights):
+        values = [self._flat[i] for i in self._places]
+        values += [v.array for v in self._function.variables]
+        names = [self._names[i] for i in self._places]
+        names += [getattr(v, "path", None) or v.name for v in self._function.variables]
+        rows = []
+        for k, (name, value, grad) in enumerate(zip(names, values, found, strict=True)):
+            row = Row(name)
+            gradient = np.zeros(value.shape) if grad is None else np.asarray(grad)
+            for _ in range(self._n if value.size else 0):
+                direction = self._direction(value)
+                self._compare(row, k, direction, np.sum(gradient * direction), weights)
+            row.ok = row.error <= self._tolerance
+            rows.append(row)
+        return rows
+
+    def _direction(self, value):
+        direction = self._random.standard_normal(value.shape)
+        return direction / max(np.linalg.norm(direction), 1e-300)
+
+    def _compare(self, row, k, direction, expected, weights):
+        def slopes(h):
+            middle = self._value(k, 0 * direction, weights)
+            up, down = (self._value(k, s * direction, weights) for s in (h, -h))
+            return (up - middle) / h, (middle - down) / h
+
+        right, left = slopes(self._step)
+        if local.is_kink(right, left, slopes, self._step, self._tolerance):
+            row.kinks += 1
+            return
+        actual = (right + left) / 2
+        row.checked += 1
+        row.error = max(row.error, abs(actual - expected) / max(abs(actual), abs(expected), 1.0))
+
+    def _value(self, k, shift, weights):
+        """The weighted sum of the outputs with the `k`th source moved by `shift`."""
+        tensors = [Tensor(self._flat[i]) for i in self._places]
+        if k < len(tensors):
+            array = tensors[k].array
+            tensors[k] = Tensor((array + shift).astype(array.dtype))
+            outputs = self._call(tensors)
+        else:
+            variable = self._function.variables[k - len(tensors)]
+            kept = variable.array
+            variable._array = (kept + shift).astype(kept.dtype)
+            try:
+                outputs = self._call(tensors)
+            finally:
+                variable._array = kept
+        arrays = [t.array for t in outputs if _is_floating(t.array)]
+        return sum(float(np.sum(w * a)) for w, a in zip(weights, arrays, strict=True))
+
+    # ---- what is wrong ----
+
+    def _blame(self, tape, targets, sources, rows):
+        tensors = [Tensor(self._flat[i]) for i in self._places]
+        with local.Ops() as ops:
+            self._call(tensors)
+        text = ops.first_wrong(self._random, self._step, self._tolerance)
+        if text:
+            return text
+        bad = next(s for s, row in zip(sources, rows, strict=True) if not row.ok)
+        links = paths.links_of(tape)
+        ends = paths.ends_of(tape, links, paths.forward(links, serials_of(tape, bad)))
+        if ends:
+            return f"A path is cut off: {paths.joined(ends)[0]}."
+        return f"Every op's own rule is right. {tape.explain(targets, bad)}"
+
+
+def _array_of(value):
+    """A leaf of the arguments: what holds numbers as an array."""
+    if isinstance(value, CoreVariable):
+        return value.array
+    numeric = isinstance(value, (Tensor, np.ndarray, np.generic, int, float, complex))
+    return tensor(value).array if numeric else value
+
+
+def _tensor_of(value):
+    return Tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _as(value, dtype):
+    """A floating array as `dtype`."""
+    return value.astype(dtype) if dtype is not None and _is_floating(value) else value
+
+
+def _is_floating(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def _names(args):
+    names = []
+    for i, arg in enumerate(args):
+        leaves = nest.flatten(arg)
+        if len(leaves) == 1 and not isinstance(arg, dict):
+            names.append(f"args[{i}]")
+        elif isinstance(arg, dict):
+            names += [f"args[{i}][{key!r}]" for key in sorted(arg)]
+        else:
+            names += [f"args[{i}][{j}]" for j in range(len(leaves))]
+    return names

@@ -1,0 +1,78 @@
+"""Repeat: a function that does the same at each call, whatever it draws and assigns."""
+
+import numpy as np
+
+from framework.core import dtypes, recorders
+from framework.core.recorders import Recorder
+
+
+class Repeat(Recorder):
+    """`fn` with its variables and random counters put back after each call.
+
+    Args:
+        fn: a function.
+        args: with which it is called once, to see what it reads.
+        variables: those to take; where None, the trainable ones that it reads.
+
+    Attributes:
+        variables: the floating ones of these.
+        coarsest: the least precise floating dtype that it computed in.
+    """
+
+    def __init__(self, fn, args, variables=None):
+        self._fn = fn
+        self._touched = {}  # serial -> (variable, its array before)
+        self._read = {}
+        self.coarsest = np.dtype(np.float64)
+        self(args)
+        found = self._read.values() if variables is None else variables
+        self.variables = [v for v in found if v.array.dtype.kind == "f"]
+
+    def __call__(self, args):
+        self._touched = {}
+        self.coarsest = np.dtype(np.float64)
+        recorders.push(self)
+        try:
+            return self._fn(*args)
+        finally:
+            recorders.remove(self)
+            for variable, array in self._touched.values():
+                variable._array = array
+
+    def op(self, op, args, attrs, outputs, saved):
+        for output in outputs:
+            dtype = output.array.dtype
+            if dtype.kind == "f" and dtype.itemsize < self.coarsest.itemsize:
+                self.coarsest = dtype
+
+    def variable_read(self, variable, tensor):
+        if variable.trainable:
+            self._read.setdefault(variable.serial, variable)
+
+    def variable_assigned(self, variable, value):
+        self._touched.setdefault(variable.serial, (variable, variable.array))
+
+    def random_draw(self, draw, tensor):
+        state = getattr(draw.source, "state", None)
+        if state is not None and state.serial not in self._touched:
+            seed, number = state.array.tolist()  # the counter has moved on by one
+            self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
+
+
+class in_double:
+    """Context in which variables, and what Python floats become, are float64."""
+
+    def __init__(self, variables):
+        self._variables = variables
+
+    def __enter__(self):
+        self._floatx = dtypes.floatx()
+        self._arrays = [(v, v.array) for v in self._variables]
+        dtypes.set_floatx("float64")
+        for variable, array in self._arrays:
+            variable._array = array.astype(np.float64)
+
+    def __exit__(self, *_):
+        dtypes.set_floatx(self._floatx)
+        for variable, array in self._arrays:
+            variable._array = array
