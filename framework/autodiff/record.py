@@ -28,6 +28,8 @@ class Step:
     def __init__(self, op, index):
         self.op, self.index = op, index
         self.inputs, self.outputs, self.edges = [], (), []
+        self.positions = []  # of the live inputs among all
+        self.known = {}  # serial of an input -> its shape, where the edge keeps it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
         self.kept = {}  # id of an array -> the array
@@ -50,7 +52,7 @@ def steps(tape):
     """The steps on a tape's record, in order."""
     found = []
     for index, edge in enumerate(tape._edges):
-        made, last, op, rule, serial, _, count, read = edge
+        made, last, op, rule, serial, shape, count, read = edge
         if last:
             found.append(Step(op, index))
         step = found[-1]
@@ -61,6 +63,8 @@ def steps(tape):
             reads = _named(rule, count, read)
             step.edges.append((serial, reads))
             step.inputs.append(serial)
+            step.known[serial] = shape
+            step.positions.append(next(i for i, vjp in enumerate(op.vjps) if vjp is rule))
             _keep(step, read)
     layers = Layers(tape)
     for step in found:
@@ -175,6 +179,9 @@ def _learn(step, known):
         shapes = [v for name, v in reads.items() if name.endswith("_shape")]
         if len(shapes) == 1 and len(step.inputs) == 1 and isinstance(shapes[0], tuple):
             known.setdefault(serial, (shapes[0], None))
+    for serial, shape in step.known.items():
+        if shape is not None:
+            known.setdefault(serial, (shape, None))
     for serial, shape in zip(step.outputs, step.out_shapes):
         known[serial] = shape, step.dtype
     for serial, shape in zip(step.inputs, step.in_shapes):
@@ -193,16 +200,23 @@ def _infer(step, known):
     """The output's shape, where those of all inputs are known."""
     if len(step.outputs) != 1 or step.outputs[0] in known:
         return
-    inputs = [known.get(serial) for serial in step.inputs]
-    if any(part is None for part in inputs):
-        return
-    shapes = [part[0] for part in inputs]
-    if len(shapes) < len(step.op.inputs):  # the others are constants, kept or not
-        kept = [v for _, reads in step.edges for v in reads.values()]
-        shapes += [np.shape(getattr(v, "array", v)) for v in kept if not isinstance(v, tuple)]
-    shape = _output_shape(step, shapes)
-    if shape is not None:
-        known[step.outputs[0]] = shape, inputs[0][1]
+    shapes = _input_shapes(step, known)
+    if shapes and all(shape is not None for shape in shapes):
+        shape = _output_shape(step, shapes)
+        if shape is not None:
+            known[step.outputs[0]] = shape, known.get(step.inputs[0], (None, None))[1]
+
+
+def _input_shapes(step, known):
+    """Those of all inputs, in order; None where unknown."""
+    shapes = dict.fromkeys(range(len(step.op.inputs)))
+    for (_, reads), serial, position in zip(step.edges, step.inputs, step.positions):
+        if serial in known:
+            shapes[position] = known[serial][0]
+        for i, name in enumerate(step.op.inputs):
+            if name in reads and shapes[i] is None:  # a constant that a rule reads
+                shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
+    return list(shapes.values())
 
 
 def _output_shape(step, shapes):
