@@ -10,6 +10,7 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, array_of
 from framework.ops import movement
+from framework.ops.slices import IndexedSlices
 from framework.ops.elementwise import select as _choose
 
 
@@ -84,8 +85,8 @@ def _first_dtype(value):
 
 
 def is_tensor(x):
-    """Whether `x` is a tensor or a variable."""
-    return isinstance(x, (Tensor, CoreVariable, KerasTensor))
+    """Whether `x` is a tensor, a variable or IndexedSlices."""
+    return isinstance(x, (Tensor, CoreVariable, KerasTensor, IndexedSlices))
 
 
 # ---- of a shape ----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.autodiff import ForwardAccumulator
+from framework.autodiff.batching import Batched, Level
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 
 SOME = np.random.default_rng(5).normal(size=(2, 3)).astype(np.float32)
@@ -101,6 +102,25 @@ def test_ops_without_derivative_pass_no_tangent():
         mixed = tf.stop_gradient(x) * x
     assert acc.jvp(found) == [None] * len(found)
     np.testing.assert_array_equal(acc.jvp(mixed), [1.5, -2.5])
+
+
+def test_integers_have_no_derivatives():
+    n = tf.constant(3)
+    with ForwardAccumulator(n, 1) as acc:
+        found = [n + n, n * 2, tf.cast(n, tf.float32), tf.reshape(n, (1,)), tf.reduce_sum(n)]
+    assert acc.jvp(n).numpy() == 1
+    assert acc.jvp(found) == [None] * len(found)
+    assert acc.jvp(found[0], "zero").dtype == "int32"
+
+
+def test_one_tensor_in_two_places_of_an_op():
+    x, t = tf.constant([[0.2, 0.8]], tf.float64), tf.constant([[1.0, -2.0]], tf.float64)
+    with ForwardAccumulator(x, t) as acc:
+        fused = tf.nn.softmax_cross_entropy_with_logits(labels=x, logits=x)
+        plain = -tf.reduce_sum(x * tf.nn.log_softmax(x), axis=1)
+        square = tf.matmul(x, x, transpose_b=True)
+    close(acc.jvp(fused), acc.jvp(plain), rtol=1e-12)
+    close(acc.jvp(square), [[2 * (0.2 - 1.6)]], rtol=1e-12)
 
 
 def test_through_casts():
@@ -576,6 +596,31 @@ def test_several_directions_at_once():
             outputs = f(x, w)
         for all_rows, row in zip(together, tf.nest.flatten(acc.jvp(outputs)), strict=True):
             close(all_rows[k], row, rtol=1e-12, atol=1e-14)
+
+
+def test_no_direction_at_all():
+    x = tf.constant([1.0, 2.0])
+    with ForwardAccumulator._batch_accumulator(x, tf.zeros((0, 2))) as acc:
+        y, z = tf.reduce_sum(tf.exp(x)), tf.nn.softmax(x)
+    assert acc.jvp(y).shape == (0,)
+    assert acc.jvp(z).shape == (0, 2)
+
+
+def test_within_a_map_over_rows():
+    xs, ts = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [0.5, 1.0]])
+    level = Level()
+    x = Batched(tf.constant(xs), level)
+    with ForwardAccumulator(x, Batched(tf.constant(ts), level)) as acc:
+        y = x * x
+        z = tf.nn.softmax(y)
+    along, of_z = acc.jvp([y, z])
+    assert type(along) is Batched
+    np.testing.assert_array_equal(along.value, 2 * xs * ts)
+    for k in range(2):
+        a = tf.constant(xs[k])
+        with ForwardAccumulator(a, tf.constant(ts[k])) as row:
+            b = tf.nn.softmax(a * a)
+        close(of_z.value[k], row.jvp(b), rtol=1e-12)
 
 
 def test_several_directions_need_a_common_leading_axis():
