@@ -10,8 +10,8 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, array_of
 from framework.ops import movement
-from framework.ops.slices import IndexedSlices
 from framework.ops.elementwise import select as _choose
+from framework.ops.slices import IndexedSlices
 
 
 def constant(value, dtype=None, shape=None, name="Const"):
