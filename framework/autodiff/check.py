@@ -244,14 +244,10 @@ def _is_floating(value):
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def _names(args):
-    names = []
-    for i, arg in enumerate(args):
-        leaves = nest.flatten(arg)
-        if len(leaves) == 1 and not isinstance(arg, dict):
-            names.append(f"args[{i}]")
-        elif isinstance(arg, dict):
-            names += [f"args[{i}][{key!r}]" for key in sorted(arg)]
-        else:
-            names += [f"args[{i}][{j}]" for j in range(len(leaves))]
-    return names
+def _names(value, name="args"):
+    """A name for each leaf, as one would index it."""
+    if isinstance(value, dict):
+        return [n for key in sorted(value) for n in _names(value[key], f"{name}[{key!r}]")]
+    if isinstance(value, (list, tuple)):
+        return [n for i, each in enumerate(value) for n in _names(each, f"{name}[{i}]")]
+    return [name]
