@@ -15,7 +15,7 @@ from framework.core.recorders import Recorder, push, remove
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.ops import elementwise as e
-from framework.ops import linalg, random, recurrent, rows
+from framework.ops import random, recurrent, rows, spectral
 from framework.ops.movement import split
 from framework.ops.reduction import reduce_sum
 
@@ -212,7 +212,7 @@ def test_qr_with_one_factor_unused(used):
     """A = QR: with Q = A / r and R = r for one column, the slopes are known."""
     a = np.array([[3.0], [4.0]])
     sign = np.sign(np.linalg.qr(a)[1][0, 0])
-    (g,) = gradient(lambda x: linalg.qr(x)[used], Tensor(a))
+    (g,) = gradient(lambda x: spectral.qr(x)[used], Tensor(a))
     unit = a / 5
     expected = (np.ones((2, 1)) - unit * unit.sum()) / 5 if used == 0 else unit
     np.testing.assert_allclose(g.array, sign * expected, atol=1e-12)
@@ -220,7 +220,7 @@ def test_qr_with_one_factor_unused(used):
 
 def test_qr_of_a_wide_matrix_says_why_it_has_no_gradient():
     with pytest.raises(ShapeError, match=r"qr: .*rows as columns.*\(2, 3\)"):
-        gradient(lambda x: linalg.qr(x)[1], tensor(2, 3))
+        gradient(lambda x: spectral.qr(x)[1], tensor(2, 3))
 
 
 # ---- saved arrays: dropout -----------------------------------------------------------------------
@@ -354,7 +354,7 @@ def test_two_ops_of_one_name_are_refused():
 
 
 def test_several_outputs_of_a_symbolic_call():
-    q, r = linalg.qr(KerasTensor((None, 4, 3)))
+    q, r = spectral.qr(KerasTensor((None, 4, 3)))
     assert (q.shape, r.shape) == ((None, 4, 3), (None, 3, 3))
     h, c = recurrent.lstm_cell(
         KerasTensor((None, 4)), KerasTensor((None, 2)), KerasTensor((None, 2)),
