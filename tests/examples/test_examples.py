@@ -3,6 +3,7 @@
 An example that `CHECKS` does not know fails.
 """
 
+import itertools
 import os
 import re
 import subprocess
@@ -54,6 +55,14 @@ def binary_classification(printed):
     assert "The weights are the same to the last bit." in printed.splitlines()
 
 
+def checkpointing(printed):
+    lines = re.findall(rf"(?m)^(.*): peak {NUMBER} MiB, {NUMBER} s, same gradients$", printed)
+    peaks = {name: float(peak) for name, peak, _ in lines}
+    assert list(peaks) == ["keeping all", *(f"blocks of {n}" for n in (1, 4, 8, 16))]
+    assert max(peaks, key=peaks.get) == "keeping all"
+    assert peaks["blocks of 4"] < 0.5 * peaks["keeping all"]
+
+
 def custom_layer(printed):
     (accuracy,) = numbers("Test accuracy: #", printed)
     assert 0.5 < accuracy <= 1.0
@@ -65,6 +74,23 @@ def custom_layer(printed):
 
 def digits_or_mnist(printed):
     assert not printed  # imported by others
+
+
+def fgsm(printed):
+    lines = re.findall(rf"(?m)^{NUMBER} levels: accuracy {NUMBER}, with noise {NUMBER}$", printed)
+    _, attacked, noisy = ([float(n) for n in column] for column in zip(*lines))
+    assert attacked[0] == noisy[0] > 0.5
+    assert all(a > b for a, b in itertools.pairwise(attacked))
+    assert attacked[-1] < noisy[-1] - 0.2
+
+
+def integrated_gradients(printed):
+    lines = re.findall(
+        rf"^digit \d: attributions add up to {NUMBER}, gain {NUMBER}$", printed, re.MULTILINE
+    )
+    assert len(lines) == 4
+    for added_up, gain in lines:
+        assert float(added_up) == pytest.approx(float(gain), abs=1e-3)
 
 
 def linear_regression(printed):
@@ -97,16 +123,34 @@ def momentum_from_scratch(printed):
     assert by_hand == pytest.approx(by_keras, abs=1e-5)
 
 
+def newton(printed):
+    found = re.findall(r"^ +(\d)  (\S+)  (\S*)$", printed, re.MULTILINE)
+    distances = [float(distance) for _, distance, _ in found]
+    assert len(distances) == 7
+    assert distances[-1] < 1e-9
+    assert all(float(ratio) < 1.0 for *_, ratio in found[1:])  # quadratic convergence
+    (slow,) = numbers(r"Gradient descent after \d+ steps: distance #", printed)
+    assert slow > 1e-2
+
+
 def polynomial_regression(printed):
     found = numbers(r"y = # x\^2 \+ # x \+ # .*", printed)
     assert found == pytest.approx([6.0, 8.0, 2.0], abs=2.0)  # a tenth of the steps
 
 
+def sine_derivatives(printed):
+    assert "Functions and tapes agree to the last bit." in printed.splitlines()
+    errors = re.findall(r"(sine|first|second|third): largest error (\S+)$", printed, re.MULTILINE)
+    assert len(errors) == 4
+    assert all(float(error) < 1e-14 for _, error in errors)
+
+
 CHECKS = {
     check.__name__: check
     for check in (
-        binary_classification, custom_layer, digits_or_mnist, linear_regression, mnist_fit,
-        mnist_tape, momentum_from_scratch, polynomial_regression,
+        binary_classification, checkpointing, custom_layer, digits_or_mnist, fgsm,
+        integrated_gradients, linear_regression, mnist_fit, mnist_tape, momentum_from_scratch,
+        newton, polynomial_regression, sine_derivatives,
     )
 }  # fmt: skip
 
