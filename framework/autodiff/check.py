@@ -9,6 +9,7 @@ whose rule is wrong is named.
 import numpy as np
 
 from framework.autodiff import local, paths
+from framework.autodiff.differences import Differences
 from framework.autodiff.explain import serials_of
 from framework.autodiff.repeat import Repeat, in_double
 from framework.autodiff.tape import GradientTape
@@ -126,7 +127,7 @@ class _Check:
                 "check_gradients: no floating argument and no trainable variable to check; give "
                 "float arrays in args."
             )
-        self._step, self._tolerance = None, tolerance
+        self._tolerance, self._differences, self._size = tolerance, None, 0.0
 
     def run(self):
         with GradientTape(persistent=True) as tape:
@@ -138,10 +139,9 @@ class _Check:
         seeds = [Tensor(w.astype(t.array.dtype)) for w, t in zip(weights, targets, strict=True)]
         sources = [*watched, *self._function.variables]
         found = tape.gradient(targets, sources, output_gradients=seeds)
-        coarse = self._function.coarsest
-        self._step = np.cbrt(np.finfo(coarse).eps)
-        if self._tolerance is None:
-            self._tolerance = 1e-5 if coarse == np.float64 else 3e-2
+        self._differences = Differences(self._function.coarsest, self._tolerance)
+        pairs = zip(weights, targets, strict=True)
+        self._size = sum(float(np.sum(np.abs(w * t.array))) for w, t in pairs)
         rows = self._rows(found, weights)
         wrong = "" if all(row.ok for row in rows) else self._blame(tape, targets, sources, rows)
         return GradientCheck(rows, wrong)
@@ -166,7 +166,7 @@ class _Check:
             for _ in range(self._n if value.size else 0):
                 direction = self._direction(value)
                 self._compare(row, k, direction, np.sum(gradient * direction), weights)
-            row.ok = row.error <= self._tolerance
+            row.ok = row.error <= self._differences.tolerance
             rows.append(row)
         return rows
 
@@ -175,18 +175,15 @@ class _Check:
         return direction / max(np.linalg.norm(direction), 1e-300)
 
     def _compare(self, row, k, direction, expected, weights):
-        def slopes(h):
-            middle = self._value(k, 0 * direction, weights)
-            up, down = (self._value(k, s * direction, weights) for s in (h, -h))
-            return (up - middle) / h, (middle - down) / h
+        def value(step):
+            return self._value(k, step * direction, weights)
 
-        right, left = slopes(self._step)
-        if local.is_kink(right, left, slopes, self._step, self._tolerance):
+        found = self._differences.compare(value, expected, self._size)
+        if found is None:
             row.kinks += 1
-            return
-        actual = (right + left) / 2
-        row.checked += 1
-        row.error = max(row.error, abs(actual - expected) / max(abs(actual), abs(expected), 1.0))
+        else:
+            row.checked += 1
+            row.error = max(row.error, found[0])
 
     def _value(self, k, shift, weights):
         """The weighted sum of the outputs with the `k`th source moved by `shift`."""
@@ -212,7 +209,7 @@ class _Check:
         tensors = [Tensor(self._flat[i]) for i in self._places]
         with local.Ops() as ops:
             self._call(tensors)
-        text = ops.first_wrong(self._random, self._step, self._tolerance)
+        text = ops.first_wrong(self._random, self._differences)
         if text:
             return text
         bad = next(s for s, row in zip(sources, rows, strict=True) if not row.ok)

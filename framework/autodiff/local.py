@@ -35,7 +35,7 @@ class Ops(Recorder):
         tensor.serial = tensor.serial or next(serials)
         self._reads[tensor.serial] = variable.serial
 
-    def first_wrong(self, random, h, tolerance):
+    def first_wrong(self, random, differences):
         """A sentence on the first op with a wrong rule; "" if there is none."""
         for i, (op, args, attrs, outputs, layer, line) in enumerate(self._calls):
             if not op.derivative:
@@ -43,7 +43,7 @@ class Ops(Recorder):
             values = self._custom(i) if "call" in attrs else _forward(op, args, attrs)
             if values is None:
                 continue
-            found = _errors(op, args, attrs, outputs, values, random, h, tolerance)
+            found = _errors(op, args, attrs, outputs, values, random, differences)
             if found is not None:
                 position, expected, actual = found
                 name = op.inputs[position] if position < len(op.inputs) else position
@@ -104,7 +104,7 @@ def _forward(op, args, attrs):
     return values
 
 
-def _errors(op, args, attrs, outputs, values, random, h, tolerance):
+def _errors(op, args, attrs, outputs, values, random, differences):
     """(position, slope by the rule, slope by differences) of the first wrong rule, else None."""
     arrays = [a.array if type(a) is Tensor else a for a in args]
     places = [i for i, a in enumerate(arrays) if _is_float(a) and type(args[i]) is Tensor]
@@ -114,6 +114,7 @@ def _errors(op, args, attrs, outputs, values, random, h, tolerance):
     if not places or not targets:
         return None
     weights = {k: random.standard_normal(outputs[k].array.shape) for k in targets}
+    size = sum(float(np.sum(np.abs(w * outputs[k].array))) for k, w in weights.items())
     gradients = _by_rule(op, args, attrs, places, weights)
     for place, gradient in zip(places, gradients):
         if _has_no_rule(op, place, gradient) or not arrays[place].size:
@@ -126,17 +127,11 @@ def _errors(op, args, attrs, outputs, values, random, h, tolerance):
             made = values(moved)
             return sum(float(np.sum(weights[k] * made[k])) for k in targets)
 
-        def slopes(step, value=value):
-            middle = value(0.0)
-            return (value(step) - middle) / step, (middle - value(-step)) / step
-
-        right, left = slopes(h)
-        if is_kink(right, left, slopes, h, tolerance):
-            continue
-        actual, given = (right + left) / 2, 0.0 if gradient is None else gradient
-        expected = float(np.sum(np.asarray(given) * direction))
-        if abs(actual - expected) > tolerance * max(abs(actual), abs(expected), 1.0):
-            return place, expected, actual
+        given = 0.0 if gradient is None else np.asarray(gradient)
+        expected = float(np.sum(given * direction))
+        compared = differences.compare(value, expected, size)
+        if compared is not None and compared[0] > differences.tolerance:
+            return place, expected, compared[1]
     return None
 
 
@@ -157,15 +152,6 @@ def _by_rule(op, args, attrs, places, weights):
 def _has_no_rule(op, place, gradient):
     """Whether this input has no derivative by the table: that is no mistake."""
     return gradient is None and op.backward is None and op.plan(1 << place) is None
-
-
-def is_kink(right, left, slopes, h, tolerance):
-    """Whether one-sided slopes differ, and still do as much ten times nearer."""
-    scale = max(abs(right), abs(left), 1.0)
-    if abs(right - left) <= tolerance * scale:
-        return False
-    nearer_right, nearer_left = slopes(h / 10)
-    return abs(nearer_right - nearer_left) > 0.5 * abs(right - left)
 
 
 def _is_float(value):

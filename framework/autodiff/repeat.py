@@ -2,35 +2,36 @@
 
 import numpy as np
 
-from framework.core import dtypes, recorders
+from framework.core import dtypes, nest, recorders
 from framework.core.recorders import Recorder
+from framework.core.tensor import Tensor
 
 
 class Repeat(Recorder):
     """`fn` with its variables and random counters put back after each call.
 
-    Args:
-        fn: a function.
-        args: with which it is called once, to see what it reads.
-        variables: those to take; where None, the trainable ones that it reads.
+        Args:
+            fn: a function.
+            args: with which it is called once, to see what it reads.
+            variables: those to take; where None, the trainable ones that it reads.
 
-    Attributes:
-        variables: the floating ones of these.
-        coarsest: the least precise floating dtype that it computed in.
+        Attributes:
+            variables: the floating ones of these.
+    coarsest: the least precise floating dtype that it was given or went down to.
     """
 
     def __init__(self, fn, args, variables=None):
         self._fn = fn
         self._touched = {}  # serial -> (variable, its array before)
         self._read = {}
-        self.coarsest = np.dtype(np.float64)
         self(args)
         found = self._read.values() if variables is None else variables
         self.variables = [v for v in found if v.array.dtype.kind == "f"]
 
     def __call__(self, args):
         self._touched = {}
-        self.coarsest = np.dtype(np.float64)
+        floats = [a.array.dtype for a in nest.flatten(args) if type(a) is Tensor and _width(a)]
+        self.coarsest = min(floats, default=np.dtype(np.float64), key=lambda d: d.itemsize)
         recorders.push(self)
         try:
             return self._fn(*args)
@@ -40,10 +41,11 @@ class Repeat(Recorder):
                 variable._array = array
 
     def op(self, op, args, attrs, outputs, saved):
-        for output in outputs:
-            dtype = output.array.dtype
-            if dtype.kind == "f" and dtype.itemsize < self.coarsest.itemsize:
-                self.coarsest = dtype
+        coming = [_width(a) for a in args if type(a) is Tensor]
+        going = [_width(o) for o in outputs]
+        if max(going, default=0) and max(going) < max(coming, default=0):
+            narrow = min(outputs, key=lambda o: _width(o) or 99).array.dtype
+            self.coarsest = min(self.coarsest, narrow, key=lambda d: d.itemsize)
 
     def variable_read(self, variable, tensor):
         if variable.trainable:
@@ -76,3 +78,9 @@ class in_double:
         dtypes.set_floatx(self._floatx)
         for variable, array in self._arrays:
             variable._array = array
+
+
+def _width(tensor):
+    """Bytes of a floating element, else 0."""
+    dtype = tensor.array.dtype
+    return dtype.itemsize if dtype.kind == "f" else 0
