@@ -11,7 +11,7 @@ np.float32(6.0)
 from typing import TYPE_CHECKING
 
 from framework.core.lazy import lazy as _lazy, table as _table
-from framework.ops import operators as _operators
+from framework.ops import assigning as _assigning, operators as _operators
 
 __version__ = "0.1.0"
 
@@ -26,15 +26,19 @@ _NAMES = _table({
     "framework.compat": "contrib enable_eager_execution executing_eagerly lin_space",
     "framework.compiler.function": "function",
     "framework.core.dtypes": """
-        DType TensorShape=Shape as_dtype bool=bool_ complex128 complex64 double=float64 float16
-        float32 float64 half=float16 int16 int32 int64 int8 string uint16 uint32 uint64 uint8""",
+        DType TensorShape=Shape as_dtype bfloat16 bool=bool_ complex128 complex64 double=float64
+        float16 float32 float64 half=float16 int16 int32 int64 int8 string uint16 uint32 uint64
+        uint8""",
     "framework.core.module": "Module",
     "framework.core.spec": "TensorSpec",
     "framework.core.tensor": "Tensor",
     "framework.core.variable": "Variable name_scope",
+    "framework.functions.array": "TensorArray",
     "framework.functions.assertions": "assert_equal assert_greater assert_less assert_rank",
     "framework.functions.contraction": """
         clip_by_global_norm clip_by_norm clip_by_value matmul norm tensordot""",
+    "framework.functions.control": """
+        case cond foldl foldr map_fn scan switch_case while_loop""",
     "framework.functions.creation": """
         constant convert_to_tensor eye fill is_tensor linspace one_hot ones ones_like range zeros
         zeros_like""",
@@ -46,15 +50,17 @@ _NAMES = _table({
     "framework.functions.indexing": """
         argsort boolean_mask gather gather_nd sequence_mask slice sort where""",
     "framework.functions.linalg": "eig eigvals einsum matrix_square_root=sqrtm",
+    "framework.functions.initializers": "constant_initializer",
     "framework.functions.movement": """
         broadcast_to concat ensure_shape expand_dims identity identity_n meshgrid pad rank repeat
         reshape reverse roll shape size split squeeze stack tile transpose unstack""",
     "framework.functions.printing": "print",
+    "framework.functions.python": "gradients hessians numpy_function py_function",
     "framework.functions.reduction": """
         argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
         reduce_min reduce_prod reduce_sum""",
     "framework.initializers": """
-        constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal
+        ones_initializer=Ones random_normal_initializer=RandomNormal
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
     "framework.ops.slices": "IndexedSlices",
 })  # fmt: skip
@@ -81,7 +87,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.compiler.function import function as function
     from framework.core.dtypes import (
-        DType as DType, Shape as TensorShape, as_dtype as as_dtype, bool_ as bool,
+        DType as DType, Shape as TensorShape, as_dtype as as_dtype, bfloat16 as bfloat16,
+        bool_ as bool,
         complex128 as complex128, complex64 as complex64, float16 as float16, float16 as half,
         float32 as float32, float64 as double, float64 as float64, int16 as int16, int32 as int32,
         int64 as int64, int8 as int8, string as string, uint16 as uint16, uint32 as uint32,
@@ -91,6 +98,7 @@ if TYPE_CHECKING:
     from framework.core.spec import TensorSpec as TensorSpec
     from framework.core.tensor import Tensor as Tensor
     from framework.core.variable import Variable as Variable, name_scope as name_scope
+    from framework.functions.array import TensorArray as TensorArray
     from framework.functions.assertions import (
         assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less,
         assert_rank as assert_rank,
@@ -98,6 +106,10 @@ if TYPE_CHECKING:
     from framework.functions.contraction import (
         clip_by_global_norm as clip_by_global_norm, clip_by_norm as clip_by_norm,
         clip_by_value as clip_by_value, matmul as matmul, norm as norm, tensordot as tensordot,
+    )  # fmt: skip
+    from framework.functions.control import (
+        case as case, cond as cond, foldl as foldl, foldr as foldr, map_fn as map_fn, scan as scan,
+        switch_case as switch_case, while_loop as while_loop,
     )  # fmt: skip
     from framework.functions.creation import (
         constant as constant, convert_to_tensor as convert_to_tensor, eye as eye, fill as fill,
@@ -123,6 +135,7 @@ if TYPE_CHECKING:
     from framework.functions.linalg import (
         eig as eig, eigvals as eigvals, einsum as einsum, sqrtm as matrix_square_root,
     )  # fmt: skip
+    from framework.functions.initializers import constant_initializer as constant_initializer
     from framework.functions.movement import (
         broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,
         expand_dims as expand_dims, identity as identity, identity_n as identity_n,
@@ -132,6 +145,10 @@ if TYPE_CHECKING:
         unstack as unstack,
     )  # fmt: skip
     from framework.functions.printing import print as print
+    from framework.functions.python import (
+        gradients as gradients, hessians as hessians, numpy_function as numpy_function,
+        py_function as py_function,
+    )  # fmt: skip
     from framework.functions.reduction import (
         argmax as argmax, argmin as argmin, cumsum as cumsum, reduce_all as reduce_all,
         reduce_any as reduce_any, reduce_logsumexp as reduce_logsumexp, reduce_max as reduce_max,
@@ -139,7 +156,7 @@ if TYPE_CHECKING:
         reduce_sum as reduce_sum,
     )  # fmt: skip
     from framework.initializers import (
-        Constant as constant_initializer, Ones as ones_initializer,
+        Ones as ones_initializer,
         RandomNormal as random_normal_initializer, RandomUniform as random_uniform_initializer,
         Zeros as zeros_initializer,
     )  # fmt: skip

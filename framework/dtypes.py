@@ -1,5 +1,6 @@
 """tf.dtypes: the element types, and casting between them."""
 
+from framework.core import dtypes as _dtypes
 from framework.core.dtypes import (
     DType as DType, as_dtype as as_dtype, bool_ as bool, complex64 as complex64,
     complex128 as complex128, float16 as float16, float16 as half, float32 as float32,
@@ -8,3 +9,9 @@ from framework.core.dtypes import (
     uint64 as uint64,
 )  # fmt: skip
 from framework.functions.elementwise import cast as cast, saturate_cast as saturate_cast
+
+
+def __getattr__(name):
+    if name == "bfloat16":  # of a library that is loaded when it is asked for
+        return _dtypes.bfloat16
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

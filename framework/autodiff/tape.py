@@ -98,7 +98,7 @@ class GradientTape(Explaining, Jacobians):
         self._start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, typ, value, traceback):
         if self._recording:
             self._stop()
         if self._own_journal:

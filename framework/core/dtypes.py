@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framework.core.errors import DTypeError, ShapeError, suggest
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, suggest
 
 
 class DType(str):
@@ -11,13 +11,20 @@ class DType(str):
     >>> from framework.core.dtypes import float32
     >>> float32 == "float32", float32.is_floating, float32.size
     (True, True, 4)
+
+    Args:
+        type_enum: a dtype's name, or TensorFlow's number for it: `DType(1) is float32`.
+        handle_data: of a new dtype only: the NumPy dtype that it stands for.
     """
 
     __slots__ = ("is_bool", "is_complex", "is_floating", "is_inexact", "is_integer", "np")
 
-    def __new__(cls, name, array_dtype):
+    def __new__(cls, type_enum, handle_data=None):
+        if handle_data is None:
+            return as_dtype(_BY_ENUM.get(type_enum, type_enum))
+        name = type_enum
         self = super().__new__(cls, name)
-        self.np = np.dtype(array_dtype)
+        self.np = np.dtype(handle_data)
         self.is_bool = name == "bool"
         self.is_integer = self.np.kind in "iu"
         self.is_complex = self.np.kind == "c"
@@ -28,6 +35,11 @@ class DType(str):
     @property
     def name(self):
         return str.__str__(self)
+
+    @property
+    def as_datatype_enum(self):
+        """TensorFlow's number for it."""
+        return next(number for number, name in _BY_ENUM.items() if name == self.name)
 
     @property
     def size(self):
@@ -126,6 +138,11 @@ _BY_NAME = {
         bool_, complex64, complex128, string,
     )
 }  # fmt: skip
+_BY_ENUM = {
+    1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
+    8: "complex64", 9: "int64", 10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128",
+    19: "float16", 22: "uint32", 23: "uint64",
+}  # fmt: skip
 _ALIASES = {
     "float": "float32",
     "double": "float64",
@@ -156,6 +173,16 @@ def _bfloat16():
     made = DType("bfloat16", _ml_dtypes().bfloat16)
     _BY_NAME["bfloat16"] = _BY_ARRAY[made.np] = made
     return made
+
+
+def __getattr__(name):
+    """`bfloat16`, made when it is asked for."""
+    if name == "bfloat16":
+        try:
+            return as_dtype(name)
+        except DTypeError as error:
+            raise AttributeError(str(error)) from None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def as_dtype(type_value):
@@ -208,9 +235,20 @@ class Shape(tuple):
 
     >>> Shape((2, 3)).as_list(), Shape((2, 3)).rank, Shape((2, 3)).num_elements()
     ([2, 3], 2, 6)
+
+    Args:
+        dims: a size, or a sequence of sizes.
     """
 
     __slots__ = ()
+
+    def __new__(cls, dims):
+        if dims is None:
+            raise InvalidArgumentError(
+                "TensorShape: dims=None, a shape of unknown rank, is not supported; write None for "
+                "each size that is unknown."
+            )
+        return super().__new__(cls, (dims,) if hasattr(dims, "__index__") else dims)
 
     def as_list(self):
         return list(self)

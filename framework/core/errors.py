@@ -4,11 +4,30 @@ import difflib
 
 
 class FrameworkError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    Args:
+        node_def, op, message: as TensorFlow's errors are made; the one argument alone is the
+            message.
+    """
+
+    error_code = 2  # TensorFlow's numbers; this is its UNKNOWN
+
+    def __init__(self, node_def=None, op=None, message=None, *args):
+        if op is None and message is None:
+            node_def, message = None, node_def
+        super().__init__(*(() if message is None else (message,)), *args)
+        self.node_def, self.op = node_def, op
+
+    @property
+    def message(self):
+        return self.args[0] if self.args else ""
 
 
 class InvalidArgumentError(FrameworkError, ValueError):
     """An argument has a value the function cannot work with."""
+
+    error_code = 3
 
 
 class ShapeError(InvalidArgumentError):
@@ -26,6 +45,8 @@ class SignatureError(InvalidArgumentError, TypeError):
 class NotFoundError(FrameworkError, KeyError):
     """A name or a file is not there."""
 
+    error_code = 5
+
     def __str__(self):  # KeyError would print the message quoted
         return str(self.args[0]) if self.args else ""
 
@@ -36,6 +57,8 @@ class MissingFileError(NotFoundError, FileNotFoundError):
 
 class OutOfRangeError(InvalidArgumentError, IndexError):
     """An index or label lies outside its range."""
+
+    error_code = 11
 
 
 class LoadError(FrameworkError, ValueError):

@@ -5,6 +5,8 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.operators import Operators
 from framework.core.recorders import thread
 
+_new_tuple = tuple.__new__  # a Shape as it is, without its constructor
+
 
 class Tensor(Operators):
     """An array of one dtype. Made by `constant`, `convert_to_tensor` or an op; never changed.
@@ -15,7 +17,6 @@ class Tensor(Operators):
 
     # `serial` is the tensor's identity on tapes, given when a tape first cares for it.
     __slots__ = ("__weakref__", "_keras_mask", "array", "serial")
-    __hash__ = None  # type: ignore[assignment] # `==` compares elements; `ref()` is hashable
 
     def __init__(self, array):
         """Wrap `array` as it is: internal, no copy, no check."""
@@ -28,7 +29,7 @@ class Tensor(Operators):
 
     @property
     def shape(self):
-        return dtypes.Shape(self.array.shape)
+        return _new_tuple(dtypes.Shape, self.array.shape)
 
     @property
     def ndim(self):
@@ -46,8 +47,21 @@ class Tensor(Operators):
     def device(self):
         return "/device:CPU:0"
 
+    @property
+    def name(self):
+        raise AttributeError("Tensor.name is undefined: only variables and layers have names.")
+
     def get_shape(self):
         return self.shape
+
+    def set_shape(self, shape):
+        """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
+        self.shape.assert_is_compatible_with(shape)
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "A Tensor is unhashable, as `==` compares its elements. Use tensor.ref() as the key."
+        )
 
     def ref(self):
         """A hashable handle that is equal only to handles of this very object."""

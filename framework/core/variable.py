@@ -20,7 +20,6 @@ class CoreVariable(Operators):
     """A buffer of fixed shape and dtype with an identity; recorders hear of reads and assigns."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "serial", "trainable")
-    __hash__ = None  # type: ignore[assignment] # `==` compares elements; `ref()` is hashable
 
     def __init__(self, array, trainable=True):
         """Own `array` from here on: internal, no copy."""
@@ -44,7 +43,7 @@ class CoreVariable(Operators):
 
     @property
     def shape(self):
-        return dtypes.Shape(self._array.shape)
+        return tuple.__new__(dtypes.Shape, self._array.shape)
 
     @property
     def ndim(self):
@@ -53,6 +52,13 @@ class CoreVariable(Operators):
     @property
     def size(self):
         return self._array.size
+
+    @property
+    def device(self):
+        return "/device:CPU:0"
+
+    def __hash__(self) -> int:
+        raise TypeError("A Variable is unhashable; use variable.ref() as the key.")
 
     def ref(self):
         """A hashable handle that is equal only to handles of this very variable."""
@@ -228,11 +234,15 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
             )
         super().__init__(array, True if trainable is None else bool(trainable))
         self._name = "/".join([*thread.scope, name or "Variable"])
-        self.constraint = constraint
+        self._constraint = constraint
 
     @property
     def name(self):
         return f"{self._name}:0"
+
+    @property
+    def constraint(self):
+        return self._constraint
 
     @property
     def dtype(self):
@@ -248,6 +258,10 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
 
     def get_shape(self):
         return self.shape
+
+    def set_shape(self, shape):
+        """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
+        self.shape.assert_is_compatible_with(shape)
 
     def __repr__(self):
         return (
@@ -341,13 +355,17 @@ class name_scope:
     """Context that puts a name in front of the paths of the variables made in it."""
 
     def __init__(self, name, **_kwargs):
-        self.name = name
+        self._name = name
+
+    @property
+    def name(self):
+        return self._name
 
     def __enter__(self):
-        thread.scope = (*thread.scope, self.name)
+        thread.scope = (*thread.scope, self._name)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, type_arg, value_arg, traceback_arg):
         thread.scope = thread.scope[:-1]
 
 

@@ -20,16 +20,33 @@ COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greate
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
 
 
+# The parameters have TensorFlow's names; a `name=` changes nothing.
+
+
 def _binary(op, door):
-    def operator(a, b):
-        return op(*door(a, b))
+    def operator(x, y):
+        return op(*door(x, y))
 
     return operator
 
 
 def _reflected(op, door):
-    def operator(b, a):
-        return op(*door(a, b))
+    def operator(y, x):
+        return op(*door(x, y))
+
+    return operator
+
+
+def _comparison(op, door):
+    def operator(x, y, name=None):
+        return op(*door(x, y))
+
+    return operator
+
+
+def _unary(op):
+    def operator(x, name=None):
+        return op(x)
 
     return operator
 
@@ -38,25 +55,25 @@ def _strict_binary(op):
     """The strict door's commonest case in line: two tensors of one dtype."""
     strict, forward, wrap = doors.strict, op.forward, op.wrap
 
-    def operator(a, b):
-        if type(b) is Tensor and type(a) is Tensor:
-            x, y = a.array, b.array
-            if x.dtype is y.dtype:
+    def operator(x, y):
+        if type(y) is Tensor and type(x) is Tensor:
+            a, b = x.array, y.array
+            if a.dtype is b.dtype:
                 try:
-                    value = forward(x, y)
+                    value = forward(a, b)
                 except ValueError as error:
-                    raise op.misfit(error, (x, y)) from None
-                return wrap(value, (a, b), NO_ATTRS)
-        return op(*strict(a, b))
+                    raise op.misfit(error, (a, b)) from None
+                return wrap(value, (x, y), NO_ATTRS)
+        return op(*strict(x, y))
 
     return operator
 
 
 def _equality(op, door):
-    def operator(a, b):
-        if b is None or (isinstance(b, str) and not _holds_strings(a)):
+    def operator(self, other):
+        if other is None or (isinstance(other, str) and not _holds_strings(self)):
             return op is e.not_equal
-        return op(*door(a, b))
+        return op(*door(self, other))
 
     return operator
 
@@ -72,11 +89,11 @@ def hang(kind, door):
         setattr(kind, f"__{name}__", _strict_binary(op) if strict else _binary(op, door))
         setattr(kind, f"__r{name}__", _reflected(op, door))
     for name, op in COMPARISONS.items():
-        setattr(kind, f"__{name}__", _binary(op, door))
+        setattr(kind, f"__{name}__", _comparison(op, door))
     for name, op in UNARY.items():
-        setattr(kind, f"__{name}__", lambda x, op=op: op(x))
+        setattr(kind, f"__{name}__", _unary(op))
     kind.__round__ = lambda x, digits=0: e.round_(x)
-    kind.__getitem__ = _getitem
+    kind.__getitem__ = _item_of_variable if issubclass(kind, CoreVariable) else _getitem
     kind.__array_ufunc__ = _array_ufunc
     if kind is not KerasTensor:
         kind.__eq__ = _equality(e.equal, door)
@@ -86,15 +103,19 @@ def hang(kind, door):
 # ---- indexing ------------------------------------------------------------------------------------
 
 
-def _getitem(x, index):
-    items = index if type(index) is tuple else (index,)
+def _getitem(tensor, slice_spec, var=None):
+    items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
     plain = tuple(_plain_index(i) for i in items)
     try:
-        return movement.getitem(x, index=plain)
+        return movement.getitem(tensor, index=plain)
     except IndexError as error:
         raise OutOfRangeError(
-            f"Index {index!r} into a tensor of shape {x.shape}: {error}"
+            f"Index {slice_spec!r} into a tensor of shape {tensor.shape}: {error}"
         ) from None
+
+
+def _item_of_variable(var, slice_spec):
+    return _getitem(var, slice_spec)
 
 
 def _plain_index(item):

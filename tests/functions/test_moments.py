@@ -15,11 +15,12 @@ def test_weighted_moments(axes, keepdims):
     axis = tuple(a % 3 for a in axes)
     full = np.broadcast_to(weights, X.shape)
     mean = np.average(X, axis, full, keepdims=True)
-    variance = np.average((X - mean) ** 2, axis, full, keepdims=True)
-    for y, expected in zip(found, (mean, variance), strict=True):
-        expected = expected if keepdims else expected.squeeze(axis)
-        assert y.shape == expected.shape
-        np.testing.assert_allclose(y.numpy(), expected, rtol=2e-4)
+    expected = [mean, np.average((X - mean) ** 2, axis, full, keepdims=True)]
+    if not keepdims:
+        expected = [v.squeeze(axis) for v in expected]
+    for y, v in zip(found, expected, strict=True):
+        assert y.shape == v.shape
+        np.testing.assert_allclose(y.numpy(), v, rtol=2e-4)
 
 
 def test_weights_may_be_a_number():

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops import matrices, windows
+from tests.ops import assigning, matrices, places, windows
 from tests.ops import special as special_functions
 
 # Ops that are the NumPy function named here. (Those of one name on both sides are found by it.)
@@ -209,7 +209,9 @@ REFERENCES = {
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,
     **matrices.REFERENCES,
+    **places.REFERENCES,
     **special_functions.REFERENCES,
+    **assigning.REFERENCES,
     **windows.REFERENCES,
 }  # fmt: skip
 

@@ -16,15 +16,16 @@ import framework.ops
 from framework.core.op import first_order_only, table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
+from tests.ops import assigning, matrices, places, special, windows
 from tests.ops import derivatives as d
-from tests.ops import matrices, special, windows
 from tests.ops.references import reference
 from tests.ops.samples import SAMPLES
 
 for _module in pkgutil.iter_modules(framework.ops.__path__):
     importlib.import_module(f"framework.ops.{_module.name}")
 
-SAMPLES = SAMPLES | matrices.SAMPLES | special.SAMPLES | windows.SAMPLES
+for _topic in (assigning, matrices, places, special, windows):
+    SAMPLES = SAMPLES | _topic.SAMPLES
 NAMES = sorted(table)
 DIFFERENTIABLE = [
     n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only

@@ -1,0 +1,200 @@
+"""TensorArray: a list of tensors of one dtype, written and read place by place."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.tensor import Tensor
+from framework.functions.creation import sizes
+from framework.ops import movement
+
+
+class TensorArray:
+    """Tensors of one dtype at places 0, 1, 2, ..., for loops that write one in each turn.
+
+    Args:
+        dtype: of all elements.
+        size: how many places there are; one is needed.
+        dynamic_size: whether writing beyond the last place adds places.
+        clear_after_read: whether an element can be read once only; True where None.
+        tensor_array_name, handle, flow, colocate_with_first_write_call: accepted.
+        infer_shape: whether all elements must have the shape of the first.
+        element_shape: the shape that all must have, None for any size; as the first has where None.
+
+    Writing changes this object and returns it, so that `ta = ta.write(i, x)` works, as in graphs.
+    A place read (or stacked) before it was written holds zeros.
+
+    Example:
+        >>> import framework as tf
+        >>> squares = tf.TensorArray(tf.int32, size=3)
+        >>> for i in range(3):
+        ...     squares = squares.write(i, i * i)
+        >>> squares.stack().numpy()
+        array([0, 1, 4], dtype=int32)
+    """
+
+    def __init__(
+        self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None,
+        handle=None, flow=None, infer_shape=True, element_shape=None,
+        colocate_with_first_write_call=True, name=None,
+    ):  # fmt: skip
+        if size is None:
+            raise InvalidArgumentError(
+                "TensorArray: `size` must be given; 0 with dynamic_size=True."
+            )
+        self._dtype, self._dynamic = dtypes.as_dtype(dtype), bool(dynamic_size)
+        self._elements = [None] * int(size)
+        self._read_once = clear_after_read is None or bool(clear_after_read)
+        self._cleared = set()
+        self._infers = bool(infer_shape)
+        self._shape = None if element_shape is None else dtypes.Shape(element_shape)
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def dynamic_size(self):
+        return self._dynamic
+
+    @property
+    def element_shape(self):
+        """The shape of the elements; None as long as it is unknown."""
+        return self._shape
+
+    @property
+    def flow(self):
+        """A number that means nothing here: there is no graph for it to hold together."""
+        return Tensor(np.zeros((), np.int32))
+
+    @property
+    def handle(self):
+        """None: there is no graph."""
+
+    def size(self, name=None):
+        """How many places there are: an int32 tensor."""
+        return Tensor(np.asarray(len(self._elements), np.int32))
+
+    def identity(self):
+        """This array."""
+        return self
+
+    def close(self, name=None):
+        """Forget the elements."""
+        self._elements = []
+
+    # ---- one place ----
+
+    def write(self, index, value, name=None):
+        """Put `value` at place `index`; OutOfRangeError beyond the last, unless `dynamic_size`."""
+        index = int(index)
+        value = self._fitting(value)
+        if not 0 <= index < len(self._elements):
+            if index < 0 or not self._dynamic:
+                raise OutOfRangeError(
+                    f"TensorArray.write: index {index} is outside of the {len(self._elements)} "
+                    "places; give dynamic_size=True for more."
+                )
+            self._elements += [None] * (index + 1 - len(self._elements))
+        self._elements[index] = value
+        self._cleared.discard(index)
+        return self
+
+    def read(self, index, name=None):
+        """The element at place `index`."""
+        index = int(index)
+        if not 0 <= index < len(self._elements):
+            raise OutOfRangeError(
+                f"TensorArray.read: index {index} is outside of the {len(self._elements)} places."
+            )
+        if index in self._cleared:
+            raise InvalidArgumentError(
+                f"TensorArray.read: index {index} was read before, which cleared it; give "
+                "clear_after_read=False to read more than once."
+            )
+        value = self._at(index)
+        if self._read_once:
+            self._elements[index] = None
+            self._cleared.add(index)
+        return value
+
+    def _at(self, index):
+        """What stands there; zeros where nothing was written."""
+        found = self._elements[index]
+        if found is not None:
+            return found
+        if self._shape is None or None in self._shape:
+            raise ShapeError(
+                f"TensorArray: place {index} was never written, and the shape of its zeros is not "
+                "known; give element_shape."
+            )
+        return Tensor(np.zeros(self._shape, self._dtype.np))
+
+    def _fitting(self, value):
+        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        if value.dtype != self._dtype:
+            raise DTypeError(f"TensorArray of dtype {self._dtype}: got a {value.dtype} tensor.")
+        if self._shape is None and self._infers:
+            self._shape = dtypes.Shape(value.shape)
+        if self._shape is not None and not self._shape.is_compatible_with(value.shape):
+            raise ShapeError(
+                f"TensorArray: its elements have shape {tuple(self._shape)}, got "
+                f"{tuple(value.shape)}."
+            )
+        return value
+
+    # ---- all places ----
+
+    def stack(self, name=None):
+        """All elements as one tensor with a new first axis."""
+        if not self._elements:
+            known = self._shape if self._shape is not None and None not in self._shape else ()
+            return Tensor(np.zeros((0, *known), self._dtype.np))
+        return movement.stack(*map(self._at, range(len(self._elements))), axis=0)
+
+    def gather(self, indices, name=None):
+        """The elements at `indices` as one tensor with a new first axis."""
+        return movement.stack(*map(self.read, sizes(indices, "TensorArray.gather")), axis=0)
+
+    def concat(self, name=None):
+        """All elements joined along their first axis."""
+        return movement.concat(*map(self._at, range(len(self._elements))), axis=0)
+
+    def unstack(self, value, name=None):
+        """Put the rows of `value` at places 0, 1, 2, ..."""
+        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        return self._filled(movement.unstack(value, axis=0))
+
+    def scatter(self, indices, value, name=None):
+        """Put the rows of `value` at the places `indices`."""
+        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        places, rows = sizes(indices, "TensorArray.scatter"), movement.unstack(value, axis=0)
+        if len(places) != len(rows):
+            raise ShapeError(
+                f"TensorArray.scatter: {len(places)} indices for {len(rows)} rows of `value`."
+            )
+        for index, row in zip(places, rows):
+            self.write(index, row)
+        return self
+
+    def split(self, value, lengths, name=None):
+        """Put the first `lengths[0]` rows of `value` at place 0, the next `lengths[1]` at 1, ..."""
+        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        lengths = sizes(lengths, "TensorArray.split")
+        if not value.ndim or sum(lengths) != value.shape[0]:
+            raise ShapeError(
+                f"TensorArray.split: lengths {lengths} do not add up to the first size of a value "
+                f"of shape {tuple(value.shape)}."
+            )
+        return self._filled(movement.split(value, sizes=lengths, axis=0))
+
+    def _filled(self, values):
+        if len(values) > len(self._elements) and not self._dynamic:
+            raise OutOfRangeError(
+                f"TensorArray: {len(values)} elements for {len(self._elements)} places; give "
+                "dynamic_size=True for more."
+            )
+        for index, value in enumerate(values):
+            self.write(index, value)
+        return self

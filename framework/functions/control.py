@@ -1,0 +1,296 @@
+"""Control flow: Python's own, under TensorFlow's names. All of it differentiates like any code."""
+
+import math
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.dtypes import as_dtype
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.recorders import pause_all
+from framework.core.tensor import Tensor
+from framework.functions.array import TensorArray
+from framework.ops import movement
+
+# ---- branches ------------------------------------------------------------------------------------
+
+
+def _callable(function, what, name):
+    if not callable(function):
+        raise DTypeError(f"{what}: '{name}' must be callable, got {function!r}.")
+    return function
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """What `true_fn()` gives where `pred` is true, else what `false_fn()` gives.
+
+    >>> import framework as tf
+    >>> tf.cond(tf.constant(2) > 1, lambda: "larger", lambda: "smaller")
+    'larger'
+    """
+    _callable(true_fn, "cond", "true_fn")
+    _callable(false_fn, "cond", "false_fn")
+    return true_fn() if pred else false_fn()
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """What the function beside the first true predicate gives.
+
+    Args:
+        pred_fn_pairs: pairs (boolean, function without arguments).
+        default: the function called where none is true.
+        exclusive: whether more than one true predicate is an error.
+        strict: accepted.
+
+    Raises:
+        InvalidArgumentError: none is true and there is no default; or two are, with `exclusive`.
+
+    >>> import framework as tf
+    >>> x = tf.constant(3)
+    >>> tf.case([(x < 2, lambda: "small"), (x < 5, lambda: "middle")], default=lambda: "large")
+    'middle'
+    """
+    pairs = list(pred_fn_pairs.items() if hasattr(pred_fn_pairs, "items") else pred_fn_pairs)
+    for _, function in pairs:
+        _callable(function, "case", "fn")
+    preds = [p.deref() if hasattr(p, "deref") else p for p, _ in pairs]
+    if exclusive and sum(map(bool, preds)) > 1:
+        raise InvalidArgumentError(
+            "case: more than one predicate is true, with exclusive=True: "
+            f"{[bool(p) for p in preds]}."
+        )
+    for pred, (_, function) in zip(preds, pairs):
+        if pred:
+            return function()
+    if default is None:
+        raise InvalidArgumentError("case: none of the predicates is true, and default is None.")
+    return _callable(default, "case", "default")()
+
+
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """What the function numbered `branch_index` gives.
+
+    Args:
+        branch_index: an integer.
+        branch_fns: functions; or a dict {number: function}, or pairs of them, numbered from 0 on.
+        default: the function called for any other number; the last one where None.
+
+    >>> import framework as tf
+    >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
+    'one'
+    """
+    branches = _numbered(branch_fns)
+    index = branch_index if isinstance(branch_index, int) else tensor(branch_index)
+    if not isinstance(index, int) and not index.dtype.is_integer:
+        raise DTypeError(f"switch_case: 'branch_index' must be an integer, got {index.dtype}.")
+    chosen = branches.get(int(index), default or branches[len(branches) - 1])
+    return _callable(chosen, "switch_case", "branch_fns")()
+
+
+def _numbered(branch_fns):
+    if hasattr(branch_fns, "items"):
+        pairs = list(branch_fns.items())
+    else:
+        pairs = [f if isinstance(f, tuple) else (i, f) for i, f in enumerate(branch_fns)]
+    branches = {int(key): function for key, function in pairs}
+    if not branches or sorted(branches) != list(range(len(pairs))):
+        raise InvalidArgumentError(
+            f"switch_case: branches must be numbered from 0 to {len(pairs) - 1}, got "
+            f"{sorted(branches)}."
+        )
+    for function in branches.values():
+        _callable(function, "switch_case", "branch_fns")
+    return branches
+
+
+# ---- loops ---------------------------------------------------------------------------------------
+
+
+def while_loop(
+    cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,
+    swap_memory=False, maximum_iterations=None, name=None,
+):  # fmt: skip
+    """`loop_vars = body(*loop_vars)`, as long as `cond(*loop_vars)` holds.
+
+    Args:
+        cond: a function of the loop variables that gives a boolean.
+        body: a function of them that gives the next ones, in the same structure.
+        loop_vars: a list or tuple of tensors, or nests of them.
+        maximum_iterations: the loop ends after so many.
+        shape_invariants, parallel_iterations, back_prop, swap_memory: accepted; Python's loop
+            needs none of them.
+
+    >>> import framework as tf
+    >>> i, power = tf.while_loop(lambda i, p: i < 3, lambda i, p: (i + 1, p * 2), [0, 1])
+    >>> int(power)
+    8
+    """
+    _callable(cond, "while_loop", "cond")
+    _callable(body, "while_loop", "body")
+    if not isinstance(loop_vars, (list, tuple)) or not len(loop_vars):
+        raise InvalidArgumentError(
+            f"while_loop: 'loop_vars' must be a list or tuple of tensors, got {loop_vars!r}."
+        )
+    first, most = list(loop_vars), math.inf if maximum_iterations is None else maximum_iterations
+    count = 0
+    while count < most and cond(*loop_vars):
+        loop_vars = body(*loop_vars)
+        if not isinstance(loop_vars, (list, tuple)):
+            loop_vars = (loop_vars,)
+        nest.assert_same_structure(first, list(loop_vars))
+        count += 1
+    return nest.map_structure(_tensor_or_array, loop_vars)
+
+
+def _tensor_or_array(value):
+    return value if isinstance(value, TensorArray) else tensor(value)
+
+
+def _rows(elems, what):
+    """The structures that `elems` holds along its first axis, as a list."""
+    leaves = [tensor(e) for e in nest.flatten(elems)]
+    if not leaves or any(not x.ndim for x in leaves):
+        raise InvalidArgumentError(
+            f"{what}: `elems` must be tensors of at least one axis, got shapes "
+            f"{[tuple(x.shape) for x in leaves]}."
+        )
+    if len({x.shape[0] for x in leaves}) > 1:
+        raise ShapeError(
+            f"{what}: the first sizes of `elems` differ: {[x.shape[0] for x in leaves]}."
+        )
+    if not leaves[0].shape[0]:
+        return [], leaves
+    columns = [movement.unstack(x, axis=0) for x in leaves]
+    return [nest.pack_sequence_as(elems, row) for row in zip(*columns)], leaves
+
+
+def _stacked(results):
+    """The results, structures of tensors, as one structure of tensors with a new first axis."""
+    for other in results[1:]:
+        nest.assert_same_structure(results[0], other)
+    columns = zip(*(nest.flatten(r) for r in results))
+    return nest.pack_sequence_as(
+        results[0], [movement.stack(*map(tensor, column), axis=0) for column in columns]
+    )
+
+
+def map_fn(
+    fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False,
+    infer_shape=True, name=None, fn_output_signature=None,
+):  # fmt: skip
+    """`fn` applied to each row of `elems`, the results stacked.
+
+    Args:
+        fn: a function of a row of `elems` (of a structure of rows, if `elems` is one).
+        elems: a tensor, or a nest of tensors with equal first sizes.
+        dtype: the older name of `fn_output_signature`.
+        fn_output_signature: dtypes, or TensorSpecs, in the structure of what `fn` gives. Without
+            it `fn` gives the structure and the dtypes of `elems`.
+        parallel_iterations, back_prop, swap_memory, infer_shape: accepted; they change nothing.
+
+    >>> import framework as tf
+    >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
+    array([3, 7], dtype=int32)
+    """
+    _callable(fn, "map_fn", "fn")
+    rows, leaves = _rows(elems, "map_fn")
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    wanted = elems if signature is None else signature
+    dtypes = [_dtype_of(w) for w in (leaves if signature is None else nest.flatten(signature))]
+    if not rows:
+        return _of_no_rows(fn, elems, leaves, wanted, dtypes)
+    return _stacked([_checked(fn(row), wanted, dtypes) for row in rows])
+
+
+def _dtype_of(wanted):
+    return as_dtype(getattr(wanted, "dtype", wanted))
+
+
+def _checked(result, wanted, dtypes):
+    """`result` as tensors of the wanted dtypes."""
+    if nest.is_nested(result) or nest.is_nested(wanted):
+        nest.assert_same_structure(wanted, result)
+    leaves = nest.flatten(result)
+    return nest.pack_sequence_as(
+        result, [tensor(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
+    )
+
+
+def _of_no_rows(fn, elems, leaves, wanted, dtypes):
+    """No results: a row of zeros tells what shape they would have."""
+    zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
+    with pause_all():
+        row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)
+    return nest.map_structure(lambda y: Tensor(np.zeros((0, *y.shape), y.dtype.np)), row)
+
+
+def _folded(fn, elems, initializer, backwards, what):
+    """The accumulated values after each row, in the order they were made."""
+    _callable(fn, what, "fn")
+    rows, _ = _rows(elems, what)
+    rows = rows[::-1] if backwards else rows
+    if initializer is None:
+        if not rows:
+            raise InvalidArgumentError(f"{what}: no rows, and `initializer` is None.")
+        values = [rows.pop(0)]
+    else:
+        values = []
+    state = values[0] if values else nest.map_structure(tensor, initializer)
+    for row in rows:
+        state = nest.map_structure(tensor, fn(state, row))
+        values.append(state)
+    return state, values
+
+
+def foldl(
+    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+    name=None,
+):  # fmt: skip
+    """`a = fn(a, row)` for each row of `elems`, from the first on; the last `a`.
+
+    Args:
+        fn: a function of the accumulated value and a row of `elems`.
+        elems: a tensor, or a nest of tensors with equal first sizes.
+        initializer: the first `a`; the first row where None.
+        parallel_iterations, back_prop, swap_memory: accepted; they change nothing.
+
+    >>> import framework as tf
+    >>> int(tf.foldl(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
+    123
+    """
+    return _folded(fn, elems, initializer, False, "foldl")[0]
+
+
+def foldr(
+    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+    name=None,
+):  # fmt: skip
+    """`foldl` from the last row back to the first.
+
+    >>> import framework as tf
+    >>> int(tf.foldr(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
+    321
+    """
+    return _folded(fn, elems, initializer, True, "foldr")[0]
+
+
+def scan(
+    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+    infer_shape=True, reverse=False, name=None,
+):  # fmt: skip
+    """`foldl` with all the accumulated values, stacked.
+
+    Args:
+        fn, elems, initializer: as `foldl`'s.
+        reverse: from the last row back to the first; results stand at the rows they belong to.
+        parallel_iterations, back_prop, swap_memory, infer_shape: accepted; they change nothing.
+
+    >>> import framework as tf
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    state, values = _folded(fn, elems, initializer, reverse, "scan")
+    if not values:
+        return nest.map_structure(lambda y: Tensor(np.zeros((0, *y.shape), y.dtype.np)), state)
+    return _stacked(values[::-1] if reverse else values)

@@ -1,0 +1,28 @@
+"""tf.constant_initializer: Keras's Constant with TensorFlow's signature."""
+
+from typing import Any
+
+from framework import initializers
+from framework.functions.creation import constant
+
+
+class constant_initializer(initializers.Constant):
+    """All the same value; or the values of an array in the shape that is asked for.
+
+    Args:
+        value: a number, array or list.
+        support_partition: accepted.
+
+    >>> import framework as tf
+    >>> tf.constant_initializer(2.0)([2]).numpy()
+    array([2., 2.], dtype=float32)
+    """
+
+    value: Any = 0
+    support_partition: bool = False
+
+    def __call__(self, shape, dtype=None, **_kwargs):
+        return constant(self.value, dtype, shape)
+
+    def get_config(self):
+        return {"value": self.value}

@@ -1,0 +1,97 @@
+"""Changing some rows or elements of a variable: tf.Variable's `scatter_...` and `gather_nd`."""
+
+import numpy as np
+
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, OutOfRangeError
+from framework.core.op import Op, no_derivative
+from framework.core.recorders import thread
+from framework.core.variable import Variable
+from framework.ops.movement import getitem
+from framework.ops.slices import IndexedSlices
+
+_UFUNCS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
+    "div": np.divide,
+}  # fmt: skip
+
+
+def _scatter_into(x, indices, updates, *, how, tuples):
+    places = tuple(np.moveaxis(indices, -1, 0)) if tuples else (indices,)
+    _check(places, x.shape, f"scatter_{how}")
+    y = np.array(x)
+    if how == "update":
+        y[places] = updates
+    else:
+        ufunc = np.floor_divide if how == "div" and x.dtype.kind in "iu" else _UFUNCS[how]
+        ufunc.at(y, places, updates)
+    return y
+
+
+def _check(places, shape, what):
+    for axis, (place, n) in enumerate(zip(places, shape)):
+        if place.size and not (place.min() >= 0 and place.max() < n):
+            raise OutOfRangeError(
+                f"{what}: indices into axis {axis} go from {place.min()} to {place.max()}, "
+                f"expected 0 to {n - 1}."
+            )
+
+
+# `x` with `updates` combined in at `indices`, one after another where an index comes twice. What a
+# variable is assigned has no derivative.
+scatter_into = Op(
+    "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
+    infer=lambda x, *_, **__: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def _change(variable, indices, updates, how, tuples):
+    if thread.symbolic is None:
+        updates, indices = tensor(updates, variable.dtype), tensor(indices)
+        variable._hold(scatter_into(variable.read(), indices, updates, how=how, tuples=tuples))
+    return variable
+
+
+def _of_rows(how, words):
+    def method(self, sparse_delta, use_locking=False, name=None):
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise DTypeError(
+                f"Variable {self.name!r}: scatter_{how} takes `sparse_delta`, a tf.IndexedSlices, "
+                f"got {type(sparse_delta).__name__}."
+            )
+        return _change(self, sparse_delta.indices, sparse_delta.values, how, False)
+
+    return _named(method, f"scatter_{how}", f"{words} the rows of an IndexedSlices.")
+
+
+def _of_tuples(how, words):
+    def method(self, indices, updates, name=None):
+        return _change(self, indices, updates, how, True)
+
+    return _named(
+        method, f"scatter_nd_{how}", f"{words} `updates` at the index tuples in `indices`."
+    )
+
+
+def _named(method, name, text):
+    method.__name__, method.__qualname__ = name, f"Variable.{name}"
+    method.__doc__ = f"{text} Returns the variable."
+    setattr(Variable, name, method)
+
+
+def _gather_nd(self, indices, name=None):
+    """The elements or slices at the index tuples in the last axis of `indices`."""
+    places = tuple(np.moveaxis(np.asarray(tensor(indices)), -1, 0))
+    _check(places, self.shape, "gather_nd")
+    return getitem(self, index=places)
+
+
+_WORDS = {
+    "add": "Add", "sub": "Subtract", "mul": "Multiply by", "div": "Divide by",
+    "max": "Raise to", "min": "Lower to", "update": "Put in",
+}  # fmt: skip
+for _how, _words in _WORDS.items():
+    _of_rows(_how, _words)
+for _how in ("add", "sub", "max", "min", "update"):
+    _of_tuples(_how, _WORDS[_how])
+Variable.gather_nd = _gather_nd

@@ -1,0 +1,186 @@
+"""What tensors, variables, dtypes, shapes and errors have beside their operators."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import framework as tf
+
+
+def slices(values, indices):
+    return tf.IndexedSlices(tf.constant(values), tf.constant(indices))
+
+
+SCATTERED = {  # as TensorFlow 2.21 gives them: repeated rows one after another
+    "scatter_add": [5.0, 12.0], "scatter_sub": [-3.0, 12.0], "scatter_mul": [3.0, 12.0],
+    "scatter_div": [1 / 3, 12.0], "scatter_max": [3.0, 12.0], "scatter_min": [1.0, 12.0],
+    "scatter_update": [3.0, 12.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCATTERED)
+def test_scatter_rows(name):
+    v = tf.Variable([1.0, 12.0])
+    assert getattr(v, name)(slices([1.0, 3.0], [0, 0])) is v
+    np.testing.assert_allclose(v.numpy(), SCATTERED[name], rtol=1e-6)
+
+
+def test_scatter_divides_integers():
+    assert tf.Variable([7, 2]).scatter_div(slices([2], [0])).numpy().tolist() == [3, 2]
+
+
+NESTED = {
+    "scatter_nd_add": [[1, 32], [9, 4]], "scatter_nd_sub": [[1, -28], [-3, 4]],
+    "scatter_nd_update": [[1, 20], [6, 4]], "scatter_nd_max": [[1, 20], [6, 4]],
+    "scatter_nd_min": [[1, 2], [3, 4]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_scatter_elements(name):
+    v = tf.Variable([[1, 2], [3, 4]])
+    assert getattr(v, name)([[0, 1], [1, 0], [0, 1]], [10, 6, 20]) is v
+    assert v.numpy().tolist() == NESTED[name]
+
+
+def test_scatter_whole_rows_and_gather_them():
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    v.scatter_nd_update([[1]], [[7.0, 8.0]])
+    with tf.GradientTape() as tape:
+        y = v.gather_nd([[1, 0], [1, 0], [0, 1]])
+    assert y.numpy().tolist() == [7, 7, 2]
+    assert tape.gradient(y, v).numpy().tolist() == [[0, 1], [2, 0]]
+
+
+def test_what_others_hold_is_not_changed():
+    v = tf.Variable([1.0, 2.0])
+    before, dense = v.read_value(), v.numpy()
+    v.scatter_add(slices([5.0], [1]))
+    assert before.numpy().tolist() == dense.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda v: v.scatter_add(3.0), TypeError, "scatter_add takes `sparse_delta`, a tf.Indexed"),
+        (lambda v: v.scatter_add(slices([1.0], [5])), tf.errors.InvalidArgumentError,
+         "go from 5 to 5, expected 0 to 1"),
+        (lambda v: v.scatter_nd_add([[-1]], [1.0]), IndexError, "go from -1 to -1"),
+        (lambda v: v.gather_nd([[2]]), IndexError, "go from 2 to 2"),
+        (lambda v: v.scatter_add(slices([1], [0])), TypeError, "float32"),
+        (lambda v: v.set_shape([3]), ValueError, "incompatible"),
+        (lambda v: v.read_value().set_shape([2, 1]), ValueError, "incompatible"),
+    ],
+)  # fmt: skip
+def test_errors_of_members(call, error, said):
+    with pytest.raises(error, match=said):
+        call(tf.Variable([1.0, 2.0]))
+
+
+def test_small_members():
+    v = tf.Variable([1.0, 2.0], constraint=abs, name="v")
+    assert v.constraint is abs
+    assert tf.Variable(1.0).constraint is None
+    assert copy.deepcopy(v).constraint is abs
+    assert v.device == tf.ones(2).device == "/device:CPU:0"
+    assert v.set_shape([None]) is None
+    assert tf.ones([2, 3]).set_shape([None, 3]) is None
+    with tf.name_scope("outer") as scope:
+        assert scope.name == "outer"
+        assert tf.Variable(1.0, name="w").name == "outer/w:0"
+
+
+def test_tensors_have_neither_name_nor_hash():
+    t, v = tf.ones(2), tf.Variable(1.0)
+    assert getattr(t, "name", None) is None
+    with pytest.raises(AttributeError, match=r"Tensor\.name is undefined"):
+        t.name  # noqa: B018
+    with pytest.raises(TypeError, match=r"Tensor is unhashable.*tensor\.ref\(\)"):
+        hash(t)
+    with pytest.raises(TypeError, match=r"Variable is unhashable.*variable\.ref\(\)"):
+        {v: 1}  # noqa: B018
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable])
+def test_operators_are_functions_with_names(make):
+    a, b = make([5, 7]), make([2, 3])
+    kind = type(a)
+    assert kind.__add__(x=a, y=b).numpy().tolist() == [7, 10]
+    assert kind.__rsub__(y=a, x=b).numpy().tolist() == [-3, -4]
+    assert kind.__lt__(x=a, y=b, name="less").numpy().tolist() == [False, False]
+    assert kind.__neg__(a, name="minus").numpy().tolist() == [-5, -7]
+    assert kind.__invert__(a, name="not").numpy().tolist() == [-6, -8]
+    assert kind.__abs__(make([-1]), name="abs").numpy().tolist() == [1]
+    assert a.__eq__(other=b).numpy().tolist() == [False, False]
+    assert a.__ne__(other=None) is True
+    assert int(kind.__getitem__(a, slice_spec=1)) == 7
+
+
+def test_dtypes_by_number():
+    assert tf.DType(1) is tf.float32
+    assert tf.DType(type_enum=3) is tf.dtypes.DType("int32") is tf.int32
+    assert [tf.DType(d.as_datatype_enum) is d for d in (tf.bool, tf.complex64, tf.half)] == [
+        True
+    ] * 3
+    assert pickle.loads(pickle.dumps(tf.uint8)) is tf.uint8
+    with pytest.raises(TypeError, match="is not a dtype"):
+        tf.DType(999)
+
+
+def test_bfloat16():
+    pytest.importorskip("ml_dtypes")
+    assert tf.bfloat16 is tf.dtypes.bfloat16 is tf.as_dtype("bfloat16")
+    assert tf.cast([1.5], tf.bfloat16).numpy().tolist() == [1.5]
+    assert (tf.bfloat16.size, tf.bfloat16.is_floating) == (2, True)
+    with pytest.raises(AttributeError, match="no attribute 'bfloat17'"):
+        tf.dtypes.bfloat17  # noqa: B018
+
+
+def test_shapes_are_made():
+    assert tf.TensorShape(dims=[2, None]) == (2, None)
+    assert tf.TensorShape(3) == (3,)
+    assert pickle.loads(pickle.dumps(tf.TensorShape([2, 3]))).rank == 2
+    with pytest.raises(ValueError, match="unknown rank"):
+        tf.TensorShape(None)
+
+
+ERRORS = {
+    tf.errors.InvalidArgumentError: (ValueError, 3),
+    tf.errors.NotFoundError: (KeyError, 5),
+    tf.errors.OutOfRangeError: (IndexError, 11),
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_errors_are_made_as_tensorflows(kind):
+    builtin, code = ERRORS[kind]
+    error = kind("node", "op", "what went wrong")
+    assert isinstance(error, builtin)
+    assert isinstance(error, tf.errors.OpError)
+    assert str(error) == error.message == "what went wrong"
+    assert (error.node_def, error.op, error.error_code) == ("node", "op", code)
+    short = kind("what went wrong")
+    assert short.message == "what went wrong"
+    assert (short.node_def, short.op) == (None, None)
+    assert pickle.loads(pickle.dumps(short)).message == "what went wrong"
+    assert kind().message == ""
+
+
+def test_ours_are_tensorflows():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.reshape([1, 2], [3])
+    assert caught.value.error_code == tf.errors.INVALID_ARGUMENT
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        bool(tf.keras.Input((2,)))
+
+
+def test_constant_initializer():
+    found = tf.constant_initializer(3)([2], dtype=tf.float64)
+    assert (found.dtype, found.numpy().tolist()) == (tf.float64, [3, 3])
+    assert tf.constant_initializer([1.0, 2.0])([2]).numpy().tolist() == [1, 2]
+    assert tf.constant_initializer()([1]).dtype == tf.int32
+    assert tf.constant_initializer(3).get_config() == {"value": 3}
+    made = tf.keras.layers.Dense(2, kernel_initializer=tf.constant_initializer(0.5))
+    assert made(tf.ones([1, 4])).numpy().tolist() == [[2, 2]]
