@@ -13,6 +13,7 @@ from framework.core.op import table
 from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor, infer
 from framework.core.tensor import Tensor
+from framework.ops.elementwise import multiply
 from framework.ops.movement import broadcast_to, gather, getitem, reshape, stack, transpose
 
 
@@ -129,7 +130,8 @@ def _matmul(op, xs, batched, attrs):
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
     if not b_batched and len(shape_b) == 2 and not transpose_a:
         flat = reshape(a, shape=(math.prod(shape_a[:-1]), shape_a[-1]))
-        return reshape(op(flat, b, **attrs), shape=(*shape_a[:-1], shape_b[not transpose_b]))
+        product = op(flat, b, transpose_b=transpose_b)
+        return reshape(product, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3:
         return _shared_left(op, a, b, transpose_a, transpose_b)
     return _broadcasting(op, xs, batched, attrs)
@@ -143,6 +145,12 @@ def _shared_left(op, a, b, transpose_a, transpose_b):
     product = op(flat, a, transpose_b=not transpose_a)
     m = shape_of(product)[-1]
     return transpose(reshape(product, shape=(rows, columns, m)), perm=(0, 2, 1))
+
+
+def _tanh_back(op, xs, batched, attrs):
+    """The slope once for all rows."""
+    (g, y), (_, y_batched) = xs, batched
+    return op(*xs) if y_batched else _broadcasting(multiply, (g, 1 - y * y), batched, {})
 
 
 def _with_attrs(change):
@@ -295,7 +303,7 @@ _LEADING = """
 _EXAMPLES = "conv conv_input max_index max_pool window_spread window_sum"
 
 RULES = {
-    "matmul": _matmul,
+    "matmul": _matmul, "tanh_back": _tanh_back,
     "reshape": _with_attrs(_reshaped),
     "transpose": _with_attrs(lambda _, attrs: {"perm": (0, *(i + 1 for i in attrs["perm"]))}),
     "pad": _with_attrs(lambda _, attrs: {"widths": ((0, 0), *attrs["widths"])}),

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from framework.autodiff.batch_rules import shape_of
+from framework.autodiff.batch_rules import np_dtype_of, shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.core import nest
@@ -19,7 +19,7 @@ from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.ops.elementwise import conj
-from framework.ops.movement import broadcast_to, getitem, reshape, stack, transpose
+from framework.ops.movement import broadcast_to, concat, reshape, stack, transpose
 from framework.ops.slices import IndexedSlices
 
 
@@ -111,14 +111,14 @@ def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor
     _check_loop(tape, experimental_use_pfor)
     target = _one_tensor(target, "jacobian: target")
     flat = [_one_tensor(s, "jacobian: a source") for s in nest.flatten(sources)]
-    shape, count = shape_of(target), math.prod(shape_of(target))
-    eye = _identity(count, target).reshape(max(count, 1), *shape)
+    shape = shape_of(target)
+    eye = _Identity(target, shape, shape)
     found = _rows(tape, target, flat, eye, experimental_use_pfor)
     made = []
     for source, rows in zip(flat, found, strict=True):
         whole = (*shape, *shape_of(source))
         if rows is not None:
-            made.append(reshape(rows if count else _none_of(rows), shape=whole))
+            made.append(_shaped(rows, eye.count, whole))
         else:
             made.append(Tensor(np.zeros(whole, source.dtype.np)) if zero else None)
     return nest.pack_sequence_as(sources, made)
@@ -134,16 +134,13 @@ def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use
     shape, source_shape = shape_of(target), shape_of(source)
     _check_batch(shape, source_shape)
     batch, *trailing = shape
-    count = math.prod(trailing)
-    eye = _identity(count, target).reshape(max(count, 1), 1, *trailing)
-    eye = np.broadcast_to(eye, (len(eye), *shape))
+    eye = _Identity(target, tuple(trailing), shape)
     (rows,) = _rows(tape, target, [source], eye, experimental_use_pfor)
     whole = (batch, *trailing, *source_shape[1:])
     if rows is None:
         return Tensor(np.zeros(whole, target.dtype.np))
-    rows = rows if count else _none_of(rows)
     rank = len(source_shape) + 1
-    return reshape(transpose(rows, perm=(1, 0, *range(2, rank))), shape=whole)
+    return _shaped(transpose(rows, perm=(1, 0, *range(2, rank))), eye.count, whole)
 
 
 # ---- what may be asked ---------------------------------------------------------------------------
@@ -155,6 +152,14 @@ def _check_loop(tape, experimental_use_pfor):
             "GradientTape must be created with persistent=True to compute the jacobian with "
             "experimental_use_pfor set to False: the loop walks it once for each element."
         )
+
+
+def _shaped(rows, count, shape):
+    """Rows as a tensor of the shape; without elements where the one row was made for none."""
+    if not count:
+        return Tensor(np.zeros(shape, np_dtype_of(rows)))
+    found = reshape(rows, shape=shape)
+    return Tensor(found) if type(found) is np.ndarray else found
 
 
 def _one_tensor(value, what):
@@ -188,18 +193,29 @@ def _check_batch(shape, source_shape):
 # ---- the walk ------------------------------------------------------------------------------------
 
 
-def _identity(count, target):
-    """A row for each element; a row of zeros where there is none, as ops are not made for none."""
-    dtype = target.dtype.np
-    return np.eye(count, dtype=dtype) if count else np.zeros((1, 0), dtype)
+class _Identity:
+    """The cotangents of a target of `count` elements: row i is 1 at element i, else 0.
 
+    `shape` is a row's, `element` that of which the elements are; in between the row is repeated.
+    """
 
-def _none_of(rows):
-    return getitem(rows, index=(slice(0, 0),))
+    def __init__(self, target, element, shape):
+        self.count, self.dtype = math.prod(element), target.dtype.np
+        self._element, self._shape = element, shape
+
+    def rows(self, start, stop):
+        """Those from `start` to `stop`; one of zeros where there is none: ops want at least one."""
+        if not self.count:
+            return np.zeros((1, *self._shape), self.dtype)
+        eye = np.zeros((stop - start, self.count), self.dtype)
+        eye.reshape(-1)[start :: self.count + 1] = 1
+        ones = (1,) * (len(self._shape) - len(self._element))
+        eye = eye.reshape(stop - start, *ones, *self._element)
+        return np.broadcast_to(eye, (stop - start, *self._shape)) if ones else eye
 
 
 def _rows(tape, target, sources, eye, at_once):
-    """For each source the cotangents for each of the target's in `eye`, or None."""
+    """For each source the rows of cotangents that those of the target in `eye` give, or None."""
     if target.dtype.np.kind not in "fcV":
         return [None] * len(sources)
     if target.serial is None:
@@ -219,28 +235,63 @@ def _rows(tape, target, sources, eye, at_once):
 
 
 def _at_once(tape, target, sources, eye, careful=True):
-    """By one walk; None where some rule fails on many rows, if `careful`."""
-    level = Level()
-    if not tape._persistent:
-        tape._edges = list(tape._edges)  # walking uses it up
-    grads = {target.serial: Batched(Tensor(eye), level)}
+    """Many rows in one walk; None where some rule is not up to that, if `careful`."""
+    count = max(eye.count, 1)
+    step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
+    step = math.ceil(count / math.ceil(count / step))  # blocks of one size
     try:
-        tape._walk_back(grads, sources, True)
-        found = [_collected(tape, grads, source) for source in sources]
-        return [None if g is None else rows_of(g, level, len(eye)) for g in found]
+        blocks = [
+            _block(tape, target, sources, eye.rows(start, min(start + step, count)))
+            for start in range(0, count, step)
+        ]
     except Exception:  # the walk for each row tells whether this is an error
         if not careful:
             raise
         return None
+    if len(blocks) == 1:
+        return blocks[0]
+    return [None if c[0] is None else concat(*c, axis=0) for c in zip(*blocks)]
+
+
+# Elements of the largest array of a block of rows, which then stays in the cache; and the fewest
+# rows, for which a walk is worth while.
+_BLOCK, _FEWEST = 1 << 17, 32
+
+
+def _widest(tape):
+    """The elements of the largest array that a rule reads."""
+    sizes = (
+        value.array.size for *_, read in tape._edges
+        for value in (read if type(read) is tuple else (read,)) if type(value) is Tensor
+    )  # fmt: skip
+    return max(sizes, default=1) or 1
+
+
+def _taped():
+    return any(r.differentiates or r.replays for r in thread.stack)
+
+
+def _block(tape, target, sources, rows):
+    level = Level()
+    record = tape._edges
+    if not tape._persistent:
+        tape._edges = list(record)  # walking uses it up
+    grads = {target.serial: Batched(Tensor(rows), level)}
+    tape._walk_back(grads, sources, True)
+    if not tape._persistent:
+        tape._edges = record
+    found = [_collected(tape, grads, source) for source in sources]
+    return [None if g is None else rows_of(g, level, len(rows)) for g in found]
 
 
 def _one_by_one(tape, target, sources, eye):
-    taped = any(r.differentiates or r.replays for r in thread.stack)
+    taped = _taped()
     record = tape._edges
     columns = [[] for _ in sources]
-    for row in eye:
+    for k in range(max(eye.count, 1)):
         if not tape._persistent:
             tape._edges = list(record)
+        (row,) = eye.rows(k, k + 1)
         grads = {target.serial: Tensor(row) if taped else row}
         tape._walk_back(grads, sources, taped)
         for column, source in zip(columns, sources, strict=True):

@@ -160,6 +160,7 @@ REFERENCES = {
     "cumprod": _running(np.cumprod),
     "cumsum": _running(np.cumsum),
     "divide_no_nan": lambda a, b: _where_nonzero(b, np.divide, a, b),
+    "tanh_back": lambda a, b: a * (1 - np.square(b)),
     "dropout": _dropout,
     "erf": special.erf,
     "gated": lambda a, b: np.where(b, a, 0.0),

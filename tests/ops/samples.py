@@ -109,7 +109,8 @@ _BINARY = {  # op: bounds of both arguments
     "add": (-2, 2), "subtract": (-2, 2), "multiply": (-2, 2), "divide": (-2, 2),
     "floor_mod": (-2, 2), "floor_divide": (-2, 2), "multiply_no_nan": (-2, 2),
     "divide_no_nan": (-2, 2), "maximum": (-2, 2), "minimum": (-2, 2), "power": (0.3, 2),
-    "atan2": (-2, 2), "xlogy": (0.3, 3), "xlog1py": (0.3, 3), "xdivy": (-2, 2), "equal": (-2, 2),
+    "atan2": (-2, 2), "tanh_back": (-2, 2), "xlogy": (0.3, 3), "xlog1py": (0.3, 3),
+    "xdivy": (-2, 2), "equal": (-2, 2),
     "not_equal": (-2, 2), "less": (-2, 2), "less_equal": (-2, 2), "greater": (-2, 2),
     "greater_equal": (-2, 2), "sigmoid_cross_entropy": (-3, 3),
 }  # fmt: skip
