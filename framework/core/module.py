@@ -2,10 +2,14 @@
 
 import functools
 import re
+import weakref
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.variable import CoreVariable, name_scope
+
+living = weakref.WeakSet()
+"""The modules, layers and models that there are: who holds a variable is looked up here."""
 
 
 class Module:
@@ -30,6 +34,11 @@ class Module:
         >>> line(3.0).numpy(), [v.numpy() for v in line.trainable_variables]
         (np.float32(7.0), [np.float32(1.0), np.float32(2.0)])
     """
+
+    def __new__(cls, *_args, **_kwargs):
+        self = super().__new__(cls)
+        living.add(self)
+        return self
 
     def __init__(self, name=None):
         if name is None:

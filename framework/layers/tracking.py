@@ -5,7 +5,7 @@ optimizer slots rely on it. Lists and dicts held by a layer tell it when they ch
 """
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.module import Module
+from framework.core.module import Module, living
 from framework.core.random import SeedGenerator
 from framework.core.variable import CoreVariable
 
@@ -26,6 +26,7 @@ class Tracked:
     def _begin_tracking(self):
         for name in _LISTS:
             self.__dict__[name] = []
+        living.add(self)
 
     def __setattr__(self, name, value):
         if type(value) in _NEVER_OWNED and type(self.__dict__.get(name)) in _NEVER_OWNED:

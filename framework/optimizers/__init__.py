@@ -1,7 +1,25 @@
 """Optimizers: fields and one pure `update` each; the base owns slots, clipping and decay."""
 
-from framework.optimizers.adaptive import Adam
+from framework.optimizers import schedules
+from framework.optimizers.adaptive import (
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    Nadam,
+    RMSprop,
+    ScheduleFreeAdamW,
+)
 from framework.optimizers.base import Optimizer, deserialize, get, optimizers, serialize
-from framework.optimizers.sgd import SGD
+from framework.optimizers.ftrl import Ftrl
+from framework.optimizers.groups import layerwise_decay
+from framework.optimizers.layerwise import Adafactor, Lamb, Muon
+from framework.optimizers.loss_scale import LossScaleOptimizer
+from framework.optimizers.sgd import SGD, Lion
 
-__all__ = ["SGD", "Adam", "Optimizer", "deserialize", "get", "optimizers", "serialize"]
+__all__ = [
+    "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion",
+    "LossScaleOptimizer", "Muon", "Nadam", "Optimizer", "RMSprop", "ScheduleFreeAdamW",
+    "deserialize", "get", "layerwise_decay", "optimizers", "schedules", "serialize",
+]  # fmt: skip

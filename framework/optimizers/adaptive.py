@@ -1,7 +1,104 @@
 """Optimizers that scale each element's step by its gradients' history."""
 
-from framework.ops.elementwise import maximum, sqrt
-from framework.optimizers.base import Optimizer, Rate, optimizers
+from framework.core.errors import InvalidArgumentError
+from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
+from framework.optimizers.base import NotNegativeOrNone, Optimizer, Rate, Share, optimizers
+
+
+@optimizers.add()
+class Adagrad(Optimizer):
+    """Steps divided by the root of the sum of all squared gradients.
+
+    Duchi et al. 2011, section 1.1 (https://jmlr.org/papers/v12/duchi11a.html).
+
+    Args:
+        learning_rate: the step size.
+        initial_accumulator_value: what the sum begins with.
+        epsilon: added to the sum under the root.
+    """
+
+    learning_rate: Rate = 0.001
+    initial_accumulator_value: float = 0.1
+    epsilon: float = 1e-7
+
+    slots = ("accumulator",)
+
+    def initial(self, name, value):
+        return super().initial(name, value) + self.initial_accumulator_value
+
+    def update(self, param, grad, slot, lr, step):
+        slot.accumulator = slot.accumulator + grad * grad
+        return param - lr * grad / sqrt(slot.accumulator + self.epsilon)
+
+
+@optimizers.add()
+class Adadelta(Optimizer):
+    """Steps in the unit of the parameter: Zeiler 2012, arXiv:1212.5701, algorithm 1.
+
+    Args:
+        learning_rate: the step size; 1.0 as in the paper.
+        rho: the decay rate of both means of squares.
+        epsilon: added under both roots.
+    """
+
+    learning_rate: Rate = 0.001
+    rho: float = 0.95
+    epsilon: float = 1e-7
+
+    slots = ("accumulated_grad", "accumulated_delta_var")
+
+    def update(self, param, grad, slot, lr, step):
+        rho = self.rho
+        slot.accumulated_grad = rho * slot.accumulated_grad + (1 - rho) * (grad * grad)
+        size = sqrt(slot.accumulated_delta_var + self.epsilon)
+        delta = size * grad / sqrt(slot.accumulated_grad + self.epsilon)
+        slot.accumulated_delta_var = rho * slot.accumulated_delta_var + (1 - rho) * (delta * delta)
+        return param - lr * delta
+
+
+@optimizers.add()
+class RMSprop(Optimizer):
+    """Steps divided by the root of a running mean of squared gradients.
+
+    Tieleman & Hinton 2012, Coursera lecture 6.5; `centered` is Graves 2013, arXiv:1308.0850,
+    equations 38 to 41.
+
+    Args:
+        learning_rate: the step size.
+        rho: the decay rate of the mean.
+        momentum: of the steps.
+        epsilon: added to the mean under the root.
+        centered: divide by the gradients' standard deviation instead.
+    """
+
+    learning_rate: Rate = 0.001
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-7
+    centered: bool = False
+
+    @property
+    def slot_blocks(self):
+        blocks = [("velocity",)]
+        if self.momentum:
+            blocks.append(("momentum",))
+        if self.centered:
+            blocks.append(("average_gradient",))
+        return tuple(blocks)
+
+    @property
+    def slots(self):
+        return tuple(name for block in self.slot_blocks for name in block)
+
+    def update(self, param, grad, slot, lr, step):
+        slot.velocity = spread = self.rho * slot.velocity + (1 - self.rho) * (grad * grad)
+        if self.centered:
+            slot.average_gradient = self.rho * slot.average_gradient + (1 - self.rho) * grad
+            spread = spread - slot.average_gradient * slot.average_gradient
+        increment = lr * grad / sqrt(spread + self.epsilon)
+        if self.momentum:
+            slot.momentum = increment = self.momentum * slot.momentum + increment
+        return param - increment
 
 
 @optimizers.add()
@@ -25,10 +122,13 @@ class Adam(Optimizer):
     amsgrad: bool = False
 
     @property
+    def slot_blocks(self):
+        blocks = (("momentum", "velocity"),)
+        return (*blocks, ("velocity_hat",)) if self.amsgrad else blocks
+
+    @property
     def slots(self):
-        return (
-            ("momentum", "velocity", "velocity_hat") if self.amsgrad else ("momentum", "velocity")
-        )
+        return tuple(name for block in self.slot_blocks for name in block)
 
     def update(self, param, grad, slot, lr, step):
         rate = lr * sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
@@ -38,3 +138,125 @@ class Adam(Optimizer):
         if self.amsgrad:
             slot.velocity_hat = second = maximum(slot.velocity_hat, slot.velocity)
         return param - rate * slot.momentum / (sqrt(second) + self.epsilon)
+
+
+@optimizers.add()
+class AdamW(Adam):
+    """Adam with decay of the weights themselves: Loshchilov & Hutter 2017, arXiv:1711.05101.
+
+    Args:
+        learning_rate: the step size.
+        weight_decay: each update first takes `learning_rate * weight_decay` of the parameter off.
+        beta_1, beta_2, epsilon, amsgrad: as in `Adam`.
+    """
+
+    learning_rate: Rate = 0.001
+    weight_decay: NotNegativeOrNone = 0.004
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.weight_decay is None:
+            raise InvalidArgumentError("AdamW: weight_decay must be a number, got None; use Adam.")
+
+
+@optimizers.add()
+class Adamax(Optimizer):
+    """Adam with the largest gradient in the second moment's place.
+
+    Kingma & Ba 2014, arXiv:1412.6980, algorithm 2.
+
+    Args:
+        learning_rate: the step size.
+        beta_1, beta_2: decay rates of the first moment and of the largest gradient.
+        epsilon: added to the largest gradient.
+    """
+
+    learning_rate: Rate = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+
+    slots = ("momentum", "norm")
+
+    def update(self, param, grad, slot, lr, step):
+        slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
+        slot.norm = maximum(self.beta_2 * slot.norm, absolute(grad))
+        return param - lr * slot.momentum / ((1 - self.beta_1**step) * (slot.norm + self.epsilon))
+
+
+@optimizers.add()
+class Nadam(Optimizer):
+    """Adam with Nesterov's look ahead: Dozat 2015, algorithm 2 (cs229.stanford.edu/proj2015/054).
+
+    The momentum at step t is `u(t) = beta_1 * (1 - 0.96**t / 2)`; all variables share the product
+    of the momenta so far.
+
+    Args:
+        learning_rate: the step size.
+        beta_1, beta_2: decay rates of the first and second moment.
+        epsilon: added to the root of the second moment.
+    """
+
+    learning_rate: Rate = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+
+    slots = ("momentum", "velocity")
+    shared = ("u_product",)
+
+    def _u(self, step):
+        return self.beta_1 * (1 - 0.5 * power(0.96, step))
+
+    def advance(self, shared, step):
+        shared.u_product = shared.u_product * self._u(step)
+
+    def update(self, param, grad, slot, lr, step):
+        now, ahead = self._u(step), self._u(step + 1)
+        slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
+        slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
+        first = (ahead / (1 - slot.u_product * ahead)) * slot.momentum
+        first = first + ((1 - now) / (1 - slot.u_product)) * grad
+        second = slot.velocity / (1 - self.beta_2**step)
+        return param - lr * first / (sqrt(second) + self.epsilon)
+
+
+@optimizers.add()
+class ScheduleFreeAdamW(Optimizer):
+    """Adam that averages its iterates instead of lowering its rate.
+
+    Defazio et al. 2024, arXiv:2405.15682: the gradient is taken at `y`, the parameter, which lies
+    between the iterate `z`, kept in the slot `momentum`, and the mean `x` of all iterates.
+
+    Args:
+        learning_rate: the step size.
+        beta_1: the share of `x` in `y`.
+        beta_2: the decay rate of the second moment.
+        epsilon: added to its root.
+        warmup_steps: updates over which the rate rises to its full size.
+    """
+
+    learning_rate: Rate = 0.0025
+    beta_1: Share = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-8
+    warmup_steps: int = 0
+
+    slots = ("momentum", "velocity")
+
+    def initial(self, name, value):
+        return value if name == "momentum" else super().initial(name, value)
+
+    def update(self, param, grad, slot, lr, step):
+        if self.warmup_steps:
+            lr = lr * minimum(step / self.warmup_steps, 1.0)
+        mean = (param - (1 - self.beta_1) * slot.momentum) / self.beta_1
+        slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
+        root = sqrt(slot.velocity / (1 - self.beta_2**step)) + self.epsilon
+        slot.momentum = slot.momentum - lr * grad / root
+        mean = (1 - 1 / step) * mean + (1 / step) * slot.momentum
+        return (1 - self.beta_1) * slot.momentum + self.beta_1 * mean

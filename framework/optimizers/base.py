@@ -1,23 +1,15 @@
-"""What all optimizers share: slots, learning rate, clipping, decay, and applying an update."""
-
-import warnings
-from types import SimpleNamespace
+"""What all optimizers share: rates, clipping, decay, groups, averages, and applying an update."""
 
 import numpy as np
 
-from framework.autodiff import explain
-from framework.compiler.fused import Fused
-from framework.core import dtypes
-from framework.core.buffers import exclusive
+from framework.autodiff.tape import GradientTape
 from framework.core.configurable import Configurable, Resolved, serialize_value
-from framework.core.doors import cast
-from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
-from framework.core.recorders import replaying, thread
+from framework.core.errors import InvalidArgumentError
 from framework.core.registry import Registry, snake_case
-from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable
-from framework.ops.elementwise import clip, maximum, sqrt, square
-from framework.ops.reduction import reduce_sum
+from framework.core.variable import KerasVariable
+from framework.optimizers.applying import Applying
+from framework.optimizers.groups import Groups, as_rules, serialize_rules
+from framework.optimizers.schedules import as_rate
 
 optimizers = Registry("optimizer")
 get = optimizers.get
@@ -28,67 +20,115 @@ def serialize(optimizer):
     return serialize_value(optimizer)
 
 
-def deserialize(config):
-    """The optimizer that `serialize` described."""
-    return get(config)
-
-
-def _positive_or_none(value):
-    if value is None:
-        return None
-    if not hasattr(value, "__float__") or not float(value) > 0:
-        raise InvalidArgumentError("expected None or a number > 0")
-    return float(value)
-
-
-def _rate(value):
-    if isinstance(value, (str, bool)) or not hasattr(value, "__float__"):
-        raise InvalidArgumentError(f"expected a number, got {type(value).__name__}")
-    if float(value) < 0:
-        raise InvalidArgumentError("expected a number >= 0")
-    return float(value)
-
-
-PositiveOrNone = Resolved("a number > 0, or None", _positive_or_none)
-Rate = Resolved("a learning rate", _rate, serialize=float)
-
-
-class Optimizer(Configurable):
-    """Base of optimizers.
-
-    A subclass declares its fields, the names of its `slots` (one buffer per variable and name, zero
-    at first), and `update(param, grad, slot, lr, step)`, which returns the new parameter and sets
-    the slot's attributes. `update` is pure: it runs on arrays, and on tensors when a trace records
-    it. `lr` and `step` (1 at the first update) are 0-d, of the parameter's dtype.
+def deserialize(config, custom_objects=None):
+    """The optimizer that `serialize` described.
 
     Args:
+        config: what `serialize` gave.
+        custom_objects: classes of your own by name.
+    """
+    own = (custom_objects or {}).get(config.get("class_name"))
+    return get(config) if own is None else own.from_config(config["config"])
+
+
+def _number(test, expected):
+    def resolve(value):
+        if value is None:
+            return None
+        if isinstance(value, str) or not hasattr(value, "__float__") or not test(float(value)):
+            raise InvalidArgumentError(f"expected {expected}")
+        return float(value)
+
+    return resolve
+
+
+def _steps(least, none=(None,)):
+    def resolve(value):
+        if value in none:
+            return None
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise InvalidArgumentError(f"expected None or an int >= {least}")
+        return int(value)
+
+    return resolve
+
+
+PositiveOrNone = Resolved("a number > 0, or None", _number(lambda x: x > 0, "None or a number > 0"))
+NotNegativeOrNone = Resolved(
+    "a number >= 0, or None", _number(lambda x: x >= 0, "None or a number >= 0")
+)
+Share = Resolved("a number in [0, 1]", _number(lambda x: 0 <= x <= 1, "a number in [0, 1]"))
+EveryOrNone = Resolved("an int >= 1, or None", _steps(1))
+RoundOrNone = Resolved("an int >= 2, or None", _steps(2))
+Rules = Resolved("a dict of groups, or None", as_rules, serialize=serialize_rules)
+Rate = Resolved("a learning rate", as_rate)
+
+
+class _Rated(Configurable):
+    """The one field that all optimizers take by position."""
+
+    learning_rate: Rate
+
+
+class Optimizer(Applying, _Rated):
+    """Base of optimizers.
+
+    A subclass declares its fields, the names of its `slots` (one buffer per variable and name, by
+    `initial` zero at first), and `update(param, grad, slot, lr, step)`, which returns the new
+    parameter and sets the slot's attributes. `update` is pure: it runs on arrays, and on tensors
+    when a trace records it. `lr` and `step` (1 at the first update) are 0-d, of the parameter's
+    dtype. Subclasses written for Keras (`build`, `update_step`, `get_config`) work as they are.
+
+    Args:
+        learning_rate: a number, a `LearningRateSchedule` or a callable without arguments.
         weight_decay: each update first takes `lr * weight_decay * param` off the parameter.
         clipnorm: each gradient is scaled down to at most this L2 norm.
         clipvalue: each gradient's elements are clipped to [-clipvalue, clipvalue].
         global_clipnorm: all gradients together are scaled down to at most this L2 norm.
+        use_ema: keep exponential moving averages of the variables. `fit` puts them in the
+            variables' place at its end; in other loops `finalize_variable_values` does.
+        ema_momentum: the share of the old average in the new one.
+        ema_overwrite_frequency: put the averages in the variables' place every so many updates.
+        loss_scale_factor: `scale_loss` multiplies by it, and gradients are divided by it.
+        gradient_accumulation_steps: update at each call of so many only, by the mean of the
+            gradients since the last update.
         name: a string.
+        groups: rules for some of the variables, `{pattern: {"learning_rate": ...}}`: patterns on
+            paths such as "encoder/*", or a list of pairs whose first is a pattern, a layer or a
+            predicate of variables. A rule sets learning_rate, weight_decay, clipnorm, clipvalue,
+            or trainable; later rules win.
     """
 
+    _left_out = ()  # fields of the base that a subclass has no use for
     _base_fields = True
-    weight_decay: PositiveOrNone = None
+    weight_decay: NotNegativeOrNone = None
     clipnorm: PositiveOrNone = None
     clipvalue: PositiveOrNone = None
     global_clipnorm: PositiveOrNone = None
+    use_ema: bool = False
+    ema_momentum: Share = 0.99
+    ema_overwrite_frequency: EveryOrNone = None
+    loss_scale_factor: PositiveOrNone = None
+    gradient_accumulation_steps: RoundOrNone = None
     name: str = None
-
-    slots = ()
+    groups: Rules = None
 
     def __init__(self, *args, **kwargs):
-        self.iterations = KerasVariable(np.zeros((), np.int64), trainable=False, name="iteration")
-        self._learning_rate = KerasVariable(
-            np.zeros((), np.float32), trainable=False, name="learning_rate"
-        )
-        self._slots = {}  # serial of a variable -> its slot variables by name
-        self._no_decay = []
-        self._programs = {}  # (dtype, decays) -> the compiled update
+        self._begin_rates()
+        self._iterations = KerasVariable(np.zeros((), np.int64), trainable=False, name="iteration")
+        self._slots, self._shared, self._own_variables = {}, {}, []
+        self._known = {}  # serial -> a variable met so far
+        self._built_for, self.built = [], False
+        self._no_decay, self._no_decay_names = set(), []
+        self._forget_plans()
         super().__init__(*args, **kwargs)
 
     __init__._from_fields = True
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name in cls._left_out:
+            cls._fields.pop(name, None)
 
     def __post_init__(self):
         self.name = self.name or snake_case(type(self).__name__)
@@ -99,289 +139,176 @@ class Optimizer(Configurable):
                 f"be set, got {' and '.join(given)}."
             )
 
-    def update(self, param, grad, slot, lr, step):
-        """The parameter after one step."""
-        raise NotImplementedError(f"{type(self).__name__} must define update().")
-
     def __setattr__(self, name, value):
-        if name in self._fields:
-            self.__dict__["_programs"] = {}  # the fields are constants of the compiled update
+        if name == "groups":
+            value = as_rules(value)
+            self.__dict__["_groups"] = None if value is None else Groups(value)
         super().__setattr__(name, value)
+        if name in self._fields and name != "learning_rate":
+            self._forget_plans()  # fields are constants of the compiled update
+
+    def _forget_plans(self):
+        self.__dict__.update(_plans={}, _programs={}, _kinds=[])
+        get_field = self.__dict__.get
+        self.__dict__["_optional"] = bool(
+            get_field("loss_scale_factor") or get_field("gradient_accumulation_steps")
+            or get_field("use_ema") or get_field("groups")
+        )  # fmt: skip
+        clips = ("clipnorm", "clipvalue", "global_clipnorm", "groups")
+        self.__dict__["_clips"] = any(map(get_field, clips))
 
     # ---- state ----
 
     @property
-    def learning_rate(self):
-        """The learning rate, a variable; assigning a number to it sets the variable."""
-        return self._learning_rate
+    def iterations(self):
+        """The number of updates done."""
+        if self.gradient_accumulation_steps:
+            return self._iterations.read() // self.gradient_accumulation_steps
+        return self._iterations
 
-    @learning_rate.setter
-    def learning_rate(self, value):
-        self._learning_rate.assign(_rate(value))
+    slot_blocks = None
+    """The slots in the order in which Keras makes and saves them, as a tuple of tuples of names;
+    None for one tuple, `slots`."""
 
     @property
     def variables(self):
-        """Iterations, learning rate, then the slots of each variable."""
-        slots = [variable for slots in self._slots.values() for variable in slots.values()]
-        return [self.iterations, self._learning_rate, *slots]
+        """Calls so far, the learning rate if it is a number, the slots of each variable."""
+        blocks = [("average",), ("gradient_accumulator",), *(self.slot_blocks or (self.slots,))]
+        slots = [
+            made[name]
+            for block in blocks
+            for made in self._slots.values()
+            for name in block
+            if name in made
+        ]
+        rate = [] if self._schedule is not None else [self._learning_rate]
+        return [self._iterations, *rate, *slots, *self._shared.values(), *self._own_variables]
 
     def build(self, variables):
-        """Make the slots of `variables` now, not at each one's first update."""
-        for variable in variables:
-            self._slots_of(variable)
-
-    def exclude_from_weight_decay(self, var_list=None, var_names=None):
-        """Spare these variables, or those whose path contains one of these names, the decay."""
-        self._no_decay += [v.serial for v in var_list or ()]
-        self._no_decay += list(var_names or ())
-
-    def _decays(self, variable):
-        path = _path(variable)
-        return not any(
-            rule == variable.serial if isinstance(rule, int) else rule in path
-            for rule in self._no_decay
-        )
-
-    def _slots_of(self, variable):
-        """The slot variables of a variable by name, in the order of `slots`."""
-        made = self._slots.setdefault(variable.serial, {})
-        names = self.slots
-        for name in names:
-            if name not in made:
-                array = variable.array
-                path = _path(variable).replace("/", "_").replace(":", "_")
-                zeros = np.zeros(array.shape, array.dtype)
-                made[name] = KerasVariable(zeros, trainable=False, name=f"{path}_{name}")
-        return made if len(made) == len(names) else {name: made[name] for name in names}
-
-    # ---- applying ----
-
-    def apply_gradients(self, grads_and_vars):
-        """Update variables by their gradients.
+        """Make the slots now, not at each variable's first update.
 
         Args:
-            grads_and_vars: pairs (gradient, variable). A gradient is a tensor of the variable's
-                shape and dtype, or a variable holding one, or IndexedSlices of one; None is passed
-                over with a warning.
+            variables: a list; or a model, layer or Module, for its trainable variables: the paths
+                that `groups` speak of then start at it.
+        """
+        if hasattr(variables, "trainable_variables"):
+            self.bind(variables)
+            variables = variables.trainable_variables
+        variables = list(variables)
+        if self._groups is not None:
+            self._groups.meet(variables)
+        for variable in variables:
+            self._plan(variable)
+        self._built_for, self.built = variables, True
+
+    def bind(self, root):
+        """Let the paths that `groups` speak of start at `root`: a model, layer or Module.
+
+        Raises:
+            ValueError: a rule matches none of its variables.
+        """
+        if self._groups is not None:
+            self._groups.bind(root)
+            self._forget_plans()
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Spare these variables, or those whose name contains one of these names, the decay."""
+        self._no_decay.update(v.serial for v in var_list or ())
+        self._no_decay_names += list(var_names or ())
+        self._forget_plans()
+
+    def _decay_of(self, variable):
+        """The decay of a variable that no group is about."""
+        return self.weight_decay
+
+    def _decays(self, variable):
+        if variable.serial in self._no_decay:
+            return False
+        return not any(name in variable.name for name in self._no_decay_names)
+
+    # ---- around the update ----
+
+    def minimize(self, loss, var_list, tape=None):
+        """Differentiate a loss and apply the gradients.
+
+        Args:
+            loss: a function without arguments that computes the loss; or a tensor, with `tape`.
+            var_list: the variables to update, or a function that gives them.
+            tape: the tape that recorded the tensor.
 
         Returns:
             The number of updates so far, a variable.
 
-        Raises:
-            ValueError: no gradient at all, or one of another shape than its variable.
+        Example:
+            >>> import framework as tf
+            >>> w = tf.Variable(1.0)
+            >>> _ = tf.keras.optimizers.SGD(0.25).minimize(lambda: w * w, [w])
+            >>> w.numpy()
+            np.float32(0.5)
         """
-        pairs = grads_and_vars if isinstance(grads_and_vars, list) else list(grads_and_vars)
-        grads, variables, missing = [], [], []
-        for pair in pairs:
-            grad, variable = pair
-            if grad is None:
-                missing.append(variable)
-            else:
-                grads.append(grad)
-                variables.append(variable)
-        if missing or not grads:
-            _report_missing(missing, grads)
-        self.apply(grads, variables)
-        return self.iterations
-
-    def apply(self, grads, trainable_variables=None):
-        """Update variables by their gradients, given as two lists of equal length."""
-        if trainable_variables is None:
+        if callable(loss):
+            tape = tape or GradientTape()
+            with tape:
+                scaled = self.scale_loss(loss())
+        elif tape is None:
             raise InvalidArgumentError(
-                "apply: pass trainable_variables=[...] beside the gradients."
+                "minimize: a loss that is a tensor needs the tape=... that recorded it."
             )
-        grads = [g if type(g) is Tensor else _as_gradient(g) for g in grads]
-        for grad, variable in zip(grads, trainable_variables, strict=True):
-            if grad.array.shape != variable.array.shape:
-                raise _misfit("shape", grad, variable, ShapeError)
-            if grad.array.dtype != variable.array.dtype:
-                raise _misfit("dtype", grad, variable, DTypeError)
-        if thread.stack and replaying():
-            self._apply_tensors(grads, trainable_variables)
         else:
-            with np.errstate(all="ignore"):
-                self._apply_arrays([g.array for g in grads], trainable_variables)
+            with tape:
+                scaled = self.scale_loss(loss)
+        var_list = var_list() if callable(var_list) else var_list
+        gradients = tape.gradient(scaled, var_list)
+        return self.apply_gradients(zip(gradients, var_list, strict=True))
 
-    def _apply_arrays(self, grads, variables):
-        grads = self._clipped(grads)
-        step = int(self.iterations.array) + 1
-        rates = {}  # dtype -> (lr, step)
-        prepared = {}  # what each program makes of them
-        for grad, variable in zip(grads, variables, strict=True):
-            dtype = grad.dtype
-            if dtype not in rates:
-                rates[dtype] = self._learning_rate.array.astype(dtype), np.asarray(step, dtype)
-            decays = self.weight_decay is not None and self._decays(variable)
-            program = self._program(dtype, decays) if grad.ndim else None  # 0-d: plain is faster
-            if program is None:
-                self._update_plainly(variable, grad, *rates[dtype], decays)
-            else:
-                if program not in prepared:
-                    prepared[program] = program.prepare(*rates[dtype])
-                self._update_in_place(variable, grad, program, prepared[program])
-            self._constrain(variable)
-        self.iterations.hold(np.asarray(step, np.int64))
+    def scale_loss(self, loss):
+        """The loss times `loss_scale_factor`; the gradients are divided by it when applied."""
+        return loss * self.loss_scale_factor if self.loss_scale_factor else loss
 
-    def _whole_update(self, param, grad, lr, step, decays, slots):
-        """`update` and what the base adds to it, as a function of values: the new ones by name."""
-        slot = SimpleNamespace(**slots)
-        if decays:
-            param = param - param * self.weight_decay * lr
-        new = self.update(param, grad, slot, lr, step)
-        return {"param": new, **{name: getattr(slot, name) for name in slots}}
+    def finalize_variable_values(self, var_list):
+        """End training: put the averages in the place of `var_list`, where `use_ema` is set."""
+        if self.use_ema:
+            for variable in var_list:
+                average = self._slots.get(variable.serial, {}).get("average")
+                if average is not None:
+                    variable.assign(average)
 
-    def _program(self, dtype, decays):
-        """The update compiled for a dtype; None where it cannot be."""
-        key = dtype, decays
-        if key not in self._programs:
-
-            def update(param, grad, lr, step, **slots):
-                return self._whole_update(param, grad, lr, step, decays, slots)
-
-            made = Fused(update, ("param", "grad", *self.slots), ("lr", "step"), dtype)
-            self._programs[key] = made if made.possible else None
-        return self._programs[key]
-
-    def _update_plainly(self, variable, grad, lr, step, decays):
-        slots = self._slots_of(variable)
-        if not slots and not decays:
-            variable.hold(self.update(variable.array, grad, None, lr, step))
-            return
-        values = {name: v.array for name, v in slots.items()}
-        new = self._whole_update(variable.array, grad, lr, step, decays, values)
-        variable.hold(new.pop("param"))
-        for name, value in new.items():
-            slots[name].hold(value)
-
-    def _update_in_place(self, variable, grad, program, prepared):
-        """Into the very buffers, but for one that somebody else can see: that one is replaced."""
-        held = (variable, *self._slots_of(variable).values())
-        destinations = [_writable(v) for v in held]
-        arrays = [v.array for v in held]
-        arrays.insert(1, grad)
-        arrays = [np.ascontiguousarray(a) for a in arrays]
-        program(arrays, destinations, prepared)
-        for v, destination in zip(held, destinations, strict=True):
-            v.hold(destination)
-
-    def _apply_tensors(self, grads, variables):
-        """The same as ops on tensors, so that a recorder can replay it."""
-        grads = self._clipped(grads)
-        count = self.iterations.read() + 1
-        for grad, variable in zip(grads, variables, strict=True):
-            dtype = variable.array.dtype
-            slots = self._slots_of(variable)
-            new = self._whole_update(
-                variable.read(), grad,
-                cast(self._learning_rate.read(), dtype=dtype), cast(count, dtype=dtype),
-                self.weight_decay is not None and self._decays(variable),
-                {name: v.read() for name, v in slots.items()},
-            )  # fmt: skip
-            variable.assign(new.pop("param"))
-            for name, value in new.items():
-                slots[name].assign(value)
-            self._constrain(variable)
-        self.iterations.assign(count)
-
-    @staticmethod
-    def _constrain(variable):
-        constraint = getattr(variable, "constraint", None)
-        if constraint is not None:
-            variable.assign(constraint(variable.read()))
-
-    def _clipped(self, grads):
-        if self.clipnorm:
-            return [g * (self.clipnorm / maximum(norm(g), self.clipnorm)) for g in grads]
-        if self.clipvalue:
-            return [clip(g, -self.clipvalue, self.clipvalue) for g in grads]
-        if self.global_clipnorm:
-            total = global_norm(grads)
-            scale = self.global_clipnorm / maximum(total, self.global_clipnorm)
-            scale = scale + (total - total)  # a norm that is not finite makes all gradients nan
-            return [g * _like(scale, g) for g in grads]
-        return grads
+    # ---- config and copies ----
 
     def get_config(self):
         config = super().get_config()
         if "learning_rate" in config:
-            config["learning_rate"] = float(self._learning_rate.array)
+            config["learning_rate"] = self._serialized_rate()
+        if config.get("groups") is None:
+            config.pop("groups", None)
         return config
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer from what `get_config` gave, without slots.
 
-def _writable(variable):
-    """The variable's buffer if nobody else can see it, else a new one like it."""
-    array = variable.array
-    if exclusive(array, holders=2) and array.flags.c_contiguous:
-        return array
-    return np.empty(array.shape, array.dtype)
+        Args:
+            config: a dict.
+            custom_objects: classes of your own by name, for a schedule.
+        """
+        own = config.get("learning_rate")
+        if isinstance(own, dict) and own.get("class_name") in (custom_objects or {}):
+            made = custom_objects[own["class_name"]].from_config(own["config"])
+            config = {**config, "learning_rate": made}
+        return cls(**config)
 
+    def __getstate__(self):
+        return {k: v for k, v in vars(self).items() if k not in ("_plans", "_programs", "_kinds")}
 
-def norm(x):
-    """The L2 norm of all elements, 0-d."""
-    squares = square(x)
-    return sqrt(reduce_sum(squares, axis=tuple(range(len(x.shape))), keepdims=False))
-
-
-def global_norm(grads):
-    """sqrt(sum of norm(g)**2), in float32 or wider, 0-d."""
-    total = None
-    for g in grads:
-        part = square(norm(_widened(g)))
-        total = part if total is None else total + part
-    return sqrt(total)
-
-
-def _widened(x):
-    array = x.array if type(x) is Tensor else x
-    return cast(x, dtype=np.dtype(np.float32)) if array.dtype.itemsize < 4 else x
-
-
-def _like(scale, grad):
-    dtype = (grad.array if type(grad) is Tensor else grad).dtype
-    have = (scale.array if type(scale) is Tensor else scale).dtype
-    return scale if have == dtype else cast(scale, dtype=dtype)
-
-
-def _as_gradient(grad):
-    """A gradient given as a variable, IndexedSlices or array, as a tensor."""
-    if isinstance(grad, CoreVariable):
-        return grad.read()
-    if hasattr(grad, "_as_tensor"):
-        return grad._as_tensor()
-    if hasattr(grad, "array"):
-        return grad
-    if isinstance(grad, (np.ndarray, np.generic, int, float)):
-        return Tensor(np.asarray(grad, getattr(grad, "dtype", dtypes.floatx().np)))
-    raise InvalidArgumentError(
-        f"apply_gradients: a gradient must be a tensor or None, got {type(grad).__name__}. "
-        "Expected pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
-    )
-
-
-def _misfit(aspect, grad, variable, error):
-    return error(
-        f"apply_gradients: the gradient of {_path(variable)!r} has {aspect} "
-        f"{getattr(grad.array, aspect)}, the variable {getattr(variable.array, aspect)}."
-    )
-
-
-def _path(variable):
-    return getattr(variable, "path", None) or variable.name
-
-
-def _report_missing(missing, grads):
-    if not missing:
-        raise InvalidArgumentError("apply_gradients: no (gradient, variable) pairs were given.")
-    names = ", ".join(repr(_path(v)) for v in missing)
-    reason = explain.missing(missing)
-    if not grads:
-        reason = reason or "the loss does not depend on them through ops that the tape recorded"
-        raise InvalidArgumentError(
-            f"No gradients provided for any variable: {names}. {reason[0].upper()}{reason[1:]}."
+    def __setstate__(self, state):
+        """A copy's variables have serials of their own."""
+        self.__dict__.update(state)
+        renamed = {old: v.serial for old, v in self._known.items()}
+        self.__dict__.update(
+            _known={v.serial: v for v in self._known.values()},
+            _slots={renamed.get(old, old): made for old, made in self._slots.items()},
+            _no_decay={renamed.get(old, old) for old in self._no_decay},
         )
-    reason = f": {reason}" if reason else ""
-    warnings.warn(
-        f"Gradients do not exist for variables {names} when minimizing the loss{reason}. Leave "
-        "them out of the gradient's sources if that is meant.",
-        stacklevel=3,
-    )
+        if self._groups is not None:
+            self.__dict__["_groups"] = Groups(self.groups)
+        self._forget_plans()

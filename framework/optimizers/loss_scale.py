@@ -52,6 +52,7 @@ class LossScaleOptimizer(Optimizer):
             by `get_unscaled_gradients` and were not; or gradients are unscaled twice.
     """
 
+    _left_out = ("learning_rate", "groups")
     inner_optimizer: InnerOptimizer
     initial_scale: float = 2.0**15
     dynamic_growth_steps: int = 2000
@@ -160,6 +161,15 @@ class LossScaleOptimizer(Optimizer):
 
     def build(self, variables):
         self.inner_optimizer.build(variables)
+
+    def bind(self, root):
+        self.inner_optimizer.bind(root)
+
+    def scale_learning_rate(self, factor):
+        self.inner_optimizer.scale_learning_rate(factor)
+
+    def finalize_variable_values(self, var_list):
+        self.inner_optimizer.finalize_variable_values(var_list)
 
 
 def _all_axes(tensor: Tensor):

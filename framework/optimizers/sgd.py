@@ -1,6 +1,7 @@
-"""Stochastic gradient descent."""
+"""Descent along the gradient, or along its sign."""
 
 from framework.core.errors import InvalidArgumentError
+from framework.ops.elementwise import sign
 from framework.optimizers.base import Optimizer, Rate, optimizers
 
 
@@ -46,3 +47,30 @@ class SGD(Optimizer):
         if self.nesterov:
             return param + (self.momentum * slot.momentum - lr * grad)
         return param + slot.momentum
+
+
+@optimizers.add()
+class Lion(Optimizer):
+    """Steps of one size along the sign of the momentum: Chen et al. 2023, arXiv:2302.06675.
+
+    Args:
+        learning_rate: the step size; a tenth to a third of what suits Adam.
+        beta_1: the share of the momentum in the direction.
+        beta_2: the decay rate of the momentum.
+    """
+
+    learning_rate: Rate = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.99
+
+    slots = ("momentum",)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 < self.beta_1 <= 1:
+            raise InvalidArgumentError(f"Lion: beta_1 must be in (0, 1], got {self.beta_1}.")
+
+    def update(self, param, grad, slot, lr, step):
+        direction = sign(slot.momentum * self.beta_1 + grad * (1 - self.beta_1))
+        slot.momentum = slot.momentum * self.beta_2 + grad * (1 - self.beta_2)
+        return param - lr * direction

@@ -1,0 +1,237 @@
+"""Applying gradients: checks, options, clipping, and the update of each variable by its plan."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import replaying, thread
+from framework.core.tensor import Tensor
+from framework.optimizers import averaging, clipping
+from framework.optimizers.forms import Arrays, Tensors, is_multiple
+from framework.optimizers.incoming import as_gradient, misfit, present
+from framework.optimizers.rates import Rates
+from framework.optimizers.updating import Plan, Updating
+
+_COUNT = np.dtype(np.int64)
+
+
+class Applying(Rates, Updating):
+    """The part of an optimizer between `apply_gradients` and the update of one variable."""
+
+    _plans: dict  # serial of a variable -> Plan
+    _kinds: list  # the (rate, dtype) of the plans
+    _known: dict  # serial -> a variable met so far
+    _optional: bool  # whether a call takes more than clipping and updating
+    _clips: bool
+    _hooked = False  # whether a subclass has an `update_step` of its own
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._hooked = cls.update_step is not Updating.update_step
+
+    def apply_gradients(self, grads_and_vars):
+        """Update variables by their gradients.
+
+        Args:
+            grads_and_vars: pairs (gradient, variable). A gradient is a tensor of the variable's
+                shape and dtype, or a variable holding one, or IndexedSlices of one; None is passed
+                over with a warning.
+
+        Returns:
+            The number of updates so far, a variable.
+
+        Raises:
+            ValueError: no gradient at all, or one of another shape than its variable.
+        """
+        grads, variables, missing = [], [], False
+        for grad, variable in grads_and_vars:
+            grads.append(grad)
+            variables.append(variable)
+            missing = missing or grad is None
+        if not grads:
+            raise InvalidArgumentError("apply_gradients: no (gradient, variable) pairs were given.")
+        if missing:
+            grads, variables = present(grads, variables)
+        self.apply(grads, variables)
+        return self.iterations
+
+    def apply(self, grads, trainable_variables=None):
+        """Update variables by their gradients, given as two lists of equal length.
+
+        Args:
+            grads: as in `apply_gradients`.
+            trainable_variables: where None, those that the optimizer was built for.
+        """
+        variables = trainable_variables
+        if variables is None:
+            variables = self._built_for
+            if not variables:
+                raise InvalidArgumentError(
+                    "apply: pass trainable_variables=[...] beside the gradients, or call "
+                    "optimizer.build(variables) first."
+                )
+        arrays = []
+        try:
+            for grad, variable in zip(grads, variables, strict=True):
+                if type(grad) is not Tensor:
+                    self._apply_unusual(grads, variables)
+                    return
+                array = grad.array
+                if array.shape != variable.array.shape or array.dtype != variable.array.dtype:
+                    raise misfit(grad, variable)
+                arrays.append(array)
+        except ValueError as error:
+            if "zip()" not in str(error):
+                raise
+            raise InvalidArgumentError(
+                f"apply: got {len(grads)} gradients for {len(variables)} variables."
+            ) from None
+        if not arrays:
+            return
+        if thread.stack and replaying():
+            self._apply(grads, variables, Tensors)
+        else:
+            with np.errstate(all="ignore"):
+                self._apply(arrays, variables, Arrays)
+
+    def _apply_unusual(self, grads, variables):
+        grads, variables = list(grads), list(variables)
+        if any(g is None for g in grads):
+            grads, variables = present(grads, variables)
+        self.apply([g if type(g) is Tensor else as_gradient(g) for g in grads], variables)
+
+    def _apply(self, grads, variables, form):
+        count = form.count(self._iterations)
+        known = self._plans
+        try:
+            plans = [known[v.serial] for v in variables]
+        except KeyError:
+            plans = self._plans_of(variables)
+        if self._optional:
+            self._apply_with_options(grads, variables, plans, count, form)
+        else:
+            if self._clips:
+                grads = self._clipped(grads, plans)
+            self._update_all(grads, variables, plans, count, form)
+        for variable in variables:
+            if variable.constraint is not None:
+                variable.assign(variable.constraint(variable.read()))
+        form.write(self._iterations, form.number(count + 1, _COUNT))
+
+    def _plans_of(self, variables):
+        if self._hooked and not self.built:
+            self.build(variables)
+        if self._groups is not None:
+            self._groups.meet(variables)
+        return [self._plans.get(v.serial) or self._plan(v) for v in variables]
+
+    def _apply_with_options(self, grads, variables, plans, count, form):
+        if not all(plan.trainable for plan in plans):
+            chosen = [i for i, plan in enumerate(plans) if plan.trainable]
+            grads, variables, plans = ([xs[i] for i in chosen] for xs in (grads, variables, plans))
+        if self.loss_scale_factor:
+            grads = [g / self.loss_scale_factor for g in grads]
+        due, updates, steps = True, count, self.gradient_accumulation_steps
+        if steps:
+            due, updates = is_multiple(count + 1, steps), count // steps
+            sums = [self._slot(v, "gradient_accumulator", _zeros) for v in variables]
+            if due:
+                grads = averaging.means(grads, sums, steps, form)
+            else:
+                averaging.accumulate(grads, sums, form)
+        if due and grads:
+            self._update_all(self._clipped(grads, plans), variables, plans, updates, form)
+        if self.use_ema:
+            self._average(updates, form)
+
+    def _average(self, updates, form):
+        """Move the averages of all variables met so far; overwrite the variables where due."""
+        variables = list(self._known.values())
+        averages = [self._slot(v, "average", _zeros) for v in variables]
+        averaging.update_averages(variables, averages, self.ema_momentum, updates, form)
+        every = self.ema_overwrite_frequency
+        if every and is_multiple(updates + 1, every):
+            for variable, average in zip(variables, averages):
+                form.write(variable, form.read(average))
+
+    def _clipped(self, grads, plans):
+        if self._groups is not None and any(plan.clip for plan in plans):
+            shared = [g for g, plan in zip(grads, plans) if plan.clip is None]
+            rest = iter(self._clipped_alike(shared))
+            return [
+                next(rest) if plan.clip is None else _clip(g, *plan.clip)
+                for g, plan in zip(grads, plans)
+            ]
+        return self._clipped_alike(grads)
+
+    def _clipped_alike(self, grads):
+        if self.clipnorm:
+            return [clipping.by_norm(g, self.clipnorm) for g in grads]
+        if self.clipvalue:
+            return [clipping.by_value(g, self.clipvalue) for g in grads]
+        if self.global_clipnorm and grads:
+            return clipping.by_global_norm(grads, self.global_clipnorm)
+        return grads
+
+    def _update_all(self, grads, variables, plans, updates, form):
+        step = updates + 1
+        if self.shared:
+            self._share(variables[0].array.dtype, step, form)
+        numbers = {}  # kind -> lr, step and what is shared, in the kind's dtype
+        prepared = {}  # what each program makes of them
+        hooked = self._hooked
+        for grad, variable, plan in zip(grads, variables, plans):
+            kind, program = plan.kind, plan.program
+            if kind not in numbers:
+                numbers[kind] = self._numbers(kind, step, form)
+            if program is not None and form is Arrays:
+                if (program, kind) not in prepared:
+                    prepared[program, kind] = program.prepare(*numbers[kind])
+                self._update_in_place(variable, grad, plan, prepared[program, kind])
+            elif hooked:
+                self._update_by_hook(variable, grad, plan, numbers[kind], form)
+            elif plan.bare and form is Arrays:  # plain descent on a number: nothing else to do
+                variable.hold(self.update(variable.array, grad, None, *numbers[kind]))
+            else:
+                self._update_as_written(variable, grad, plan, numbers[kind], form)
+
+    def _numbers(self, kind, step, form):
+        rate, dtype = self._kinds[kind]
+        if not self.shared:
+            return form.cast(self._rate_now(rate, form), dtype), form.number(step, dtype)
+        shared = [form.cast(form.read(v), dtype) for v in self._shared.values()]
+        return [form.cast(self._rate_now(rate, form), dtype), form.number(step, dtype), *shared]
+
+    def _kind(self, rate, dtype):
+        for place, (known, of) in enumerate(self._kinds):
+            if of == dtype and type(known) is type(rate) and known == rate:
+                return place
+        self._kinds.append((rate, dtype))
+        return len(self._kinds) - 1
+
+    def _plan(self, variable):
+        """What is done with a variable, found out at its first update."""
+        names, dtype = tuple(self.slots_of(variable)), variable.array.dtype
+        rules = {} if self._groups is None else self._groups.settings(variable)
+        decay = rules.get("weight_decay", self._decay_of(variable))
+        decay = decay if decay and self._decays(variable) else None
+        ways = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
+        clip = next(((way, rules[name]) for name, way in ways if name in rules), None)
+        if self._hooked or not variable.array.ndim:  # 0-d: as written is faster
+            program = None
+        else:
+            program = self._program(dtype, decay, names)
+        for name in names:
+            self._slot(variable, name)
+        kind = self._kind(rules.get("learning_rate"), dtype)
+        plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True))
+        self._known[variable.serial] = variable
+        self._plans[variable.serial] = plan
+        return plan
+
+
+def _zeros(_name, value):
+    return np.zeros(value.shape, value.dtype)
+
+
+def _clip(grad, way, limit):
+    return way(grad, limit) if limit else grad

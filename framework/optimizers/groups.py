@@ -1,0 +1,206 @@
+"""Groups: rules that give some variables a learning rate, decay or clipping of their own.
+
+    Adam(1e-3, groups={"encoder/*": {"learning_rate": 1e-5}, "*/bias": {"weight_decay": 0}})
+
+A key is a pattern (as in `fnmatch`) on paths, a layer or model, or a predicate
+`wants(variable)`; with keys other than patterns give a list of pairs. Later rules win.
+"""
+
+import difflib
+import fnmatch
+import weakref
+
+from framework.core.configurable import serialize_value
+from framework.core.errors import InvalidArgumentError, suggest
+from framework.optimizers import paths
+from framework.optimizers.schedules import as_rate
+
+
+def _not_negative(value):
+    if value is None:
+        return None
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not float(value) >= 0:
+        raise InvalidArgumentError("expected None or a number >= 0")
+    return float(value)
+
+
+def _truth(value):
+    if not isinstance(value, bool):
+        raise InvalidArgumentError("expected True or False")
+    return value
+
+
+SETTINGS = {
+    "learning_rate": as_rate,
+    "weight_decay": _not_negative,
+    "clipnorm": _not_negative,
+    "clipvalue": _not_negative,
+    "trainable": _truth,
+}
+"""What a rule may set, and what makes a value of it out of what was given."""
+
+
+def as_rules(groups):
+    """The rules of `groups` as a list of pairs (key, settings), checked; None where there are none.
+
+    Raises:
+        TypeError, ValueError: a key or a setting that there is not.
+    """
+    if groups is None:
+        return None
+    pairs = groups.items() if isinstance(groups, dict) else groups
+    try:
+        pairs = [(key, dict(settings)) for key, settings in pairs]
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            "expected a dict {pattern: settings} or a list of pairs (pattern, settings), where "
+            'settings is a dict like {"learning_rate": 1e-4}'
+        ) from None
+    return [(_key(key), _settings(key, settings)) for key, settings in pairs] or None
+
+
+def _key(key):
+    if isinstance(key, str) or paths.is_holder(key) or callable(key):
+        return key
+    raise InvalidArgumentError(
+        f"a key must be a pattern, a layer or a predicate of variables, got {key!r}"
+    )
+
+
+def _settings(key, settings):
+    checked = {}
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise InvalidArgumentError(
+                f"{key!r} sets {name!r}, which is no setting of a group{suggest(name, SETTINGS)}"
+            )
+        try:
+            checked[name] = SETTINGS[name](value)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"{key!r} sets {name}={value!r}: {error}") from None
+    if checked.get("clipnorm") and checked.get("clipvalue"):
+        raise InvalidArgumentError(f"{key!r} sets clipnorm and clipvalue; only one can be")
+    return checked
+
+
+def serialize_rules(rules):
+    """Rules as plain values, where all keys are patterns."""
+    if rules is None:
+        return None
+    for key, _ in rules:
+        if not isinstance(key, str):
+            raise InvalidArgumentError(
+                f"groups: the key {key!r} cannot be saved; use a pattern such as 'encoder/*'."
+            )
+    return [
+        [key, {name: serialize_value(v) for name, v in settings.items()}] for key, settings in rules
+    ]
+
+
+class Groups:
+    """Rules, and the paths of the variables that they are about.
+
+    Args:
+        rules: what `as_rules` gave.
+    """
+
+    def __init__(self, rules):
+        self.rules = rules
+        self._root = None
+        self._paths = {}  # serial -> (path, variable)
+
+    def bind(self, root):
+        """Paths start at `root` from now on."""
+        self._root = weakref.ref(root)  # a model holds its optimizer: this way is no cycle
+        self._paths = {}
+        found = paths.paths_in(root)
+        if found:  # a model may get its variables later
+            self._paths = found
+            self.check()
+
+    def meet(self, variables):
+        """Find the paths of variables that are not known yet."""
+        if all(v.serial in self._paths for v in variables):
+            return
+        first = not self._paths
+        root = None if self._root is None else self._root()
+        found = {} if root is None else paths.paths_in(root)
+        missing = [v for v in variables if v.serial not in found]
+        self._paths.update(found if not missing else {**paths.holders_of(missing), **found})
+        if first:
+            self.check()
+
+    def path(self, variable):
+        """The path that patterns are matched against."""
+        return self._paths[variable.serial][0]
+
+    def settings(self, variable):
+        """What the rules set for a variable: {} where none is about it."""
+        merged = {}
+        for key, settings in self.rules:
+            if _matches(key, self.path(variable), variable):
+                merged.update(settings)
+                if {"clipnorm", "clipvalue"} & settings.keys():  # one way of clipping: the later
+                    for name in {"clipnorm", "clipvalue"} - settings.keys():
+                        merged.pop(name, None)
+        return merged
+
+    def check(self):
+        """An error for a rule that is about no variable."""
+        for key, _ in self.rules:
+            if not any(_matches(key, path, v) for path, v in self._paths.values()):
+                raise InvalidArgumentError(
+                    f"groups: the rule {key!r} matches no variable{self._near(key)} "
+                    f"The paths are {', '.join(path for path, _ in self._paths.values())}."
+                )
+
+    def _near(self, key):
+        if not isinstance(key, str):
+            return "."
+        known = dict.fromkeys(path for path, _ in self._paths.values())
+        for path in list(known):
+            parts = path.split("/")
+            known.update(dict.fromkeys("/".join([*parts[:n], "*"]) for n in range(1, len(parts))))
+            known.update(dict.fromkeys("/".join(["*", *parts[n:]]) for n in range(1, len(parts))))
+        near = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
+        return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+
+
+def _matches(key, path, variable):
+    if isinstance(key, str):
+        return fnmatch.fnmatchcase(path, key)
+    if paths.is_holder(key):
+        return any(v is variable for v in key.variables)
+    return bool(key(variable))
+
+
+def layerwise_decay(model, rate, decay):
+    """Groups in which each layer's rate is `decay` times that of the layer after it.
+
+    The last layer with variables trains at `rate`. For fine-tuning: Howard & Ruder 2018,
+    arXiv:1801.06146, section 3.2.
+
+    Args:
+        model: a built model; its `layers` count from its inputs to its outputs.
+        rate: a number.
+        decay: a number in (0, 1].
+
+    Example:
+        >>> import framework as tf
+        >>> from framework import keras
+        >>> model = keras.Sequential([keras.layers.Dense(2, name=n) for n in ("first", "last")])
+        >>> model.build((None, 3))
+        >>> layerwise_decay(model, 0.1, 0.5)
+        {'first/*': {'learning_rate': 0.05}, 'last/*': {'learning_rate': 0.1}}
+    """
+    layers = [layer for layer in model.layers if layer.variables]
+    if not layers:
+        raise InvalidArgumentError(
+            "layerwise_decay: the model has no variables yet; build it first: "
+            "model.build(input_shape)."
+        )
+    depths = range(len(layers) - 1, -1, -1)
+    return {
+        f"{layer.name}/*": {"learning_rate": float(rate * decay**depth)}
+        for layer, depth in zip(layers, depths)
+    }

@@ -1,0 +1,67 @@
+"""Gradients as they come from users: converted, checked against their variables, or missing."""
+
+import warnings
+
+import numpy as np
+
+from framework.autodiff import explain
+from framework.core import dtypes
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+
+
+def as_gradient(grad):
+    """A gradient given as a variable, IndexedSlices or array, as a tensor."""
+    if isinstance(grad, CoreVariable):
+        return grad.read()
+    if hasattr(grad, "_as_tensor"):
+        return grad._as_tensor()
+    if hasattr(grad, "array"):
+        return grad
+    if isinstance(grad, (np.ndarray, np.generic, int, float)):
+        return Tensor(np.asarray(grad, getattr(grad, "dtype", dtypes.floatx().np)))
+    raise InvalidArgumentError(
+        f"apply_gradients: a gradient must be a tensor or None, got {type(grad).__name__}. "
+        "Expected pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def misfit(grad, variable):
+    """The error for a gradient of another shape or dtype than its variable."""
+    aspect, error = ("dtype", DTypeError)
+    if grad.array.shape != variable.array.shape:
+        aspect, error = ("shape", ShapeError)
+    return error(
+        f"apply_gradients: the gradient of {path_of(variable)!r} has {aspect} "
+        f"{getattr(grad.array, aspect)}, the variable {getattr(variable.array, aspect)}."
+    )
+
+
+def path_of(variable):
+    """What a variable is called in messages."""
+    return getattr(variable, "path", None) or variable.name
+
+
+def present(grads, variables):
+    """The two lists without the gradients that are None, of which a warning or error tells."""
+    missing = [v for g, v in zip(grads, variables, strict=True) if g is None]
+    kept = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
+    _report_missing(missing, kept)
+    return [g for g, _ in kept], [v for _, v in kept]
+
+
+def _report_missing(missing, grads):
+    names = ", ".join(repr(path_of(v)) for v in missing)
+    reason = explain.missing(missing)
+    if not grads:
+        reason = reason or "the loss does not depend on them through ops that the tape recorded"
+        raise InvalidArgumentError(
+            f"No gradients provided for any variable: {names}. {reason[0].upper()}{reason[1:]}."
+        )
+    reason = f": {reason}" if reason else ""
+    warnings.warn(
+        f"Gradients do not exist for variables {names} when minimizing the loss{reason}. Leave "
+        "them out of the gradient's sources if that is meant.",
+        stacklevel=5,
+    )

@@ -1,0 +1,86 @@
+"""Paths of variables from the object that holds them: "encoder/dense/kernel".
+
+Layers are known by what they have: their folder and this one do not import each other.
+"""
+
+from framework.core import nest
+from framework.core.module import Module, living
+from framework.core.variable import CoreVariable
+
+
+def paths_in(root):
+    """{serial: (path, variable)} of every variable in a layer, model or Module, frozen ones too.
+
+    A path is made of the layers' names, a Module's attributes and the variable's own name.
+    """
+    found = {}
+    _visit(root, (), found, set())
+    return found
+
+
+def _visit(holder, prefix, found, visited):
+    if id(holder) in visited:
+        return
+    visited.add(id(holder))
+    for name, variable in _own_variables(holder):
+        found.setdefault(variable.serial, ("/".join([*prefix, name]), variable))
+    for name, part in _parts(holder):
+        _visit(part, (*prefix, name), found, visited)
+
+
+def _own_variables(holder):
+    if isinstance(holder, Module):
+        return [(name, v) for name, v in _attributes(holder) if isinstance(v, CoreVariable)]
+    return [(v.name, v) for v in (*holder._trainable_variables, *holder._non_trainable_variables)]
+
+
+def _parts(holder):
+    if isinstance(holder, Module):
+        return [(name, part) for name, part in _attributes(holder) if is_holder(part)]
+    return [(part.name, part) for part in (*holder._layers, *holder._modules)]
+
+
+def _attributes(module):
+    """What the attributes of a Module hold, by name: "w", and "stack/0" of a list."""
+    for name, value in sorted(vars(module).items()):
+        for index, leaf in enumerate(nest.flatten(value)):
+            yield (f"{name}/{index}" if nest.is_nested(value) else name), leaf
+
+
+def is_holder(value):
+    """Whether `value` is a layer, a model or a Module."""
+    return isinstance(value, Module) or hasattr(type(value), "_flatten_layers")
+
+
+def holders_of(variables):
+    """The outermost layers, models and Modules that hold `variables`: {serial: (path, variable)}.
+
+    Of several that hold the same variable, the one that holds most of `variables` counts.
+    """
+    serials = {v.serial for v in variables}
+    holders = [(holder, paths_in(holder)) for holder in list(living)]
+    holders = [(holder, paths) for holder, paths in holders if not serials.isdisjoint(paths)]
+    inner = {id(part) for holder, _ in holders for part in _all_parts(holder)}
+    outer = [paths for holder, paths in holders if id(holder) not in inner]
+    found = {}
+    for paths in sorted(outer, key=lambda p: -len(serials.intersection(p))):
+        if any(serial in serials and serial not in found for serial in paths):
+            found = {**paths, **found}
+    for variable in variables:
+        found.setdefault(variable.serial, (own_name(variable), variable))
+    return found
+
+
+def _all_parts(holder):
+    waiting, seen = [part for _, part in _parts(holder)], []
+    while waiting:
+        part = waiting.pop()
+        if not any(part is known for known in seen):
+            seen.append(part)
+            waiting += [inner for _, inner in _parts(part)]
+    return seen
+
+
+def own_name(variable):
+    """The name of a variable that nothing holds."""
+    return variable.name.partition(":")[0]

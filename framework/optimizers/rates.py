@@ -1,0 +1,99 @@
+"""The learning rate of an optimizer: a number, a schedule or a callable, and its multiplier."""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.configurable import serialize_value
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable, KerasVariable
+from framework.optimizers.forms import Arrays, Tensors
+from framework.optimizers.schedules import LearningRateSchedule, as_rate
+
+_FLOAT = np.dtype(np.float32)
+
+
+class Rates:
+    """The part of an optimizer that knows its learning rates."""
+
+    def _begin_rates(self):
+        def number(value, name):
+            return KerasVariable(np.full((), value, _FLOAT), trainable=False, name=name)
+
+        self._learning_rate = number(0, "learning_rate")
+        self._multiplier = number(1, "learning_rate_multiplier")
+        self._schedule = None  # in the number's place: a schedule, or a callable
+
+    @property
+    def learning_rate(self):
+        """The present learning rate: a variable where it is a number, else a tensor.
+
+        Assigning a number, a schedule or a callable without arguments is always possible.
+        """
+        if self._schedule is None:
+            return self._learning_rate
+        return self._rate_now(None, Tensors)
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        try:
+            value = as_rate(value)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
+        if callable(value):
+            self._schedule = value
+            self._multiplier.assign(1.0)
+        else:
+            self._schedule = None
+            self._learning_rate.assign(value)
+
+    def scale_learning_rate(self, factor):
+        """Multiply all learning rates, the groups' too, by a factor, from the next update on.
+
+        A number is replaced by its multiple; a schedule or callable goes on, its rates multiplied.
+        This is what callbacks that lower the rate do.
+
+        Example:
+            >>> from framework.optimizers import SGD
+            >>> optimizer = SGD(0.5)
+            >>> optimizer.scale_learning_rate(0.5)
+            >>> float(optimizer.learning_rate)
+            0.25
+        """
+        self._multiplier.assign(self._multiplier * float(factor))
+        self._learning_rate.assign(self._learning_rate * float(factor))
+
+    def _rate_now(self, rate, form):
+        """The present value of a rate, in float32.
+
+        Args:
+            rate: a group's number, schedule or callable; None for the optimizer's own.
+            form: `Arrays` or `Tensors`.
+        """
+        if rate is None:
+            if self._schedule is None:
+                return form.read(self._learning_rate)
+            rate = self._schedule
+        value = rate
+        if isinstance(rate, LearningRateSchedule):
+            count = form.read(self._iterations)
+            value = rate(count if form is Tensors else Tensor(count))
+        elif callable(rate):
+            value = rate()
+        return _in(form, value) * form.read(self._multiplier)
+
+    def _serialized_rate(self):
+        if self._schedule is not None:
+            return serialize_value(self._schedule)
+        return float(self._learning_rate.array)
+
+
+def _in(form, value):
+    """A rate, whatever gave it, in float32 and in a form."""
+    if isinstance(value, CoreVariable):
+        value = form.read(value)
+    if form is Arrays:
+        return np.asarray(getattr(value, "array", value), _FLOAT)
+    if type(value) is not Tensor:
+        return Tensor(np.asarray(value, _FLOAT))
+    return value if value.array.dtype == _FLOAT else cast(value, dtype=_FLOAT)

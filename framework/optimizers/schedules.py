@@ -1,0 +1,332 @@
+"""Learning rates that change with the number of updates done."""
+
+import math
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.configurable import Configurable, serialize_value
+from framework.core.errors import InvalidArgumentError
+from framework.core.registry import Registry
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
+from framework.ops import elementwise
+from framework.ops.elementwise import ceil, cos, floor, log, maximum, minimum, select
+
+schedules = Registry("learning rate schedule")
+get = schedules.get
+
+
+def serialize(learning_rate_schedule):
+    """The config from which `deserialize` makes an equal schedule."""
+    return serialize_value(learning_rate_schedule)
+
+
+def deserialize(config, custom_objects=None):
+    """The schedule that `serialize` described.
+
+    Args:
+        config: what `serialize` gave.
+        custom_objects: classes of your own by name.
+    """
+    own = (custom_objects or {}).get(config.get("class_name"))
+    return get(config) if own is None else own.from_config(config["config"])
+
+
+class LearningRateSchedule(Configurable):
+    """Base of schedules: override `__call__(self, step)`, which gives the rate at a step.
+
+    `step` is the number of updates done, a tensor or a number; written in ops, the schedule can be
+    compiled with the step it belongs to.
+
+    Example:
+        >>> import framework as tf
+        >>> class Warmup(LearningRateSchedule):
+        ...     def __init__(self, rate, steps):
+        ...         self.rate, self.steps = rate, steps
+        ...     def __call__(self, step):
+        ...         return self.rate * tf.minimum(tf.cast(step, tf.float32) / self.steps, 1.0)
+        >>> float(Warmup(0.1, 10)(5))
+        0.05000000074505806
+    """
+
+    def __call__(self, step):
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(self, step).")
+
+    def get_config(self):
+        if self._own_init():
+            raise NotImplementedError(
+                f"{type(self).__name__} must define get_config() to be saved: it has an __init__ "
+                "of its own."
+            )
+        return super().get_config()
+
+
+class _Built(LearningRateSchedule):
+    """The built-in ones: `rate(step)` of a step in float32, an array or a tensor."""
+
+    def __call__(self, step):
+        if isinstance(step, CoreVariable):
+            step = step.read()
+        elif type(step) is not Tensor:
+            step = Tensor(np.asarray(getattr(step, "array", step)))
+        return self.rate(cast(step, dtype=_FLOAT))
+
+    def rate(self, step):
+        """The rate at a step."""
+        raise NotImplementedError(type(self).__name__)
+
+    def _positive(self, field):
+        if not getattr(self, field) > 0:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: {field} must be > 0, got {getattr(self, field)}."
+            )
+
+
+_FLOAT = np.dtype(np.float32)
+
+
+@schedules.add()
+class ExponentialDecay(_Built):
+    """`initial_learning_rate * decay_rate ** (step / decay_steps)`.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: after so many steps the rate is multiplied by `decay_rate`.
+        decay_rate: the factor.
+        staircase: only at whole multiples of `decay_steps`.
+        name: a string.
+
+    Example:
+        >>> float(ExponentialDecay(1.0, decay_steps=10, decay_rate=0.25)(5))
+        0.5
+    """
+
+    initial_learning_rate: float
+    decay_steps: int
+    decay_rate: float
+    staircase: bool = False
+    name: str = "ExponentialDecay"
+
+    def __post_init__(self):
+        self._positive("decay_steps")
+
+    def rate(self, step):
+        periods = step / self.decay_steps
+        if self.staircase:
+            periods = floor(periods)
+        return elementwise.power(self.decay_rate, periods) * self.initial_learning_rate
+
+
+@schedules.add()
+class InverseTimeDecay(_Built):
+    """`initial_learning_rate / (1 + decay_rate * step / decay_steps)`.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the unit of time, in steps.
+        decay_rate: how fast.
+        staircase: only at whole multiples of `decay_steps`.
+        name: a string.
+
+    Example:
+        >>> float(InverseTimeDecay(1.0, decay_steps=10, decay_rate=1.0)(10))
+        0.5
+    """
+
+    initial_learning_rate: float
+    decay_steps: int
+    decay_rate: float
+    staircase: bool = False
+    name: str = "InverseTimeDecay"
+
+    def __post_init__(self):
+        self._positive("decay_steps")
+
+    def rate(self, step):
+        periods = step / self.decay_steps
+        if self.staircase:
+            periods = floor(periods)
+        return self.initial_learning_rate / (periods * self.decay_rate + 1)
+
+
+@schedules.add()
+class PiecewiseConstantDecay(_Built):
+    """One value up to and including each boundary, the last one after them.
+
+    Args:
+        boundaries: increasing steps.
+        values: rates, one more than boundaries.
+        name: a string.
+
+    Example:
+        >>> rate = PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])
+        >>> [float(rate(step)) for step in (10, 11, 21)]
+        [1.0, 0.5, 0.25]
+    """
+
+    boundaries: list
+    values: list
+    name: str = "PiecewiseConstant"
+
+    def __post_init__(self):
+        if len(self.boundaries) != len(self.values) - 1:
+            raise InvalidArgumentError(
+                f"PiecewiseConstantDecay: expected one value more than boundaries, got "
+                f"{len(self.boundaries)} boundaries and {len(self.values)} values."
+            )
+
+    def rate(self, step):
+        found = step * 0 + self.values[-1]
+        for boundary, value in zip(reversed(self.boundaries), reversed(self.values[:-1])):
+            found = select(elementwise.less_equal(step, boundary), value, found)
+        return found
+
+
+@schedules.add()
+class PolynomialDecay(_Built):
+    """From one rate to another along a power of the time left.
+
+    `(initial - end) * (1 - step / decay_steps) ** power + end`, and `end` from `decay_steps` on.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the length of the way.
+        end_learning_rate: the rate at its end.
+        power: 1 for a straight line.
+        cycle: begin again, with the way lengthened to the next multiple of `decay_steps`.
+        name: a string.
+
+    Example:
+        >>> float(PolynomialDecay(1.0, decay_steps=10, end_learning_rate=0.5)(5))
+        0.75
+    """
+
+    initial_learning_rate: float
+    decay_steps: int
+    end_learning_rate: float = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    name: str = "PolynomialDecay"
+
+    def __post_init__(self):
+        self._positive("decay_steps")
+
+    def rate(self, step):
+        length = step * 0 + self.decay_steps
+        if self.cycle:
+            length = length * maximum(ceil(step / self.decay_steps), 1.0)
+        else:
+            step = minimum(step, length)
+        left = elementwise.power(1 - step / length, self.power)
+        return left * (self.initial_learning_rate - self.end_learning_rate) + self.end_learning_rate
+
+
+@schedules.add()
+class CosineDecay(_Built):
+    """Half a cosine from the initial rate down to `alpha` times it, after a linear warm-up.
+
+    Loshchilov & Hutter 2016, arXiv:1608.03983, without the restarts.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        decay_steps: the length of the half cosine.
+        alpha: the last rate, as a share of the highest.
+        name: a string.
+        warmup_target: the rate at the end of the warm-up, from where the cosine goes down; no
+            warm-up where None.
+        warmup_steps: the length of the warm-up.
+
+    Example:
+        >>> float(CosineDecay(1.0, decay_steps=10)(5))
+        0.5
+    """
+
+    initial_learning_rate: float
+    decay_steps: int
+    alpha: float = 0.0
+    name: str = "CosineDecay"
+    warmup_target: float = None
+    warmup_steps: int = 0
+
+    def __post_init__(self):
+        self._positive("decay_steps")
+
+    def rate(self, step):
+        if self.warmup_target is None:
+            return self._cosine(step, self.initial_learning_rate)
+        decayed = self._cosine(step - self.warmup_steps, self.warmup_target)
+        if not self.warmup_steps:
+            return decayed
+        rise = self.warmup_target - self.initial_learning_rate
+        warming = step / self.warmup_steps * rise + self.initial_learning_rate
+        return select(elementwise.less(step, self.warmup_steps), warming, decayed)
+
+    def _cosine(self, step, highest):
+        done = minimum(step, self.decay_steps) / self.decay_steps
+        return ((1 + cos(done * math.pi)) * 0.5 * (1 - self.alpha) + self.alpha) * highest
+
+
+@schedules.add()
+class CosineDecayRestarts(_Built):
+    """Half cosines one after another: Loshchilov & Hutter 2016, arXiv:1608.03983.
+
+    Args:
+        initial_learning_rate: the rate at step 0.
+        first_decay_steps: the length of the first half cosine.
+        t_mul: each one is so many times as long as the one before.
+        m_mul: and begins at so many times its highest rate.
+        alpha: the lowest rate, as a share of the initial one.
+        name: a string.
+
+    Example:
+        >>> float(CosineDecayRestarts(1.0, first_decay_steps=10, m_mul=0.5)(10))
+        0.5
+    """
+
+    initial_learning_rate: float
+    first_decay_steps: int
+    t_mul: float = 2.0
+    m_mul: float = 1.0
+    alpha: float = 0.0
+    name: str = "SGDRDecay"
+
+    def __post_init__(self):
+        self._positive("first_decay_steps")
+
+    def rate(self, step):
+        time = step / self.first_decay_steps
+        if self.t_mul == 1.0:
+            restarts = floor(time)
+            done = time - restarts
+        else:  # the lengths are a geometric series
+            growth = np.float32(self.t_mul)
+            restarts = floor(log(1 - time * (1 - growth)) / np.log(growth))
+            length = elementwise.power(growth, restarts)
+            done = (time - (1 - length) / (1 - growth)) / length
+        highest = elementwise.power(np.float32(self.m_mul), restarts)
+        wave = highest * (1 + cos(done * math.pi)) * 0.5
+        return (wave * (1 - self.alpha) + self.alpha) * self.initial_learning_rate
+
+
+# ---- learning rates as optimizers take them ------------------------------------------------------
+
+
+def as_rate(value):
+    """A learning rate as optimizers keep it: a float, a schedule, or a callable without arguments.
+
+    Raises:
+        ValueError: it is none of these, or negative.
+    """
+    if isinstance(value, dict):
+        return deserialize(value)
+    if callable(value):
+        return value
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__"):
+        raise InvalidArgumentError(
+            "expected a number, a LearningRateSchedule or a callable without arguments, got "
+            f"{type(value).__name__}"
+        )
+    if float(value) < 0:
+        raise InvalidArgumentError("expected a number >= 0")
+    return float(value)
