@@ -39,6 +39,7 @@ _NAMES = _table({
         clip_by_global_norm clip_by_norm clip_by_value matmul norm tensordot""",
     "framework.functions.control": """
         case cond foldl foldr map_fn scan switch_case while_loop""",
+    "framework.functions.counting": "searchsorted unique unique_with_counts",
     "framework.functions.creation": """
         constant convert_to_tensor eye fill is_tensor linspace one_hot ones ones_like range zeros
         zeros_like""",
@@ -48,7 +49,7 @@ _NAMES = _table({
         multiply negative not_equal pow realdiv round saturate_cast scalar_mul sigmoid sign sin sinh
         sqrt square subtract tan tanh truediv truncatediv truncatemod""",
     "framework.functions.indexing": """
-        argsort boolean_mask gather gather_nd sequence_mask slice sort where""",
+        argsort boolean_mask gather sequence_mask slice sort where""",
     "framework.functions.linalg": "eig eigvals einsum matrix_square_root=sqrtm",
     "framework.functions.initializers": "constant_initializer",
     "framework.functions.movement": """
@@ -56,9 +57,14 @@ _NAMES = _table({
         reshape reverse roll shape size split squeeze stack tile transpose unstack""",
     "framework.functions.printing": "print",
     "framework.functions.python": "gradients hessians numpy_function py_function",
+    "framework.functions.parts": "complex",
     "framework.functions.reduction": """
         argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
         reduce_min reduce_prod reduce_sum""",
+    "framework.functions.scattering": """
+        dynamic_partition dynamic_stitch gather_nd scatter_nd strided_slice tensor_scatter_nd_add
+        tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update
+        unravel_index""",
     "framework.initializers": """
         ones_initializer=Ones random_normal_initializer=RandomNormal
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
@@ -111,6 +117,9 @@ if TYPE_CHECKING:
         case as case, cond as cond, foldl as foldl, foldr as foldr, map_fn as map_fn, scan as scan,
         switch_case as switch_case, while_loop as while_loop,
     )  # fmt: skip
+    from framework.functions.counting import (
+        searchsorted as searchsorted, unique as unique, unique_with_counts as unique_with_counts,
+    )  # fmt: skip
     from framework.functions.creation import (
         constant as constant, convert_to_tensor as convert_to_tensor, eye as eye, fill as fill,
         is_tensor as is_tensor, linspace as linspace, one_hot as one_hot, ones as ones,
@@ -129,7 +138,7 @@ if TYPE_CHECKING:
         tanh as tanh, truediv as truediv, truncatediv as truncatediv, truncatemod as truncatemod,
     )  # fmt: skip
     from framework.functions.indexing import (
-        argsort as argsort, boolean_mask as boolean_mask, gather as gather, gather_nd as gather_nd,
+        argsort as argsort, boolean_mask as boolean_mask, gather as gather,
         sequence_mask as sequence_mask, slice as slice, sort as sort, where as where,
     )  # fmt: skip
     from framework.functions.linalg import (
@@ -144,6 +153,7 @@ if TYPE_CHECKING:
         squeeze as squeeze, stack as stack, tile as tile, transpose as transpose,
         unstack as unstack,
     )  # fmt: skip
+    from framework.functions.parts import complex as complex
     from framework.functions.printing import print as print
     from framework.functions.python import (
         gradients as gradients, hessians as hessians, numpy_function as numpy_function,
@@ -154,6 +164,15 @@ if TYPE_CHECKING:
         reduce_any as reduce_any, reduce_logsumexp as reduce_logsumexp, reduce_max as reduce_max,
         reduce_mean as reduce_mean, reduce_min as reduce_min, reduce_prod as reduce_prod,
         reduce_sum as reduce_sum,
+    )  # fmt: skip
+    from framework.functions.scattering import (
+        dynamic_partition as dynamic_partition, dynamic_stitch as dynamic_stitch,
+        gather_nd as gather_nd, scatter_nd as scatter_nd, strided_slice as strided_slice,
+        tensor_scatter_nd_add as tensor_scatter_nd_add,
+        tensor_scatter_nd_max as tensor_scatter_nd_max,
+        tensor_scatter_nd_min as tensor_scatter_nd_min,
+        tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+        tensor_scatter_nd_update as tensor_scatter_nd_update, unravel_index as unravel_index,
     )  # fmt: skip
     from framework.initializers import (
         Ones as ones_initializer,

@@ -1,5 +1,10 @@
 """tf.math: arithmetic, comparisons, elementary functions, reductions."""
 
+from framework.functions.counting import (
+    bincount as bincount, confusion_matrix as confusion_matrix,
+    invert_permutation as invert_permutation, is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+)  # fmt: skip
 from framework.functions.elementwise import (
     abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,
     asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, ceil as ceil, cos as cos,
@@ -10,7 +15,7 @@ from framework.functions.elementwise import (
     log_sigmoid as log_sigmoid, logical_and as logical_and, logical_not as logical_not,
     logical_or as logical_or, logical_xor as logical_xor, maximum as maximum, minimum as minimum,
     mod as mod, multiply as multiply, multiply_no_nan as multiply_no_nan, negative as negative,
-    not_equal as not_equal, pow as pow, reciprocal as reciprocal,
+    not_equal as not_equal, polyval as polyval, pow as pow, reciprocal as reciprocal,
     reciprocal_no_nan as reciprocal_no_nan, rint as rint, round as round, rsqrt as rsqrt,
     scalar_mul as scalar_mul, sigmoid as sigmoid, sign as sign, sin as sin, sinh as sinh,
     sqrt as sqrt, square as square, squared_difference as squared_difference,
@@ -22,11 +27,28 @@ from framework.functions.neural import (
     softmax as softmax, softplus as softplus, softsign as softsign,
     top_k as top_k,
 )  # fmt: skip
+from framework.functions.parts import (
+    angle as angle, conj as conj, imag as imag, real as real,
+)  # fmt: skip
 from framework.functions.reduction import (
-    argmax as argmax, argmin as argmin, count_nonzero as count_nonzero, cumsum as cumsum,
+    argmax as argmax, argmin as argmin, count_nonzero as count_nonzero, cumprod as cumprod,
+    cumsum as cumsum, cumulative_logsumexp as cumulative_logsumexp,
     reduce_all as reduce_all, reduce_any as reduce_any,
     reduce_euclidean_norm as reduce_euclidean_norm, reduce_logsumexp as reduce_logsumexp,
     reduce_max as reduce_max, reduce_mean as reduce_mean, reduce_min as reduce_min,
     reduce_prod as reduce_prod, reduce_std as reduce_std, reduce_sum as reduce_sum,
     reduce_variance as reduce_variance, zero_fraction as zero_fraction,
+)  # fmt: skip
+from framework.functions.segments import (
+    segment_max as segment_max, segment_mean as segment_mean, segment_min as segment_min,
+    segment_prod as segment_prod, segment_sum as segment_sum,
+    unsorted_segment_max as unsorted_segment_max, unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min, unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
+)  # fmt: skip
+from framework.functions.special import (
+    bessel_i0 as bessel_i0, bessel_i0e as bessel_i0e, bessel_i1 as bessel_i1,
+    bessel_i1e as bessel_i1e, digamma as digamma, erfc as erfc, erfcinv as erfcinv,
+    erfinv as erfinv, lbeta as lbeta, lgamma as lgamma, ndtri as ndtri,
 )  # fmt: skip

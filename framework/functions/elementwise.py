@@ -389,6 +389,28 @@ def log_sigmoid(x, name=None):
     return ops.negative(ops.softplus(ops.negative(floating(x, "log_sigmoid"))))
 
 
+def polyval(coeffs, x, name=None):
+    """The polynomial with the given coefficients, the highest power first, by Horner's rule.
+
+    Args:
+        coeffs: a list of numbers or tensors.
+        x: where it is evaluated.
+
+    >>> import framework as tf
+    >>> tf.math.polyval([2.0, 3.0, 1.0], 2.0).numpy()
+    np.float32(15.0)
+    """
+    if not isinstance(coeffs, (list, tuple)):
+        raise InvalidArgumentError(f"polyval: `coeffs` must be a list, got {coeffs!r}.")
+    x = tensor(x)
+    if not coeffs:
+        return ops.multiply(x, 0)
+    value = strict(coeffs[0], x)[0]
+    for coefficient in coeffs[1:]:
+        value = ops.add(ops.multiply(value, x), strict(coefficient, x)[0])
+    return tensor(value)
+
+
 # ---- dtypes --------------------------------------------------------------------------------------
 
 

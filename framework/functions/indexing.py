@@ -103,26 +103,6 @@ def _batch_gather(x, indices, axis, batch_dims):
     return ops.transpose(found, perm=order)
 
 
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """Elements or slices of `params` at the index tuples in the last axis of `indices`.
-
-    >>> import framework as tf
-    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
-    array([2, 3], dtype=int32)
-    """
-    if batch_dims:
-        raise InvalidArgumentError("gather_nd: batch_dims is not supported; use gather.")
-    x, places = tensor(params), np.asarray(tensor(indices))
-    if places.shape[-1] > x.ndim:
-        raise ShapeError(
-            f"gather_nd: index tuples of length {places.shape[-1]} into a tensor of rank {x.ndim}."
-        )
-    columns = np.moveaxis(places, -1, 0)
-    for axis, column in enumerate(columns):
-        _check_range(Tensor(column), x.shape[axis], axis, "gather_nd")
-    return ops.getitem(x, index=tuple(columns)) if len(columns) else elementwise.identity(x)
-
-
 def slice(input_, begin, size, name=None):
     """The block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
 

@@ -6,7 +6,7 @@ from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, tensor
 from framework.core.errors import DTypeError
-from framework.ops import elementwise, movement
+from framework.ops import elementwise
 from framework.ops import reduction as ops
 
 
@@ -148,18 +148,29 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy()
     (array([1, 3, 6], dtype=int32), array([0, 1, 3], dtype=int32))
     """
-    x = tensor(x)
-    axis = one_axis(axis, x.ndim, "cumsum")
-    total = ops.cumsum(x, axis=axis, reverse=bool(reverse))
-    return _shifted(total, axis, reverse) if exclusive else total
+    return _along(ops.cumsum, tensor(x), axis, exclusive, reverse, 0, "cumsum")
 
 
-def _shifted(x, axis, reverse):
-    """One place on along the axis, zero first."""
-    if x.shape[axis] == 0:
-        return x
-    keep = slice(1, None) if reverse else slice(None, -1)
-    kept = movement.getitem(x, index=(*[slice(None)] * axis, keep))
-    widths = [(0, 0)] * x.ndim
-    widths[axis] = (0, 1) if reverse else (1, 0)
-    return movement.pad(kept, widths=tuple(widths))
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Products of the elements so far along `axis`; the arguments are those of `cumsum`.
+
+    >>> import framework as tf
+    >>> tf.math.cumprod([2, 3, 4]).numpy(), tf.math.cumprod([2, 3, 4], exclusive=True).numpy()
+    (array([ 2,  6, 24], dtype=int32), array([1, 2, 6], dtype=int32))
+    """
+    return _along(ops.cumprod, tensor(x), axis, exclusive, reverse, 1, "cumprod")
+
+
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    """log(cumsum(exp(x))) without overflow; the arguments are those of `cumsum`."""
+    x = floating(x, "cumulative_logsumexp")
+    return _along(
+        ops.cumulative_logsumexp, x, axis, exclusive, reverse, -np.inf, "cumulative_logsumexp"
+    )
+
+
+def _along(op, x, axis, exclusive, reverse, neutral, what):
+    """`op` along an axis; `exclusive` moves its result on by one place."""
+    axis = one_axis(axis, x.ndim, what)
+    y = op(x, axis=axis, reverse=bool(reverse))
+    return ops.shifted(y, axis=axis, reverse=bool(reverse), fill=neutral) if exclusive else y

@@ -7,7 +7,7 @@ import numpy as np
 from framework.core.doors import cast
 from framework.core.op import Op, no_derivative, reduction
 from framework.core.quiet import quiet
-from framework.ops.elementwise import equal, exp
+from framework.ops.elementwise import equal, exp, select
 from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, reshape, transpose
 
 
@@ -199,6 +199,31 @@ def _before(x, axis, reverse):
 cumprod = reduction(
     "cumprod", _cumulative(np.cumprod),
     lambda g, x, axis, reverse: _before(x, axis, reverse) * _scan_back(g, x, axis, reverse),
+    infer=lambda x, **_: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def _cumulative_logsumexp(x, *, axis, reverse):
+    if reverse:
+        return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis), axis)
+    return np.logaddexp.accumulate(x, axis)
+
+
+def _cumulative_logsumexp_vjp(g, x, y, axis, reverse):
+    """exp(x[j]) times the sum of g[k] exp(-y[k]) over k from j on, scaled: none overflows."""
+    after = shifted(y, axis=axis, reverse=not reverse, fill=np.inf)
+    step = exp(y - _unless_lowest(after))
+    return linear_scan(step, g, axis=axis, reverse=not reverse) * exp(x - _unless_lowest(y))
+
+
+def _unless_lowest(x):
+    """`x`, 0 where it is -inf: a difference to -inf is -inf then, and not NaN."""
+    return select(equal(x, -np.inf), 0.0, x)
+
+
+# log of the running sums of exp(x)
+cumulative_logsumexp = reduction(
+    "cumulative_logsumexp", quiet(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
     infer=lambda x, **_: (x.shape, x.dtype),
 )  # fmt: skip
 

@@ -30,6 +30,7 @@ NAMES = sorted(table)
 DIFFERENTIABLE = [
     n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only
 ]
+BY_VALUE = {"partition_places", "stitch_places", "unique"}  # values decide how long the result is
 each_op = pytest.mark.parametrize("name", NAMES)
 each_differentiable_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
 
@@ -199,7 +200,8 @@ def test_symbolic_calls_know_shape_and_dtype(name):
         made = d.several(table[name](*symbolic_arguments(sample.args, ()), **sample.attrs))
         for y, k in zip(real, made, strict=True):
             assert isinstance(k, KerasTensor)
-            assert k.shape == y.shape
+            assert k.shape == y.shape or name in BY_VALUE
+            assert len(k.shape) == y.ndim
             assert k.dtype == y.dtype
 
 

@@ -1,0 +1,196 @@
+"""Counting, searching, and what is unique."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.doors import cast, strict_all, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.ops import counting as ops
+from framework.ops import elementwise, movement, reduction
+
+
+class Unique(NamedTuple):
+    """What `unique` returns."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """What `unique_with_counts` returns."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor
+
+
+def unique(x, out_idx=dtypes.int32, name=None):
+    """The different elements of a 1-d tensor, in order, and for each element which of them it is.
+
+    >>> import framework as tf
+    >>> y, idx = tf.unique([3, 1, 3])
+    >>> y.numpy().tolist(), idx.numpy().tolist()
+    ([3, 1], [0, 1, 0])
+    """
+    return Unique(*_unique(x, out_idx, "unique")[:2])
+
+
+def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    """As `unique`, and how often each of the different elements occurs."""
+    return UniqueWithCounts(*_unique(x, out_idx, "unique_with_counts"))
+
+
+def _unique(x, out_idx, what):
+    x = tensor(x)
+    if x.ndim != 1:
+        raise ShapeError(f"{what}: needs a 1-d tensor, got shape {x.shape}. Reshape it to [-1].")
+    return ops.unique(x, dtype=dtypes.as_dtype(out_idx).np)
+
+
+def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+    """Where each of `values` would have to be put in to keep the order, along the last axis.
+
+    Args:
+        sorted_sequence: numbers that do not fall along the last axis.
+        values: a tensor of the same leading axes.
+        side: "left" or "right" of equal ones.
+        out_type: tf.int32 or tf.int64.
+
+    >>> import framework as tf
+    >>> tf.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
+    array([0, 1, 3], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise InvalidArgumentError(f"searchsorted: `side` must be 'left' or 'right', got {side!r}.")
+    x, values = strict_all(sorted_sequence, values)
+    if not x.ndim or not values.ndim or x.shape[:-1] != values.shape[:-1]:
+        raise ShapeError(
+            "searchsorted: `sorted_sequence` and `values` need the same leading axes before a "
+            f"last one, got shapes {x.shape} and {values.shape}."
+        )
+    return ops.searchsorted(x, values, side=side, dtype=dtypes.as_dtype(out_type).np)
+
+
+def bincount(
+    arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
+    binary_output=False,
+):  # fmt: skip
+    """How often each of the numbers 0, 1, 2, ... occurs.
+
+    Args:
+        arr: integers, not negative.
+        weights: what each counts, in the shape of `arr`; the result has their dtype.
+        minlength, maxlength: the least and the most numbers to count; larger ones are left out.
+        dtype: of the result, without weights.
+        axis: None or 0 for all together; -1 for each row along the last axis by itself.
+        binary_output: 1 for every number that occurs.
+
+    >>> import framework as tf
+    >>> tf.math.bincount([1, 1, 3]).numpy()
+    array([0, 2, 0, 1], dtype=int32)
+    """
+    x = tensor(arr)
+    if not x.dtype.is_integer:
+        x = _no_integers(x)
+    if axis not in (None, 0, -1):
+        raise InvalidArgumentError(f"bincount: `axis` must be None, 0 or -1, got {axis!r}.")
+    if weights is not None:
+        weights = tensor(weights)
+        if binary_output or weights.shape != x.shape:
+            raise InvalidArgumentError(
+                f"bincount: `weights` must have the shape {x.shape}, got {weights.shape}, and "
+                f"cannot be given with binary_output={binary_output}."
+            )
+    size = max(int(np.asarray(x).max(initial=-1)) + 1, int(minlength or 0))
+    size = size if maxlength is None else min(size, int(maxlength))
+    wanted = dtypes.as_dtype(dtype) if weights is None else weights.dtype
+    return ops.bincount(
+        x, weights, size=size, per_row=axis == -1, binary=bool(binary_output), dtype=wanted.np
+    )
+
+
+def _no_integers(x):
+    if x.array.size:
+        raise DTypeError(f"bincount: `arr` must hold integers, got {x.dtype}.")
+    return cast(x, dtype=np.dtype(np.int32))  # an empty list
+
+
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+):
+    """How often each class (row) was predicted to be each class (column).
+
+    Args:
+        labels, predictions: integers from 0 on, of one shape but for axes of size 1.
+        num_classes: by default the largest number, plus 1.
+        weights: what each counts.
+        dtype: of the result.
+
+    >>> import framework as tf
+    >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy()
+    array([[1, 0],
+           [1, 1]], dtype=int32)
+    """
+    labels, predictions = (
+        cast(movement.reshape(tensor(v), shape=(-1,)), dtype=np.dtype(np.int64))
+        for v in (labels, predictions)
+    )
+    if labels.shape != predictions.shape:
+        raise ShapeError(
+            f"confusion_matrix: {labels.shape[0]} labels for {predictions.shape[0]} predictions."
+        )
+    pair = {"labels": labels, "predictions": predictions}
+    lowest = min(int(v.array.min(initial=0)) for v in pair.values())
+    largest = max(int(v.array.max(initial=-1)) for v in pair.values())
+    size = largest + 1 if num_classes is None else int(num_classes)
+    if lowest < 0 or largest >= size:
+        wrong = next(k for k, v in pair.items() if (v.array < 0).any() or (v.array >= size).any())
+        raise InvalidArgumentError(
+            f"confusion_matrix: `{wrong}` must lie from 0 to {size - 1}, got {lowest} to {largest}."
+        )
+    if weights is not None:
+        weights = movement.reshape(tensor(weights), shape=(-1,))
+        weights = cast(weights, dtype=dtypes.as_dtype(dtype).np)
+    counts = ops.bincount(
+        labels * size + predictions, weights, size=size * size, per_row=False, binary=False,
+        dtype=dtypes.as_dtype(dtype).np,
+    )  # fmt: skip
+    return movement.reshape(counts, shape=(size, size))
+
+
+def invert_permutation(x, name=None):
+    """The permutation that undoes `x`: y[x[i]] = i.
+
+    >>> import framework as tf
+    >>> tf.math.invert_permutation([2, 0, 1]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    x = tensor(x)
+    if x.ndim != 1 or not x.dtype.is_integer:
+        raise ShapeError(
+            f"invert_permutation: needs a 1-d tensor of integers, got {x.dtype} of shape {x.shape}."
+        )
+    return ops.invert_permutation(x)
+
+
+# ---- order ---------------------------------------------------------------------------------------
+
+
+def is_non_decreasing(x, name=None):
+    """Whether no element is smaller than the one before, a 0-d boolean."""
+    return _pairs_are(elementwise.greater_equal, x)
+
+
+def is_strictly_increasing(x, name=None):
+    """Whether every element is larger than the one before, a 0-d boolean."""
+    return _pairs_are(elementwise.greater, x)
+
+
+def _pairs_are(compare, x):
+    flat = movement.reshape(tensor(x), shape=(-1,))
+    later = movement.getitem(flat, index=(slice(1, None),))
+    earlier = movement.getitem(flat, index=(slice(None, -1),))
+    return reduction.reduce_all(compare(later, earlier), axis=(0,), keepdims=False)

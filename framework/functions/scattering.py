@@ -1,0 +1,284 @@
+"""Reading and writing at index tuples; splitting into parts and putting together again."""
+
+import math
+
+import numpy as np
+
+from framework.core.doors import strict_all, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.functions.creation import sizes
+from framework.ops import elementwise, movement, scatter, segment
+from framework.ops.counting import unravel_index as _unravel_index
+
+_POLICIES = {"": False, "DEFAULT": False, "ERROR": False, "IGNORE": True}
+
+
+def _ignores(policy, what):
+    if policy not in _POLICIES:
+        raise InvalidArgumentError(
+            f"{what}: bad_indices_policy must be one of {list(_POLICIES)}, got {policy!r}."
+        )
+    return _POLICIES[policy]
+
+
+def _places(indices, shape, what, policy=""):
+    """Positions, laid flat, in a tensor whose first axes the tuples in `indices` go through."""
+    indices = tensor(indices)
+    if not indices.dtype.is_integer:
+        raise DTypeError(f"{what}: `indices` must be integers, got {indices.dtype}.")
+    if indices.ndim < 1 or indices.shape[-1] > len(shape):
+        raise ShapeError(
+            f"{what}: index tuples in the last axis of shape {indices.shape} do not go into a "
+            f"tensor of shape {tuple(shape)}."
+        )
+    front = tuple(shape[: indices.shape[-1]])
+    return scatter.places(indices, shape=front, what=what, ignore=_ignores(policy, what))
+
+
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """Elements or slices of `params` at the index tuples in the last axis of `indices`.
+
+    Args:
+        params: a tensor.
+        indices: integers, counted from 0.
+        batch_dims: how many leading axes both have in common; tuples go into the axes after them.
+        bad_indices_policy: "" or "ERROR"; "IGNORE" gives zeros at indices outside.
+
+    >>> import framework as tf
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    x, indices = tensor(params), tensor(indices)
+    batch = tuple(x.shape[:batch_dims])
+    if tuple(indices.shape[:batch_dims]) != batch:
+        raise ShapeError(
+            f"gather_nd: the first {batch_dims} sizes of shapes {x.shape} and {indices.shape} "
+            "differ."
+        )
+    inner = tuple(x.shape[batch_dims:])
+    places = _places(indices, inner, "gather_nd", bad_indices_policy)
+    depth = indices.shape[-1]
+    size = math.prod(inner[:depth])
+    if batch_dims:
+        starts = np.arange(math.prod(batch)) * size
+        starts = starts.reshape(*batch, *(1,) * (places.ndim - batch_dims))
+        places = elementwise.select(elementwise.less(places, 0), places, places + starts)
+    flat = movement.reshape(x, shape=(math.prod(batch) * size, *inner[depth:]))
+    return segment.segment_take(flat, places)
+
+
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+    """Zeros of `shape` with `updates` added at the index tuples in the last axis of `indices`.
+
+    Args:
+        indices: integers, counted from 0; what comes to the same place adds up.
+        updates: the elements or slices.
+        shape: of the result.
+        bad_indices_policy: "" or "ERROR"; "IGNORE" leaves out what lies outside.
+
+    >>> import framework as tf
+    >>> tf.scatter_nd([[1], [1]], [2, 3], [3]).numpy()
+    array([0, 5, 0], dtype=int32)
+    """
+    shape = sizes(shape, "scatter_nd")
+    return _sum(indices, tensor(updates), shape, bad_indices_policy, "scatter_nd")
+
+
+def _sum(indices, updates, shape, policy, what):
+    places, flat = _rows(indices, updates, shape, what, policy)
+    depth = len(shape) - (flat.ndim - 1)
+    total = segment.segment_sum(flat, places, count=math.prod(shape[:depth]))
+    return movement.reshape(total, shape=tuple(shape))
+
+
+def _rows(indices, updates, shape, what, policy=""):
+    """The positions as one axis, and the updates that belong to them as its rows."""
+    indices = tensor(indices)
+    places = _places(indices, shape, what, policy)
+    inner = tuple(shape[indices.shape[-1] :])
+    if tuple(updates.shape) != (*places.shape, *inner):
+        raise ShapeError(
+            f"{what}: `updates` needs shape {(*places.shape, *inner)} for indices of shape "
+            f"{indices.shape} into a tensor of shape {tuple(shape)}, got {updates.shape}."
+        )
+    n = math.prod(places.shape)
+    return movement.reshape(places, shape=(n,)), movement.reshape(updates, shape=(n, *inner))
+
+
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+    """A tensor with `updates` added at the index tuples in the last axis of `indices`.
+
+    >>> import framework as tf
+    >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
+    array([31,  2,  3], dtype=int32)
+    """
+    x, updates = strict_all(tensor, updates)
+    return x + _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_add")
+
+
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+    """A tensor with `updates` subtracted at the index tuples in the last axis of `indices`."""
+    x, updates = strict_all(tensor, updates)
+    return x - _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_sub")
+
+
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """A tensor with `updates` at the index tuples in `indices`; of several in one place the last.
+
+    >>> import framework as tf
+    >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0]], [10]).numpy()
+    array([10,  2,  3], dtype=int32)
+    """
+    return _by_rows(scatter.row_update, tensor, indices, updates, "", "tensor_scatter_nd_update")
+
+
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+    """The larger of what is there and `updates`, at the index tuples in `indices`.
+
+    All that are equal to the result share its gradient.
+    """
+    return _by_rows(
+        scatter.row_max, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_max"
+    )
+
+
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+    """The smaller of what is there and `updates`, at the index tuples in `indices`."""
+    return _by_rows(
+        scatter.row_min, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_min"
+    )
+
+
+def _by_rows(op, x, indices, updates, policy, what):
+    x, updates = strict_all(x, updates)
+    shape = tuple(x.shape)
+    places, updates = _rows(indices, updates, shape, what, policy)
+    if _ignores(policy, what):
+        kept = np.flatnonzero(np.asarray(places) >= 0)
+        places, updates = (movement.gather(v, kept, axis=0) for v in (places, updates))
+    inner = tuple(updates.shape[1:])
+    rows = movement.reshape(x, shape=(math.prod(shape[: len(shape) - len(inner)]), *inner))
+    return movement.reshape(op(rows, places, updates), shape=shape)
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def dynamic_partition(data, partitions, num_partitions, name=None):
+    """The rows of `data`, those with the number 0 in `partitions`, those with 1, and so on.
+
+    Args:
+        data: a tensor.
+        partitions: integers, in the shape of the first axes of `data`.
+        num_partitions: how many parts to return.
+
+    >>> import framework as tf
+    >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
+    x, parts, count = tensor(data), tensor(partitions), int(num_partitions)
+    if x.shape[: parts.ndim] != parts.shape:
+        raise ShapeError(
+            f"dynamic_partition: the shape of `data`, {x.shape}, must begin with that of "
+            f"`partitions`, {parts.shape}."
+        )
+    if parts.array.size and not 0 <= parts.array.min() <= parts.array.max() < count:
+        raise InvalidArgumentError(
+            f"dynamic_partition: `partitions` must lie from 0 to {count - 1}, got "
+            f"{parts.array.min()} to {parts.array.max()}."
+        )
+    places = scatter.partition_places(movement.reshape(parts, shape=(-1,)), count=count)
+    rows = _as_rows(x, parts.ndim)
+    return [movement.gather(rows, at, axis=0) for at in places]
+
+
+def _as_rows(x, rank):
+    """`x` with its first `rank` axes as one."""
+    return movement.reshape(x, shape=(math.prod(x.shape[:rank]), *x.shape[rank:]))
+
+
+def dynamic_stitch(indices, data, name=None):
+    """One tensor of all rows in `data`, at the places in `indices`.
+
+    Args:
+        indices: a list of tensors of integers.
+        data: a list of tensors whose first axes are those of the indices. Of several rows for one
+            place the last stays; places that none comes to hold zeros.
+
+    >>> import framework as tf
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    indices, data = [tensor(i) for i in indices], list(strict_all(*data))
+    if len(indices) != len(data) or not data:
+        raise InvalidArgumentError(
+            f"dynamic_stitch: {len(indices)} indices for {len(data)} tensors of data."
+        )
+    for i, x in zip(indices, data):
+        if x.shape[: i.ndim] != i.shape or x.shape[i.ndim :] != data[0].shape[indices[0].ndim :]:
+            raise ShapeError(
+                f"dynamic_stitch: data of shape {x.shape} does not fit indices of shape {i.shape}."
+            )
+        if i.array.min(initial=0) < 0:
+            raise OutOfRangeError("dynamic_stitch: `indices` must not be negative.")
+    rows = [_as_rows(x, i.ndim) for i, x in zip(indices, data)]
+    return segment.segment_take(movement.concat(*rows, axis=0), scatter.stitch_places(*indices))
+
+
+# ---- positions -----------------------------------------------------------------------------------
+
+
+def unravel_index(indices, dims, name=None):
+    """For positions in a tensor of shape `dims`, laid flat, their index along each axis.
+
+    >>> import framework as tf
+    >>> tf.unravel_index([2, 5], [3, 3]).numpy()
+    array([[0, 1],
+           [2, 2]], dtype=int32)
+    """
+    indices = tensor(indices)
+    if indices.ndim > 1:
+        raise ShapeError(f"unravel_index: `indices` must be 0-d or 1-d, got {indices.shape}.")
+    return _unravel_index(indices, dims=sizes(dims, "unravel_index"))
+
+
+def strided_slice(
+    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+    shrink_axis_mask=0, var=None, name=None,
+):  # fmt: skip
+    """What `input_[begin:end:strides, ...]` takes: the function behind the square brackets.
+
+    Args:
+        input_: a tensor.
+        begin, end, strides: ints, one for each axis named; `strides` are ones by default.
+        begin_mask, end_mask: bit i says that begin[i] or end[i] is left open.
+        ellipsis_mask, new_axis_mask: bit i says that entry i is `...` or a new axis.
+        shrink_axis_mask: bit i says that entry i is the index begin[i], its axis goes.
+        var: not supported; assign to slices of a variable with `tensor_scatter_nd_update`.
+
+    >>> import framework as tf
+    >>> tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    if var is not None:
+        raise InvalidArgumentError("strided_slice: `var` is not supported; leave it None.")
+    begin, end = sizes(begin, "strided_slice"), sizes(end, "strided_slice")
+    steps = (1,) * len(begin) if strides is None else sizes(strides, "strided_slice")
+    if not len(begin) == len(end) == len(steps) or 0 in steps:
+        raise InvalidArgumentError(
+            f"strided_slice: begin={begin}, end={end} and strides={steps} must be of one length, "
+            "strides not 0."
+        )
+
+    def entry(i):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            return Ellipsis
+        if new_axis_mask & bit:
+            return None
+        if shrink_axis_mask & bit:
+            return begin[i]
+        first = None if begin_mask & bit else begin[i]
+        return slice(first, None if end_mask & bit else end[i], steps[i])
+
+    return movement.getitem(tensor(input_), index=tuple(entry(i) for i in range(len(begin))))

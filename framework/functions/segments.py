@@ -1,0 +1,154 @@
+"""Sums, means, products and extremes of the rows that share a segment number."""
+
+import numpy as np
+
+from framework.core.doors import cast, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.ops import elementwise, movement
+from framework.ops import segment as ops
+
+# ---- sorted: the last number says how many segments there are ------------------------------------
+
+
+def _sorted(data, segment_ids, what):
+    """Data, ids and the number of segments."""
+    x, ids = tensor(data), _integers(segment_ids, what)
+    if ids.ndim != 1 or x.ndim < 1 or len(ids) != x.shape[0]:
+        raise ShapeError(
+            f"{what}: `segment_ids` must be 1-d with one number for each row of `data`; got shape "
+            f"{ids.shape} for data of shape {x.shape}."
+        )
+    numbers = np.asarray(ids)
+    if numbers.size and (numbers[0] < 0 or np.any(np.diff(numbers) < 0)):
+        raise InvalidArgumentError(
+            f"{what}: `segment_ids` must not be negative and must not fall. For others use "
+            f"unsorted_{what}."
+        )
+    return x, ids, int(numbers[-1]) + 1 if numbers.size else 0
+
+
+def _integers(segment_ids, what):
+    ids = tensor(segment_ids)
+    if not ids.dtype.is_integer and ids.shape != (0,):
+        raise DTypeError(f"{what}: `segment_ids` must be integers, got {ids.dtype}.")
+    return ids if ids.dtype.is_integer else cast(ids, dtype=np.dtype(np.int32))
+
+
+def segment_sum(data, segment_ids, name=None):
+    """The sum of the rows of each segment; 0 where it has none.
+
+    Args:
+        data: a tensor.
+        segment_ids: for each row the number of its segment: from 0 on, never falling.
+
+    >>> import framework as tf
+    >>> tf.math.segment_sum([1, 2, 4], [0, 0, 1]).numpy()
+    array([3, 4], dtype=int32)
+    """
+    x, ids, count = _sorted(data, segment_ids, "segment_sum")
+    return ops.segment_sum(x, ids, count=count)
+
+
+def segment_mean(data, segment_ids, name=None):
+    """The mean of the rows of each segment; 0 where it has none."""
+    x, ids, count = _sorted(data, segment_ids, "segment_mean")
+    mean = _mean(x, ids, count)
+    return mean if mean.dtype == x.dtype else cast(mean, dtype=x.dtype.np)
+
+
+def segment_max(data, segment_ids, name=None):
+    """The largest of each segment; 0 where it has no rows. Ties share the gradient."""
+    x, ids, count = _sorted(data, segment_ids, "segment_max")
+    return ops.where_empty(ops.segment_max(x, ids, count=count), ids, count, 0)
+
+
+def segment_min(data, segment_ids, name=None):
+    """The smallest of each segment; 0 where it has no rows. Ties share the gradient."""
+    x, ids, count = _sorted(data, segment_ids, "segment_min")
+    return ops.where_empty(ops.segment_min(x, ids, count=count), ids, count, 0)
+
+
+def segment_prod(data, segment_ids, name=None):
+    """The product of the rows of each segment; 1 where it has none."""
+    x, ids, count = _sorted(data, segment_ids, "segment_prod")
+    return ops.segment_prod(x, ids, count=count)
+
+
+# ---- unsorted ------------------------------------------------------------------------------------
+
+
+def _unsorted(data, segment_ids, num_segments, what):
+    x, ids, count = tensor(data), _integers(segment_ids, what), int(num_segments)
+    if x.shape[: ids.ndim] != ids.shape:
+        raise ShapeError(
+            f"{what}: the shape of `data`, {x.shape}, must begin with that of `segment_ids`, "
+            f"{ids.shape}."
+        )
+    known = getattr(ids, "array", None)
+    highest = -1 if known is None else known.max(initial=-1)
+    if highest >= count:
+        raise InvalidArgumentError(
+            f"{what}: a segment number {highest} for num_segments={count}; expected numbers below "
+            "it, or negative ones for rows to leave out."
+        )
+    return x, ids, count
+
+
+def _mean(x, ids, count):
+    """Integers are divided as float64."""
+    dtype = x.dtype.np if x.dtype.is_inexact else np.dtype(np.float64)
+    total = cast(ops.segment_sum(x, ids, count=count), dtype=dtype)
+    return elementwise.divide(total, _divisor(x, ids, count, dtype))
+
+
+def _divisor(x, ids, count, dtype):
+    sizes = elementwise.maximum(ops.segment_sizes(ids, count, dtype), np.ones((), dtype))
+    return movement.reshape(sizes, shape=(count, *(1,) * (x.ndim - ids.ndim)))
+
+
+def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+    """The sum of the rows of each segment; 0 where it has none.
+
+    Args:
+        data: a tensor.
+        segment_ids: the numbers of the segments, in the shape of the first axes of `data`; rows
+            with negative ones are left out.
+        num_segments: how many segments the result has.
+
+    >>> import framework as tf
+    >>> tf.math.unsorted_segment_sum([1, 2, 4], [1, 0, 1], 3).numpy()
+    array([2, 5, 0], dtype=int32)
+    """
+    x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sum")
+    return ops.segment_sum(x, ids, count=count)
+
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    """The mean of the rows of each segment; 0 where it has none. Of integers in float64."""
+    return _mean(*_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"))
+
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """The sum of the rows of each segment over the square root of their number."""
+    x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
+    dtype = x.dtype.np if x.dtype.is_inexact else np.dtype(np.float64)
+    total = cast(ops.segment_sum(x, ids, count=count), dtype=dtype)
+    return elementwise.divide(total, elementwise.sqrt(_divisor(x, ids, count, dtype)))
+
+
+def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+    """The largest of each segment; the dtype's lowest number where it has no rows."""
+    x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_max")
+    return ops.segment_max(x, ids, count=count)
+
+
+def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+    """The smallest of each segment; the dtype's highest number where it has no rows."""
+    x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_min")
+    return ops.segment_min(x, ids, count=count)
+
+
+def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+    """The product of the rows of each segment; 1 where it has none."""
+    x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")
+    return ops.segment_prod(x, ids, count=count)

@@ -1,0 +1,58 @@
+"""Sums, products and extremes of the rows that share a segment."""
+
+import math
+
+import numpy as np
+
+from framework.kernels.scatter import scatter_add
+
+
+def rows_of(x, ids):
+    """`x` with the axes of `ids` as one, and `ids` flat."""
+    return x.reshape(ids.size, *x.shape[ids.ndim :]), ids.reshape(-1)
+
+
+def _kept(x, ids):
+    """The rows whose segment is not negative."""
+    x, ids = rows_of(x, ids)
+    if ids.size and ids.min() < 0:
+        kept = ids >= 0
+        return x[kept], ids[kept]
+    return x, ids
+
+
+def segment_sum(x, ids, *, count):
+    x, ids = _kept(x, ids)
+    return scatter_add(x, ids, shape=(count, *x.shape[1:]), axis=0)
+
+
+def segment_take(x, ids):
+    """Row ids[k] for each k; zeros where it is negative: the adjoint of the sum."""
+    taken = np.take(x, np.maximum(ids, 0), 0) if len(x) else np.zeros((*ids.shape, *x.shape[1:]))
+    if ids.size and ids.min() < 0:
+        taken[ids < 0] = 0
+    return taken.astype(x.dtype, copy=False)
+
+
+def over(ufunc, first):
+    """`ufunc` over the rows of each segment; `first(dtype)` where a segment has none."""
+
+    def forward(x, ids, *, count):
+        x, ids = _kept(x, ids)
+        width = math.prod(x.shape[1:])
+        y = np.full(count * width, first(x.dtype), x.dtype)
+        places = (ids[:, None] * width + np.arange(width)).reshape(-1)
+        ufunc.at(y, places, np.ascontiguousarray(x).reshape(-1))
+        return y.reshape(count, *x.shape[1:])
+
+    return forward
+
+
+def lowest(dtype):
+    """The smallest number of a dtype, and not -inf."""
+    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+
+
+def highest(dtype):
+    """The largest number of a dtype, and not inf."""
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max

@@ -1,0 +1,89 @@
+"""Ops that count, find and order: none has a derivative."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError
+from framework.core.op import Op, no_derivative
+
+
+def _bincount(x, weights, *, size, per_row, binary, dtype):
+    if x.size and x.min() < 0:
+        raise InvalidArgumentError(f"bincount: `arr` must not be negative, got {x.min()}.")
+    rows = x.reshape(-1, x.shape[-1]) if per_row else x.reshape(1, -1)
+    kept = rows < size
+    places = (np.arange(len(rows))[:, None] * size + rows)[kept]
+    of_kept = None if weights is None else weights.reshape(rows.shape)[kept]
+    counts = np.bincount(places, of_kept, minlength=len(rows) * size)
+    counts = (counts > 0 if binary else counts).astype(dtype)
+    return counts.reshape(*x.shape[:-1], size) if per_row else counts
+
+
+bincount = Op("bincount", _bincount, no_derivative, inputs=("x", "weights"))
+
+
+def _unique(x, *, dtype):
+    """In the order of their first occurrence."""
+    found, first, index, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return found[order], rank[index.reshape(-1)].astype(dtype), counts[order].astype(dtype)
+
+
+def _unique_infer(x, *, dtype):
+    return [((None,), x.dtype), (tuple(x.shape), dtype), ((None,), dtype)]
+
+
+unique = Op("unique", _unique, no_derivative, outputs=3, infer=_unique_infer)
+
+
+def _searchsorted(x, values, *, side, dtype):
+    if x.ndim == 1:
+        return np.searchsorted(x, values, side).astype(dtype)
+    rows, wanted = x.reshape(-1, x.shape[-1]), values.reshape(-1, values.shape[-1])
+    found = [np.searchsorted(r, v, side) for r, v in zip(rows, wanted, strict=True)]
+    return np.asarray(found, dtype).reshape(values.shape)
+
+
+searchsorted = Op(
+    "searchsorted", _searchsorted, no_derivative,
+    infer=lambda x, values, *, side, dtype: (values.shape, np.dtype(dtype)),
+)  # fmt: skip
+
+
+def _invert_permutation(x):
+    y = np.full_like(x, -1)
+    if x.size and (x.min() < 0 or x.max() >= len(x)):
+        raise InvalidArgumentError(
+            f"invert_permutation: every number must be between 0 and {len(x) - 1}, got "
+            f"{x.tolist()}."
+        )
+    y[x] = np.arange(len(x), dtype=x.dtype)
+    if y.min(initial=0) < 0:
+        raise InvalidArgumentError(
+            f"invert_permutation: no number may come twice, got {x.tolist()}."
+        )
+    return y
+
+
+invert_permutation = Op(
+    "invert_permutation", _invert_permutation, no_derivative,
+    infer=lambda x: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def _unravel_index(x, *, dims):
+    size = int(np.prod(dims))
+    if x.size and (x.min() < 0 or x.max() >= size):
+        raise InvalidArgumentError(
+            f"unravel_index: an index of {x.tolist()} is out of bounds for dims {dims}."
+        )
+    return np.stack(np.unravel_index(x, dims)).astype(x.dtype)
+
+
+unravel_index = Op(
+    "unravel_index", _unravel_index, no_derivative,
+    infer=lambda x, *, dims: ((len(dims), *x.shape), x.dtype),
+)  # fmt: skip

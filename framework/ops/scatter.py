@@ -1,0 +1,141 @@
+"""Ops on the rows of `x` at the positions `ids`, and the positions that index tuples mean.
+
+With the ops over segments they make gather_nd, scatter_nd and their relatives.
+"""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.errors import OutOfRangeError
+from framework.core.op import Op, movement, no_derivative
+from framework.ops.elementwise import divide, equal, masked
+from framework.ops.reduction import np_dtype
+from framework.ops.segment import segment_sum, segment_take
+
+
+def _places(indices, *, shape, what, ignore=False):
+    """Index tuples, along the last axis, into a tensor of `shape` as positions in it, laid flat.
+
+    One outside is an error, or with `ignore` the position -1.
+    """
+    wrong = (indices < 0) | (indices >= np.asarray(shape, np.int64))
+    if np.any(wrong) and not ignore:
+        *where, axis = (int(i) for i in np.argwhere(wrong)[0])
+        found = indices[tuple(where)].tolist()
+        raise OutOfRangeError(
+            f"{what}: index {found[axis]} is out of range for axis {axis} of size {shape[axis]}: "
+            f"indices{where} is {found}."
+        )
+    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
+    flat = indices.astype(np.int64) @ np.asarray(strides, np.int64)
+    return np.where(np.any(wrong, axis=-1), -1, flat)
+
+
+places = Op(
+    "places", _places, no_derivative,
+    infer=lambda indices, **_: (tuple(indices.shape[:-1]), np.dtype(np.int64)),
+)  # fmt: skip
+
+
+def _like_x(x, *_):
+    return x.shape, x.dtype
+
+
+# ---- rows replaced: of several updates of one row the last one stays -----------------------------
+
+
+def _row_update(x, ids, updates):
+    y = np.array(x)
+    y[ids] = updates
+    return y
+
+
+def last_of_each(ids):
+    """For 1-d `ids` where the last of those that are equal stands."""
+    _, first = np.unique(ids[::-1], return_index=True)
+    last = np.zeros(ids.shape, bool)
+    last[len(ids) - 1 - first] = True
+    return last
+
+
+_stays = Op("stays", last_of_each, no_derivative)
+
+
+def _by_updates(g, ids, x_shape):
+    stays = _stays(ids)
+    taken = segment_take(g, ids)
+    if len(x_shape) > 1:
+        stays = stays[(..., *(None,) * (len(x_shape) - 1))]
+    return masked(taken, stays)
+
+
+row_update = movement(
+    "row_update", _row_update,
+    lambda g, ids, updates_shape: row_update(g, ids, np.zeros(updates_shape, np_dtype(g))),
+    no_derivative, lambda g, ids, x_shape: _by_updates(g, ids, x_shape), infer=_like_x,
+)  # fmt: skip
+
+
+# ---- the larger or smaller: all that are equal to it share the gradient evenly -------------------
+
+
+def _row_extreme(ufunc):
+    def forward(x, ids, updates):
+        y = np.array(x)
+        ufunc.at(y, ids, updates)
+        return y
+
+    return forward
+
+
+def _share(g, y, x, ids, updates):
+    """The cotangent over the number of those that share it."""
+    of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
+    ways = segment_sum(of_updates, ids, count=x.shape[0])
+    return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))
+
+
+def _extreme_by_x(g, y, x, ids, updates):
+    return masked(_share(g, y, x, ids, updates), equal(x, y))
+
+
+def _extreme_by_updates(g, y, x, ids, updates):
+    share = segment_take(_share(g, y, x, ids, updates), ids)
+    return masked(share, equal(updates, segment_take(y, ids)))
+
+
+row_max = Op(
+    "row_max", _row_extreme(np.maximum), _extreme_by_x, no_derivative, _extreme_by_updates,
+    infer=_like_x,
+)  # fmt: skip
+row_min = Op(
+    "row_min", _row_extreme(np.minimum), _extreme_by_x, no_derivative, _extreme_by_updates,
+    infer=_like_x,
+)  # fmt: skip
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def _partition_places(partitions, *, count):
+    return tuple(np.flatnonzero(partitions == k) for k in range(count))
+
+
+# where in the flat `partitions` each number from 0 to count - 1 stands
+partition_places = Op(
+    "partition_places", _partition_places, no_derivative, outputs=None,
+    infer=lambda partitions, *, count: [((None,), np.dtype(np.int64))] * count,
+)  # fmt: skip
+
+
+def _stitch_places(*indices):
+    flat = np.concatenate([np.reshape(i, -1) for i in indices])
+    result = np.full(flat.max(initial=-1) + 1, -1, np.int64)
+    result[flat] = np.arange(len(flat))
+    return result
+
+
+# which row of all data, laid end to end, stands at each index; the last of several, -1 for none
+stitch_places = Op(
+    "stitch_places", _stitch_places, no_derivative,
+    infer=lambda *_: ((None,), np.dtype(np.int64)),
+)  # fmt: skip

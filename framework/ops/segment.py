@@ -1,0 +1,80 @@
+"""Ops over segments: rows of `x` with the same number in `ids` go together.
+
+`ids` may have several axes, the first of `x`; a negative one leaves its row out. `count` says how
+many segments there are.
+"""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.op import Op, movement, no_derivative
+from framework.kernels import segments
+from framework.ops.elementwise import divide, equal, logical_not, masked, multiply, select
+from framework.ops.movement import reshape
+from framework.ops.reduction import np_dtype
+
+
+def _infer(x, ids, *, count):
+    return (count, *x.shape[len(ids.shape) :]), x.dtype
+
+
+segment_sum = movement(
+    "segment_sum", segments.segment_sum, lambda g, ids: segment_take(g, ids), no_derivative,
+    infer=_infer,
+)  # fmt: skip
+segment_take = movement(
+    "segment_take", segments.segment_take,
+    lambda g, ids, x_shape: segment_sum(g, ids, count=x_shape[0]), no_derivative,
+    infer=lambda x, ids: ((*ids.shape, *x.shape[1:]), x.dtype),
+)  # fmt: skip
+
+
+def _as_like(x, other):
+    return cast(x, dtype=np_dtype(other))
+
+
+def _extreme_vjp(g, y, x, ids, count):
+    """Ties share the gradient evenly."""
+    chosen = equal(x, segment_take(y, ids))
+    ways = segment_sum(_as_like(chosen, g), ids, count=count)
+    share = divide(g, select(equal(ways, 0), _as_like(1.0, g), ways))
+    return masked(segment_take(share, ids), chosen)
+
+
+def _prod_vjp(g, x, ids, count):
+    """For each row the product of the others in its segment, zeros among them or not.
+
+    Where there are zeros the second derivative misses what two rows at once would change.
+    """
+    zero = equal(x, 0)
+    zeros = segment_take(segment_sum(_as_like(zero, g), ids, count=count), ids)
+    safe = select(zero, _as_like(1.0, x), x)
+    product = segment_take(segment_prod(safe, ids, count=count), ids)
+    others = masked(divide(product, safe), equal(zeros, _as_like(zero, g)))
+    return multiply(segment_take(g, ids), others)
+
+
+segment_max = Op(
+    "segment_max", segments.over(np.maximum, segments.lowest), _extreme_vjp, no_derivative,
+    infer=_infer,
+)  # fmt: skip
+segment_min = Op(
+    "segment_min", segments.over(np.minimum, segments.highest), _extreme_vjp, no_derivative,
+    infer=_infer,
+)  # fmt: skip
+segment_prod = Op(
+    "segment_prod", segments.over(np.multiply, lambda dtype: 1), _prod_vjp, no_derivative,
+    infer=_infer,
+)  # fmt: skip
+
+
+def segment_sizes(ids, count, dtype):
+    """How many rows each segment has."""
+    return segment_sum(np.ones(ids.shape, dtype), ids, count=count)
+
+
+def where_empty(y, ids, count, value):
+    """`y` with `value` in the segments that have no rows."""
+    sizes = segment_sizes(ids, count, np.dtype(np.int32))
+    sizes = reshape(sizes, shape=(count, *(1,) * (len(y.shape) - 1)))
+    return select(logical_not(equal(sizes, 0)), y, _as_like(value, y))
