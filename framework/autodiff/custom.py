@@ -148,8 +148,8 @@ class _CallOp(Op):
     def __init__(self, name, count):
         self.count = count  # of the inputs that have a rule
         super().__init__(
-            name, lambda *xs, call: xs[count:], backward=lambda g, call: call(g), outputs=None,
-            listed=False,
+            name, lambda *xs, call: xs[count:], outputs=None, listed=False,
+            backward=lambda g, call, needed: call(g, needed),
         )  # fmt: skip
 
     def _make_plan(self, live):
@@ -166,20 +166,21 @@ class _Call:
         self._grad_fn, self._variables, self._results = grad_fn, variables, results
         self._specs = [(i.array.shape, i.array.dtype) for i in inputs]
 
-    def __call__(self, g):
+    def __call__(self, g, needed):
         taped = type(g[0]) is Tensor
         dys = g if taped else [Tensor(np.asarray(each)) for each in g]
-        found = self._gradients([_turned(dy) for dy in dys])
+        found = self._gradients([_turned(dy) for dy in dys], needed)
         fitted = [_fitted(d, *spec, i) for i, (d, spec) in enumerate(zip(found, self._specs))]
         if not taped:
             fitted = [None if d is None else d.array for d in fitted]
         return fitted + [None] * self._results
 
-    def _gradients(self, dys):
+    def _gradients(self, dys, needed):
         """One gradient, as the user gave it, for each input and each variable."""
+        told = {"needed": needed} if hasattr(self._grad_fn, "takes_needed") else {}
         if not self._variables:
-            return self._counted(nest.flatten(self._grad_fn(*dys)))
-        grads, of_variables = self._grad_fn(*dys, variables=list(self._variables))
+            return self._counted(nest.flatten(self._grad_fn(*dys, **told)))
+        grads, of_variables = self._grad_fn(*dys, variables=list(self._variables), **told)
         of_variables = nest.flatten(of_variables)
         if len(of_variables) != len(self._variables):
             raise InvalidArgumentError(
@@ -308,37 +309,39 @@ def recompute_grad(f):
         with _TapesPaused():
             result = f(*args, **kwargs)
 
-        def grad(*dys, variables=()):
+        def grad(*dys, variables=(), needed=()):
             if any(recorder.transposes for recorder in thread.stack):
                 raise NotImplementedError(
                     f"recompute_grad tried to transpose the gradient of {f!r}. In forward mode "
                     "(ForwardAccumulator) call the function itself: nothing is kept there that "
                     "could be recomputed."
                 )
-            with GradientTape() as tape:
-                tape.watch(variables)
-                copies = [_copied(a, tape) for a in nest.flatten(args)]
-                again = f(*nest.pack_sequence_as(args, copies), **kwargs)
-            watched = [c for c in copies if type(c) is Tensor]
-            grads = tape.gradient(
-                again, [*watched, *variables], list(dys), unconnected_gradients="zero"
-            )
-            found = iter(grads)
-            of_inputs = [next(found) if type(c) is Tensor else None for c in copies]
-            return (of_inputs, list(found)) if variables else of_inputs
+            given = nest.flatten(args)
+            with GradientTape(watch_accessed_variables=False) as tape:
+                inner = [_copied(a) for a in given]
+                sources = [*inner, *variables]
+                asked = [s for s, n in zip(sources, needed) if n and _has_gradient(s)]
+                tape.watch(asked)
+                again = f(*nest.pack_sequence_as(args, inner), **kwargs)
+            grads = tape.gradient(again, asked, list(dys), unconnected_gradients="zero")
+            found = dict(zip(map(id, asked), grads, strict=True))
+            ordered = [found.get(id(source)) for source in sources]
+            of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]
+            return (of_inputs, of_variables) if variables else of_inputs
 
+        grad.takes_needed = True  # what nobody asked for is not computed
         return result, grad
 
     return _under_its_name(CustomGradient(recomputing), f)
 
 
-def _copied(value, tape):
-    """A tensor or variable as a watched tensor of its own identity; anything else as it is."""
-    if not isinstance(value, (Tensor, CoreVariable)):
-        return value
-    copy = elementwise.identity(value)
-    tape.watch(copy)
-    return copy
+def _copied(value):
+    """A tensor or variable as a tensor of its own identity; anything else as it is."""
+    return elementwise.identity(value) if _has_gradient(value) else value
+
+
+def _has_gradient(value):
+    return isinstance(value, (Tensor, CoreVariable))
 
 
 def _under_its_name(decorated, f):
