@@ -1,10 +1,13 @@
 """What models train on: batches (x, y, sample_weight) of tensors, whatever the data came as."""
 
+import itertools
+
 from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.random import make_seed, permutation
 from framework.core.tensor import Tensor
 from framework.data.dataset import INFINITE_CARDINALITY, Dataset
+from framework.data.pydataset import PyDataset, in_order
 from framework.data.rows import Rows, batches, shuffled_blocks
 from framework.data.structure import array_in, map_named, names
 
@@ -40,7 +43,7 @@ def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, see
     elif _is_arrays(x):
         return ArrayBatches(x, y, sample_weight, 32 if batch_size is None else batch_size,
                             shuffle, seed)  # fmt: skip
-    elif hasattr(x, "__getitem__") and hasattr(x, "__len__"):
+    elif isinstance(x, PyDataset) or (hasattr(x, "__getitem__") and hasattr(x, "__len__")):
         kind, made = f"batches by index ({type(x).__name__})", IndexedBatches(x, shuffle, seed)
     elif hasattr(x, "__iter__"):
         kind, made = f"an iterable of batches ({type(x).__name__})", IterableBatches(x)
@@ -61,7 +64,21 @@ def _is_arrays(x):
     return isinstance(x, (list, tuple, dict)) or hasattr(x, "shape") or hasattr(x, "__array__")
 
 
-class ArrayBatches:
+class _Source:
+    """What batches of every kind share: what an epoch is framed by, and how an element is read."""
+
+    once = False  # whether it goes on in the next epoch by itself: an iterator
+    endless = False
+    read = None  # makes an element of what the source gave
+
+    def begin(self):
+        """An epoch begins."""
+
+    def end(self):
+        """An epoch ends, perhaps before all its batches were taken."""
+
+
+class ArrayBatches(_Source):
     """Batches of arrays; the last one is smaller where they do not divide evenly."""
 
     def __init__(self, x, y=None, sample_weight=None, batch_size=32, shuffle=False, seed=None):
@@ -92,30 +109,41 @@ class ArrayBatches:
         return batches([rows], self.batch_size)
 
 
-class IndexedBatches:
-    """Batches of an object with `len()` and `[i]`; its `on_epoch_begin` and `on_epoch_end` run."""
+class IndexedBatches(_Source):
+    """Batches of an object with `len()` and `[i]`, such as a PyDataset, or of an endless one."""
 
     def __init__(self, source, shuffle=False, seed=None):
-        self.source, self.shuffle = source, shuffle
-        self.seed = make_seed() if shuffle and seed is None else seed
-        if not len(source):
+        self.source, self.read = source, as_batch
+        self.endless = self.num_batches is None
+        self.shuffle = shuffle and not self.endless
+        self.seed = make_seed() if self.shuffle and seed is None else seed
+        if self.num_batches == 0:
             raise InvalidArgumentError(
                 f"x ({type(source).__name__}) has no batches: its len() is 0."
             )
 
     @property
     def num_batches(self):
-        return len(self.source)
+        source = self.source
+        return source.num_batches if hasattr(source, "num_batches") else len(source)
+
+    def begin(self):
+        _run(self.source, "on_epoch_begin")
+
+    def end(self):
+        _run(self.source, "on_epoch_end")
 
     def epoch(self, number):
         """The batches of one epoch."""
-        source, n = self.source, len(self.source)
-        _run(source, "on_epoch_begin")
-        try:
-            for i in permutation(self.seed, number, n).tolist() if self.shuffle else range(n):
-                yield as_batch(source[i])
-        finally:  # also where the epoch is cut short
-            _run(source, "on_epoch_end")
+        count = self.num_batches
+        if count is None:
+            indices = itertools.count()
+        else:
+            indices = (
+                permutation(self.seed, number, count).tolist() if self.shuffle else range(count)
+            )
+        for batch in in_order(self.source, indices):
+            yield self.read(batch)
 
 
 def _run(source, hook):
@@ -123,7 +151,7 @@ def _run(source, hook):
         getattr(source, hook)()
 
 
-class IterableBatches:
+class IterableBatches(_Source):
     """Batches of a Dataset or another iterable, begun anew each epoch.
 
     An iterator goes on where it was; when it has run out, further epochs are empty. An endless
@@ -131,10 +159,11 @@ class IterableBatches:
     """
 
     def __init__(self, source):
-        self.source = source
-        self._endless = (
+        self.source, self.read = source, as_batch
+        self.endless = (
             isinstance(source, Dataset) and source.cardinality().item() == INFINITE_CARDINALITY
         )
+        self.once = hasattr(source, "__next__")
         self._going = None
         self._empty = True
 
@@ -147,13 +176,19 @@ class IterableBatches:
 
     def epoch(self, number):
         """The batches of one epoch."""
-        if self._endless and (self._going is None or number == 0):
+        if self.endless and (self._going is None or number == 0):
             self._going = iter(self.source)
         for batch in self._going or self.source:
             self._empty = False
-            yield as_batch(batch)
+            yield self.read(batch)
         if self._empty:
             raise InvalidArgumentError(f"x ({type(self.source).__name__}) gave no batch.")
+
+
+def as_whole(value):
+    """One element of a generator, Dataset, ... in its own structure; a list is a tuple."""
+    value = tuple(value) if isinstance(value, list) else value
+    return map_named(_tensor, value, "data", _is_leaf)
 
 
 def as_batch(value):

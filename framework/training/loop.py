@@ -1,63 +1,98 @@
 """The loops over epochs and batches behind fit, evaluate and predict."""
 
-import warnings
-
 import numpy as np
 
 from framework.core import nest
-from framework.core.errors import InvalidArgumentError
-from framework.training.callbacks import CallbackList, History
-from framework.training.progress import progress_for
+from framework.training.callbacks import CallbackList
+from framework.training.callbacks.progbar import ProgbarLogger
+from framework.training.validation import validates
 
 
 def fit(
-    model, step, batches, *, epochs, initial_epoch, verbose, callbacks, steps, validation,
-    validation_steps, validation_freq,
+    model, step, feed, *, epochs, initial_epoch, verbose, callbacks, validation, test_step,
+    validation_freq, end_epoch,
 ):  # fmt: skip
-    """Call `step` on each of `batches` (see `data.batches`) for some epochs; returns a History."""
-    steps = steps or batches.num_batches
-    history = model.history = History()
-    params = {"epochs": epochs, "steps": steps, "verbose": verbose}
-    callbacks = CallbackList([history, *(callbacks or ())], model, params)
-    progress = progress_for(verbose, epochs)
+    """Call `step` on the batches of `feed` for some epochs; returns a History.
+
+    Args:
+        step: one batch's training; gives logs, or None for the model's metrics.
+        validation: a Feed, or None; `test_step` is called on its batches.
+        end_epoch: called after an epoch's last batch, before its logs are taken.
+    """
+    callbacks = callback_list(
+        callbacks, model, verbose, epochs=epochs, steps=feed.steps, history=True
+    )
+    history = model.history = callbacks.history()
     model.stop_training = False
-    callbacks.call("on_train_begin")
     logs = {}
     try:
+        callbacks.call("on_train_begin", logs={})
         for epoch in range(initial_epoch, epochs):
-            callbacks.call("on_epoch_begin", epoch)
-            progress.begin(epoch, steps)
-            logs = _train_epoch(model, step, batches, epoch, steps, callbacks, progress)
-            if validation is not None and (epoch + 1) % validation_freq == 0:
-                found = _test_epoch(model, validation, validation_steps, callbacks)
-                logs.update({f"val_{name}": value for name, value in found.items()})
-            progress.end(logs)
-            callbacks.call("on_epoch_end", epoch, logs=logs)
-            if model.stop_training:
+            logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch)
+            more = feed.check("fit", epoch - initial_epoch, epochs)
+            if logs is None:
+                logs = {}
                 break
+            if validation is not None and validates(epoch, validation_freq):
+                found = test_epoch(model, test_step, validation, callbacks, "fit: validation_data")
+                logs.update({f"val_{name}": value for name, value in found.items()})
+            try:
+                callbacks.call("on_epoch_end", epoch, logs=logs)
+            finally:
+                history.complete(epoch, logs)
+            if model.stop_training or not more:
+                break
+        finalize = getattr(model.optimizer, "finalize_variable_values", None)
+        if finalize is not None and epochs > 0:
+            finalize(model.trainable_variables)
+        callbacks.call("on_train_end", logs=logs)
     finally:
-        progress.close()
-    callbacks.call("on_train_end", logs=logs)
+        _close(callbacks, feed, validation)
     return history
 
 
-def _train_epoch(model, step, batches, epoch, steps, callbacks, progress):
+def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
+    """The callbacks of one run; a CallbackList is taken as it is."""
+    if isinstance(callbacks, CallbackList):
+        return callbacks
+    return CallbackList(
+        callbacks, add_history=history, add_progbar=verbose != 0, model=model, verbose=verbose,
+        epochs=epochs, steps=steps,
+    )  # fmt: skip
+
+
+def _close(callbacks, *feeds):
+    for callback in callbacks.callbacks:
+        if isinstance(callback, ProgbarLogger):
+            callback.close()
+    for feed in feeds:
+        if feed is not None:
+            feed.close()
+
+
+def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
+    """The epoch's logs; None where there was no batch at all."""
     began = callbacks.listeners("on_train_batch_begin")
     ended = callbacks.listeners("on_train_batch_end")
     model.reset_metrics()
+    callbacks.call("on_epoch_begin", epoch, logs={})
     results = None
-    done = 0
-    for done, batch in enumerate(_first(batches.epoch(epoch), steps), start=1):
-        if began:
-            callbacks.call("on_train_batch_begin", done - 1)
-        results = step(batch)
-        logs = _logs(model, results)
-        if ended:
-            callbacks.call("on_train_batch_end", done - 1, logs=logs)
-        progress.batch(logs)
-        if model.stop_training:
-            break
-    _check_count(done, steps, model)
+    number = -1
+    batches = feed.epoch(epoch)
+    try:
+        for number, batch in enumerate(batches):
+            if began:
+                callbacks.call("on_train_batch_begin", number, logs={})
+            results = step(batch)
+            if ended:
+                callbacks.call("on_train_batch_end", number, logs=_logs(model, results))
+            if model.stop_training:
+                break
+    finally:
+        batches.close()
+    if number < 0:
+        return None
+    end_epoch()
     return _logs(model, results)()
 
 
@@ -65,6 +100,8 @@ def _logs(model, results):
     """The logs, made only when asked for: what `train_step` returned, or the metrics' values."""
     if isinstance(results, dict):
         return lambda: as_floats(results)
+    if results is not None:
+        return lambda: {"loss": float(results)}
     return model.get_metrics_result
 
 
@@ -74,85 +111,64 @@ def as_floats(values):
     for name, value in values.items():
         if isinstance(value, dict):
             found.update(as_floats(value))
-        else:
+        elif value is not None:
             array = np.asarray(value)
             found[name] = float(array) if array.ndim == 0 else array
     return found
 
 
-def _first(iterator, steps):
-    if steps is None:
-        return iterator
-    return (batch for _, batch in zip(range(steps), iterator, strict=False))
-
-
-def _check_count(done, steps, model):
-    if done == 0:
-        raise InvalidArgumentError(
-            "The data gave no batch: it is empty, or a generator that is used up. Pass a Dataset "
-            "or another iterable that can be iterated again."
-        )
-    if steps is not None and done < steps and not model.stop_training:
-        warnings.warn(
-            f"The data gave {done} of {steps} steps; pass a re-iterable, more data or fewer steps.",
-            stacklevel=4,
-        )
-
-
-def evaluate(model, batches, *, verbose, callbacks, steps):
-    """Loss and metrics of `model` on `batches`, by name."""
-    params = {"epochs": 1, "steps": steps or batches.num_batches, "verbose": verbose}
-    callbacks = CallbackList(callbacks or (), model, params)
-    progress = progress_for(verbose, None)
-    progress.begin(0, steps or batches.num_batches)
+def evaluate(model, step, feed, *, verbose, callbacks):
+    """Loss and metrics of `model` on the batches of `feed`, by name."""
+    callbacks = callback_list(callbacks, model, verbose, steps=feed.steps)
     try:
-        logs = _test_epoch(model, batches, steps, callbacks, progress)
-        progress.end(logs)
+        return test_epoch(model, step, feed, callbacks, "evaluate")
     finally:
-        progress.close()
-    return logs
+        _close(callbacks, feed)
 
 
-def _test_epoch(model, batches, steps, callbacks, progress=None):
+def test_epoch(model, step, feed, callbacks, what):
+    """One pass of `step` over all batches; its logs."""
     model.reset_metrics()
-    callbacks.call("on_test_begin")
+    callbacks.call("on_test_begin", logs={})
     began = callbacks.listeners("on_test_batch_begin")
     ended = callbacks.listeners("on_test_batch_end")
     results = None
-    done = 0
-    for done, batch in enumerate(_first(batches.epoch(0), steps), start=1):
-        if began:
-            callbacks.call("on_test_batch_begin", done - 1)
-        results = model.test_step(batch)
-        if ended:
-            callbacks.call("on_test_batch_end", done - 1, logs=results)
-        if progress is not None:
-            progress.batch(lambda logs=results: logs)
-    _check_count(done, steps, model)
-    logs = as_floats(results)
+    batches = feed.epoch(0)
+    try:
+        for number, batch in enumerate(batches):
+            if began:
+                callbacks.call("on_test_batch_begin", number, logs={})
+            results = step(batch)
+            if ended:
+                callbacks.call("on_test_batch_end", number, logs=_logs(model, results))
+            if getattr(model, "stop_evaluating", False):
+                break
+    finally:
+        batches.close()
+    feed.check(what)
+    logs = _logs(model, results)()
     callbacks.call("on_test_end", logs=logs)
     return logs
 
 
-def predict(model, batches, *, verbose, callbacks, steps):
-    """The outputs of `model` for all `batches`, concatenated."""
-    params = {"epochs": 1, "steps": steps or batches.num_batches, "verbose": verbose}
-    callbacks = CallbackList(callbacks or (), model, params)
-    progress = progress_for(0 if verbose == "auto" else verbose, None)
-    progress.begin(0, params["steps"])
-    callbacks.call("on_predict_begin")
+def predict(model, step, feed, *, verbose, callbacks):
+    """The outputs of `model` for all batches of `feed`, concatenated."""
+    callbacks = callback_list(
+        callbacks, model, 0 if verbose == "auto" else verbose, steps=feed.steps
+    )
     outputs = []
+    batches = feed.epoch(0)
     try:
-        for i, batch in enumerate(_first(batches.epoch(0), steps)):
-            callbacks.call("on_predict_batch_begin", i)
-            outputs.append(model.predict_step(batch))
-            callbacks.call("on_predict_batch_end", i, logs={})
-            progress.batch(dict)
-        progress.end({})
+        callbacks.call("on_predict_begin", logs={})
+        for number, batch in enumerate(batches):
+            callbacks.call("on_predict_batch_begin", number, logs={})
+            outputs.append(step(batch))
+            callbacks.call("on_predict_batch_end", number, logs={"outputs": outputs[-1]})
+        feed.check("predict")
+        callbacks.call("on_predict_end", logs={})
     finally:
-        progress.close()
-    _check_count(len(outputs), steps, model)
-    callbacks.call("on_predict_end")
+        batches.close()
+        _close(callbacks, feed)
     return nest.map_structure(
         lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *outputs
     )

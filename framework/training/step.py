@@ -4,50 +4,15 @@
 `GradientTape` and `optimizer.apply_gradients` does the same with the same pieces, bit for bit.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from framework import losses as losses_module
-from framework import metrics as metrics_module
-from framework import optimizers
 from framework.autodiff.tape import GradientTape
-from framework.core import nest
-from framework.core.doors import tensor
-from framework.core.errors import InvalidArgumentError
+from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.recorders import thread
-from framework.core.tensor import Tensor
+from framework.training import state
+from framework.training.gradients import Gradients
+from framework.training.inputs import as_tensors, rows_of
 from framework.training.rewind import State
-
-
-class Gradients(Mapping):
-    """Gradients by variable path, in the order of the model's trainable variables.
-
-    Reads like a dict of tensors (None where the loss does not depend on the variable);
-    `dict(grads)`, `grads["dense/kernel"]`, `grads.variables`, `grads.tensors`.
-    """
-
-    def __init__(self, tensors, variables):
-        self.tensors, self.variables = list(tensors), list(variables)
-
-    def __getitem__(self, path):
-        for gradient, variable in zip(self.tensors, self.variables, strict=True):
-            if variable.path == path:
-                return gradient
-        raise KeyError(path)
-
-    def __iter__(self):
-        return (variable.path for variable in self.variables)
-
-    def __len__(self):
-        return len(self.variables)
-
-    def __repr__(self):
-        rows = (
-            f"  {v.path}: {'None' if g is None else tuple(g.shape)}"
-            for g, v in zip(self.tensors, self.variables, strict=True)
-        )
-        return "Gradients(\n" + "\n".join(rows) + "\n)"
 
 
 class TrainingStep:
@@ -61,52 +26,116 @@ class TrainingStep:
         compute_loss: `compute_loss(x, y, y_pred, sample_weight)`, the 0-d loss.
         optimizer: updates the model's trainable variables.
         update_metrics: `update_metrics(x, y, y_pred, sample_weight, loss)`, or None.
+        clip: a `Clip`, or None.
+        accumulator: an `Accumulator`: updates come once in so many batches; or None.
+        compute_parts: as `compute_loss`, but a list [(kind, weight, loss)] that says how losses of
+            batches add up; a mean over rows where None.
+        metrics: what `state` is to hold beside model and optimizer.
     """
 
-    def __init__(self, model, compute_loss, optimizer, update_metrics=None):
+    def __init__(
+        self, model, compute_loss, optimizer, update_metrics=None, clip=None, accumulator=None,
+        compute_parts=None, metrics=(),
+    ):  # fmt: skip
         self.model, self.optimizer = model, optimizer
         self._compute_loss, self._update_metrics = compute_loss, update_metrics
+        self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
+        self._metrics = metrics
         self._reasons = None  # why gradients are missing
+        self._observer = None  # a `StepRecord` while a callback wants to look on
+        self._scaled = hasattr(optimizer, "get_scaled_loss")
+        self._factor = getattr(optimizer, "loss_scale_factor", None)
+        self._bound = getattr(_inner(optimizer), "groups", None) is None
+        self._in_one = not clip and accumulator is None and not self._scaled
+        self._plain = self._in_one and self._bound
 
     def __call__(self, x, y=None, sample_weight=None):
         """Do one step on a batch and return its loss, a 0-d tensor."""
         x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
         with np.errstate(all="ignore"):
-            loss, y_pred, grads, variables = self._differentiate(x, y, sample_weight)
-            self.optimizer.apply_gradients(list(zip(grads, variables, strict=True)))
+            if self._plain and self._observer is None:
+                loss, y_pred, grads, variables = self._differentiate(x, y, sample_weight)
+                self.optimizer.apply_gradients(list(zip(grads, variables, strict=True)))
+            else:
+                loss, y_pred, found = self._gradients(x, y, sample_weight)
+                self._bind()
+                if self._observer is not None:
+                    self._observer.take(self, (x, y, sample_weight), y_pred, loss, found)
+                self._apply(found)
             if self._update_metrics is not None:
                 self._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss
 
     def gradients(self, x, y=None, sample_weight=None):
-        """The loss on a batch and its gradients by variable path; nothing is updated."""
+        """The loss on a batch and its `Gradients` by variable path; nothing is updated."""
         x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
         with np.errstate(all="ignore"):
-            loss, _, grads, variables = self._differentiate(x, y, sample_weight)
-        return loss, Gradients(grads, variables)
+            loss, _, found = self._gradients(x, y, sample_weight)
+        return loss, found
 
     def apply(self, gradients):
-        """Update the variables by what `gradients` returned, or by a dict from paths to tensors."""
-        if isinstance(gradients, Gradients):
-            pairs = list(zip(gradients.tensors, gradients.variables, strict=True))
-        else:
+        """Update the variables by what `gradients` returned, or by a dict from paths to tensors.
+
+        With `accumulate` they are added up, and the update comes with the last of so many.
+
+        Raises:
+            ValueError: a path that no trainable variable has.
+        """
+        if not isinstance(gradients, Gradients):
             by_path = {v.path: v for v in self.model.trainable_variables}
             unknown = [path for path in gradients if path not in by_path]
             if unknown:
                 raise InvalidArgumentError(
-                    f"apply: no trainable variable has the path {unknown[0]!r}; the paths are "
-                    f"{', '.join(by_path)}."
+                    f"apply: no trainable variable has the path {unknown[0]!r}"
+                    f"{suggest(unknown[0], by_path)} The paths are {', '.join(by_path)}."
                 )
-            pairs = [(g, by_path[path]) for path, g in gradients.items()]
-        self.optimizer.apply_gradients(pairs)
+            gradients = Gradients(gradients.values(), [by_path[path] for path in gradients])
+        with np.errstate(all="ignore"):
+            self._apply(gradients)
+
+    def flush(self):
+        """Update by what is accumulated, although it is less than `accumulate` batches.
+
+        Returns:
+            Whether there was anything.
+        """
+        if self._accumulator is None or not self._accumulator.count:
+            return False
+        with np.errstate(all="ignore"):
+            self._update(*self._accumulator.take())
+        return True
+
+    @property
+    def accumulated(self):
+        """How many batches wait for their update."""
+        return 0 if self._accumulator is None else self._accumulator.count
+
+    def state(self):
+        """All that the run depends on, a plain dict of arrays: a step restored to it goes on alike.
+
+        Weights, the states of random generators, the optimizer's slots and iterations, metrics,
+        and accumulated gradients. Shuffling is the data's: it is not in here.
+        """
+        return state.state_of(self.model, self.optimizer, self._metrics, self._accumulator)
+
+    def restore(self, saved):
+        """Set everything back to what `state()` gave.
+
+        Raises:
+            ValueError: it is another model's or optimizer's; nothing is changed then.
+        """
+        state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
+
+    # ---- the step itself ----
 
     def _differentiate(self, x, y, sample_weight, trace=False):
         model = self.model
         with GradientTape(trace=trace) as tape:
             y_pred = model(x, training=True)
             loss = self._compute_loss(x, y, y_pred, sample_weight)
+            target = loss if self._factor is None else self.optimizer.scale_loss(loss)
         variables = model.trainable_variables
-        grads = tape.gradient(loss, variables)
+        grads = tape.gradient(target, variables)
         if thread.missing is not None and thread.missing.of(tape):
             self._explain_missing(x, y, sample_weight, trace)
         return loss, y_pred, grads, variables
@@ -128,124 +157,85 @@ class TrainingStep:
         if self._reasons is not None:
             thread.missing = self._reasons
 
+    def _bind(self):
+        """Let the paths in the optimizer's groups start at the model, once it is built."""
+        if not self._bound:
+            _inner(self.optimizer).bind(self.model)
+            self._bound, self._plain = True, self._in_one
 
-def as_tensors(structure):
-    """A nest of arrays, numbers and tensors as one of tensors; None stays None."""
-    if structure is None or type(structure) is Tensor:
-        return structure
-    if isinstance(structure, np.ndarray):
-        return tensor(structure)
-    return nest.map_structure(lambda leaf: None if leaf is None else tensor(leaf), structure)
+    def _gradients(self, x, y, sample_weight):
+        """(loss, outputs, Gradients in their true size)."""
+        if self._accumulator is not None and self._compute_parts is not None:
+            return self._gradients_of_parts(x, y, sample_weight)
+        if not self._scaled:
+            loss, y_pred, grads, variables = self._differentiate(x, y, sample_weight)
+            if self._factor is not None:
+                grads = [None if g is None else g / self._factor for g in grads]
+        else:
+            with GradientTape() as tape:
+                y_pred = self.model(x, training=True)
+                loss = self._compute_loss(x, y, y_pred, sample_weight)
+                target = self.optimizer.get_scaled_loss(loss)
+            variables = self.model.trainable_variables
+            grads = self.optimizer.get_unscaled_gradients(tape.gradient(target, variables))
+        return loss, y_pred, Gradients(grads, variables, rows_of(x))
 
+    def _gradients_of_parts(self, x, y, sample_weight):
+        """The same for losses that add up in different ways: a walk back for each way."""
+        with GradientTape(persistent=True) as tape:
+            y_pred = self.model(x, training=True)
+            kinds = _by_kind(self._compute_parts(x, y, y_pred, sample_weight))
+            targets = [part for _, _, part in kinds]
+            loss = targets[0]
+            for part in targets[1:]:
+                loss = loss + part
+            if self._scaled:
+                targets = [self.optimizer.get_scaled_loss(part) for part in targets]
+        variables = self.model.trainable_variables
+        found = []
+        for (kind, weight, _), target in zip(kinds, targets, strict=True):
+            grads = tape.gradient(target, variables)
+            found.append((kind, weight, grads))
+        if self._scaled:
+            together = [g for *_, grads in found for g in grads]
+            together = iter(self.optimizer.get_unscaled_gradients(together))
+            found = [(k, w, [next(together) for _ in grads]) for k, w, grads in found]
+        total = found[0][2]
+        for *_, grads in found[1:]:
+            total = [_sum(a, b) for a, b in zip(total, grads, strict=True)]
+        return loss, y_pred, Gradients(total, variables, rows_of(x), found)
 
-# ---- what compile() and training_step() are given ------------------------------------------------
+    def _apply(self, gradients):
+        if self._accumulator is None:
+            self._update(gradients.tensors, gradients.variables)
+            return
+        self._accumulator.add(gradients.parts(), gradients.variables)
+        if self._accumulator.full:
+            self._update(*self._accumulator.take())
 
-
-def optimizer_of(optimizer):
-    """An optimizer from a name, a config or an instance."""
-    found = optimizers.get(optimizer)
-    if not hasattr(found, "apply_gradients"):
-        raise InvalidArgumentError(
-            f"optimizer: expected a name or a keras.optimizers.Optimizer, got {optimizer!r}."
-        )
-    return found
-
-
-class CompiledLoss:
-    """One loss, or a list or dict of losses matched to the model's outputs and added up."""
-
-    def __init__(self, loss):
-        self.losses = nest.map_structure(_loss_of, loss)
-
-    def __call__(self, y, y_pred, sample_weight=None):
-        if not nest.is_nested(self.losses):
-            if nest.is_nested(y_pred):
-                raise InvalidArgumentError(
-                    f"loss: the model has {len(nest.flatten(y_pred))} outputs; give a list or dict "
-                    "with a loss for each."
-                )
-            return self.losses(y, y_pred, sample_weight)
-        total = None
-        for key, loss in _items(self.losses):
-            try:
-                part = loss(y[key], y_pred[key], sample_weight)
-            except (KeyError, IndexError, TypeError) as error:
-                raise InvalidArgumentError(
-                    f"loss: no output or target matches {key!r} ({type(error).__name__}: {error}); "
-                    f"the outputs are {_keys(y_pred)}."
-                ) from error
-            total = part if total is None else total + part
-        return total
-
-
-def _items(structure):
-    return structure.items() if isinstance(structure, dict) else enumerate(structure)
-
-
-def _keys(structure):
-    return list(structure) if isinstance(structure, dict) else len(nest.flatten(structure))
-
-
-def _loss_of(loss):
-    found = losses_module.get(loss)
-    if isinstance(found, losses_module.Loss) or found is None:
-        return found
-    return losses_module.LossFunctionWrapper(found)
-
-
-class CompiledMetrics:
-    """The metrics given to compile, as one; its result is a dict.
-
-    Which accuracy "accuracy" means is decided when the first batch shows its shapes.
-    """
-
-    name = "compile_metrics"
-
-    def __init__(self, metrics):
-        if isinstance(metrics, (dict, str)) or any(nest.is_nested(m) for m in metrics or ()):
-            raise InvalidArgumentError(
-                f"metrics: expected a flat list of metrics for one output, got {metrics!r}. "
-                "Metrics per output are not supported yet."
-            )
-        self.metrics = [m if _is_accuracy(m) else _metric_of(m) for m in metrics or ()]
-        self._open = any(map(_is_accuracy, self.metrics))
-
-    def update_state(self, y, y_pred, sample_weight=None):
-        if self._open:
-            self.metrics = [
-                metrics_module.accuracy_for(y.array.shape, y_pred.array.shape)(name=m)
-                if _is_accuracy(m)
-                else m
-                for m in self.metrics
-            ]
-            self._open = False
-        for metric in self.metrics:
-            metric.update_state(y, y_pred, sample_weight)
-
-    def _known(self):
-        return [metric for metric in self.metrics if not isinstance(metric, str)]
-
-    def result(self):
-        return {metric.name: metric.result() for metric in self._known()}
-
-    def reset_state(self):
-        for metric in self._known():
-            metric.reset_state()
-
-    @property
-    def variables(self):
-        return [variable for metric in self._known() for variable in metric.variables]
+    def _update(self, gradients, variables):
+        if self._clip:
+            gradients = self._clip(gradients)
+        if self._factor is not None:  # the optimizer takes them for gradients of a scaled loss
+            gradients = [None if g is None else g * self._factor for g in gradients]
+        self._bind()
+        self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
 
 
-def _is_accuracy(metric):
-    return isinstance(metric, str) and metric in ("accuracy", "acc")
+def _inner(optimizer):
+    return getattr(optimizer, "inner_optimizer", optimizer)
 
 
-def _metric_of(metric):
-    found = metrics_module.get(metric)
-    if isinstance(found, metrics_module.Metric):
-        if isinstance(metric, str):
-            found.name = metric  # logs say what the user said
-        return found
-    name = metric if isinstance(metric, str) else getattr(found, "__name__", "metric")
-    return metrics_module.MeanMetricWrapper(found, name=name)
+def _by_kind(parts):
+    """Parts of one kind and weight added up."""
+    found = {}
+    for kind, weight, part in parts:
+        have = found.get(kind)
+        found[kind] = (kind, weight, part if have is None else have[2] + part)
+    return list(found.values())
+
+
+def _sum(a, b):
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

@@ -229,7 +229,9 @@ def test_a_dataset_that_shuffles_does_so_each_epoch():
 def test_batches_by_index_are_shuffled_as_a_whole_and_told_of_epochs():
     source = Indexed()
     batches = as_batches(source, shuffle=True, seed=2)
+    batches.begin()
     found = epoch(batches, 0)
+    batches.end()
     order = random.permutation(2, 0, 3).tolist()
     assert found == [BATCHES[i] for i in order]
     assert source.calls == ["begin", *order, "end"]
@@ -238,7 +240,7 @@ def test_batches_by_index_are_shuffled_as_a_whole_and_told_of_epochs():
     source.calls.clear()
     next(cut_short := batches.epoch(0))
     cut_short.close()
-    assert source.calls == ["begin", order[0], "end"]
+    assert source.calls == [order[0]]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Callbacks: what happens at the beginnings and ends of training, epochs and batches."""
 
-from framework.training.callbacks.base import Callback, CallbackList
+from framework.training.callbacks.base import Callback
+from framework.training.callbacks.callback_list import CallbackList
 from framework.training.callbacks.history import History
 
 __all__ = ["Callback", "CallbackList", "History"]

@@ -1,18 +1,37 @@
-"""The hooks, and a list of callbacks that is called as one."""
+"""The hooks of a callback."""
 
 
 class Callback:
     """Base of callbacks: every hook does nothing until a subclass overrides it.
 
     `self.model` is the model in training, `self.params` a dict with "epochs", "steps" and
-    "verbose". `logs` are Python floats: the running means of loss and metrics.
+    "verbose". `logs` are Python floats: the running means of loss and metrics. A subclass that
+    declares `needs`, any of "batch", "outputs", "loss", "gradients", "norms" and "rates", finds
+    them in `self.step` at `on_train_batch_end`.
+
+    Example:
+        >>> from framework import keras
+        >>> class Norms(keras.callbacks.Callback):
+        ...     needs = {"norms"}
+        ...     def on_train_batch_end(self, batch, logs=None):
+        ...         print(sorted(self.step.norms))
+        >>> model = keras.Sequential([keras.layers.Dense(1, name="dense")], name="net")
+        >>> model.compile("sgd", "mse")
+        >>> _ = model.fit([[1.0]], [[2.0]], verbose=0, callbacks=[Norms()])
+        ['net/dense/bias', 'net/dense/kernel']
     """
 
-    model = None
+    needs = frozenset()
     params = None
+    step = None
+    _model = None
+
+    @property
+    def model(self):
+        return self._model
 
     def set_model(self, model):
-        self.model = model
+        self._model = model
 
     def set_params(self, params):
         self.params = params
@@ -29,11 +48,19 @@ class Callback:
     def on_epoch_end(self, epoch, logs=None):
         """After epoch `epoch`; `logs` include the validation's, named "val_..."."""
 
+    def on_batch_begin(self, batch, logs=None):
+        """`on_train_batch_begin` under its older name."""
+
+    def on_batch_end(self, batch, logs=None):
+        """`on_train_batch_end` under its older name."""
+
     def on_train_batch_begin(self, batch, logs=None):
         """Before training batch `batch` of an epoch, counted from 0."""
+        self.on_batch_begin(batch, logs=logs)
 
     def on_train_batch_end(self, batch, logs=None):
         """After training batch `batch`."""
+        self.on_batch_end(batch, logs=logs)
 
     def on_test_begin(self, logs=None):
         """Before an evaluation or validation."""
@@ -57,36 +84,4 @@ class Callback:
         """Before a predicted batch."""
 
     def on_predict_batch_end(self, batch, logs=None):
-        """After a predicted batch."""
-
-
-class CallbackList:
-    """Calls each callback's hook in turn; a hook that nobody overrides costs nothing.
-
-    `logs` may be a function: it is called for the logs only if some callback wants them.
-    """
-
-    def __init__(self, callbacks, model, params):
-        self.callbacks = list(callbacks)
-        for callback in self.callbacks:
-            callback.set_params(params)
-            callback.set_model(model)
-        self._listeners = {}
-
-    def listeners(self, hook):
-        """The bound methods of those who override `hook`."""
-        if hook not in self._listeners:
-            plain = getattr(Callback, hook)
-            self._listeners[hook] = [
-                getattr(c, hook)
-                for c in self.callbacks
-                if getattr(type(c), hook, None) is not plain or hook in vars(c)
-            ]
-        return self._listeners[hook]
-
-    def call(self, hook, *args, logs=None):
-        listeners = self.listeners(hook)
-        if listeners:
-            logs = logs() if callable(logs) else logs
-            for listener in listeners:
-                listener(*args, logs)
+        """After a predicted batch; `logs["outputs"]` are the model's."""

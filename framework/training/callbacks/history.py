@@ -16,6 +16,11 @@ class History(Callback):
     def on_train_begin(self, logs=None):
         self.epoch = []
 
+    def complete(self, epoch, logs):
+        """Take in the epoch, unless that is done: a callback before this one was interrupted."""
+        if self.epoch[-1:] != [epoch]:
+            self.on_epoch_end(epoch, logs)
+
     def on_epoch_end(self, epoch, logs=None):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():

@@ -1,0 +1,110 @@
+"""CallbackList: callbacks that are called as one."""
+
+from framework.core.errors import InvalidArgumentError
+from framework.training.callbacks.base import Callback
+from framework.training.callbacks.history import History
+from framework.training.callbacks.progbar import ProgbarLogger
+from framework.training.callbacks.record import StepRecord, needs_of
+
+_OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
+
+
+class CallbackList:
+    """Calls each callback's hook in turn; a hook that nobody overrides costs nothing.
+
+    Args:
+        callbacks: a list of callbacks, or one.
+        add_history: add a `History`, unless there is one.
+        add_progbar: add a `ProgbarLogger`, unless there is one.
+        model: set as each callback's `model`.
+        **params: set as each callback's `params`.
+
+    Each hook (`on_epoch_end(epoch, logs)`, ...) is a method of the list. `logs` may be a function:
+    it is called for the logs only if some callback wants them.
+    """
+
+    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
+        self.callbacks = _flat(callbacks)
+        for callback in self.callbacks:
+            if not hasattr(callback, "set_model") or not hasattr(callback, "on_train_begin"):
+                raise InvalidArgumentError(
+                    f"callbacks: expected keras.callbacks.Callback objects, got {callback!r}."
+                )
+        self._add(History, add_history)
+        self._add(ProgbarLogger, add_progbar)
+        self._listeners = {}
+        needs = needs_of(self.callbacks)
+        self.record = StepRecord(needs) if needs else None
+        self.params = params
+        self.set_params(params)
+        if model is not None:
+            self.set_model(model)
+
+    def _add(self, kind, wanted):
+        if wanted and not any(isinstance(c, kind) for c in self.callbacks):
+            self.callbacks.append(kind())
+
+    def append(self, callback):
+        self.callbacks.append(callback)
+        self._listeners = {}
+
+    def set_params(self, params):
+        self.params = params
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        for callback in self.callbacks:
+            callback.set_model(model)
+            if isinstance(callback, Callback):
+                callback.step = self.record
+
+    def history(self):
+        """The first History among them."""
+        return next(c for c in self.callbacks if isinstance(c, History))
+
+    def listeners(self, hook):
+        """The bound methods of those who override `hook`."""
+        if hook not in self._listeners:
+            self._listeners[hook] = [
+                (getattr(c, hook), getattr(c, "_lazy_logs", False))
+                for c in self.callbacks
+                if any(_overrides(c, name) for name in (hook, _OLD_NAMES.get(hook)) if name)
+            ]
+        return self._listeners[hook]
+
+    def call(self, hook, *args, logs=None):
+        listeners = self.listeners(hook)
+        if listeners:
+            for listener, lazy in listeners:
+                if not lazy and callable(logs):
+                    logs = logs()
+                listener(*args, logs)
+
+
+def _overrides(callback, hook):
+    plain = getattr(Callback, hook, None)
+    return getattr(type(callback), hook, plain) is not plain or hook in vars(callback)
+
+
+def _flat(callbacks):
+    if callbacks is None:
+        return []
+    if not isinstance(callbacks, (list, tuple)):
+        return [callbacks]
+    return [one for part in callbacks for one in _flat(part)]
+
+
+def _hook(name):
+    def method(self, *args, logs=None):
+        if args and (args[-1] is None or isinstance(args[-1], dict)):
+            *args, logs = args
+        self.call(name, *args, logs={} if logs is None else logs)
+
+    method.__name__ = name
+    method.__doc__ = getattr(Callback, name).__doc__
+    return method
+
+
+for _name in [name for name in vars(Callback) if name.startswith("on_")]:
+    setattr(CallbackList, _name, _hook(_name))

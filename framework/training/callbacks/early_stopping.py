@@ -1,0 +1,71 @@
+"""EarlyStopping: stops training when a value gets no better."""
+
+from framework.training.callbacks.monitor import Monitor
+
+
+class EarlyStopping(Monitor):
+    """Stops training when the watched value has not become better for a while.
+
+    Args:
+        monitor: the value's name in the logs.
+        min_delta: less than this does not count as better.
+        patience: epochs without improvement after which training stops.
+        verbose: 1 prints what happens.
+        mode: "min", "max" or "auto".
+        baseline: training also stops if the value does not become better than this.
+        restore_best_weights: go back to the weights of the best epoch at the end, also where
+            training was not stopped.
+        start_from_epoch: epochs to wait before watching.
+
+    Example:
+        >>> EarlyStopping(monitor="loss", patience=3).patience
+        3
+    """
+
+    def __init__(
+        self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
+        restore_best_weights=False, start_from_epoch=0,
+    ):  # fmt: skip
+        super().__init__(monitor, mode, min_delta)
+        self.patience, self.verbose, self.baseline = patience, verbose, baseline
+        self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
+        self._reset()
+
+    def _reset(self):
+        self.wait = self.stopped_epoch = self.best_epoch = 0
+        self.best = self.best_weights = None
+
+    def on_train_begin(self, logs=None):
+        self._reset()
+        self.monitor_op = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        current = self.value_in(logs)
+        if current is None or epoch < self.start_from_epoch:
+            return
+        if self.restore_best_weights and self.best_weights is None:
+            self._keep(epoch)  # should nothing ever be better, the first weights watched are best
+        self.wait += 1
+        if self.is_better(current, self.best):
+            self.best = current
+            self.best_epoch = epoch
+            if self.restore_best_weights:
+                self._keep(epoch)
+            if self.baseline is None or self.is_better(current, self.baseline):
+                self.wait = 0
+            return
+        if self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+
+    def _keep(self, epoch):
+        self.best_weights = self.model.get_weights()
+        self.best_epoch = epoch
+
+    def on_train_end(self, logs=None):
+        if self.stopped_epoch > 0 and self.verbose > 0:
+            print(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if self.restore_best_weights and self.best_weights is not None:
+            if self.verbose > 0:
+                print(f"Restoring the weights of the best epoch: {self.best_epoch + 1}.")
+            self.model.set_weights(self.best_weights)

@@ -1,0 +1,79 @@
+"""SwapEMAWeights: evaluates with the running mean of the weights."""
+
+from framework.core.errors import InvalidArgumentError
+from framework.training.callbacks.base import Callback
+
+
+class SwapEMAWeights(Callback):
+    """Puts the running means of the weights (`use_ema=True`) in their place for each evaluation.
+
+    Args:
+        swap_on_epoch: swap at the end of each epoch instead, for callbacks that save the model
+            there; the weights come back at the next epoch's beginning.
+
+    Example:
+        >>> SwapEMAWeights(swap_on_epoch=True).swap_on_epoch
+        True
+    """
+
+    def __init__(self, swap_on_epoch=False):
+        self.swap_on_epoch = swap_on_epoch
+        self._swapped = False
+
+    def _averages(self):
+        """[(variable, the variable of its running mean)]."""
+        optimizer = getattr(self.model, "optimizer", None)
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        if optimizer is None or not getattr(optimizer, "use_ema", False):
+            raise InvalidArgumentError(
+                "SwapEMAWeights needs an optimizer with use_ema=True, such as Adam(use_ema=True)."
+            )
+        found = [(v, optimizer._slots.get(v.serial, {}).get("average")) for v in self._variables()]
+        return [(variable, average) for variable, average in found if average is not None]
+
+    def _variables(self):
+        return self.model.trainable_variables
+
+    def _swap(self, into_averages):
+        if self._swapped == into_averages:
+            return
+        for variable, average in self._averages():
+            value = variable.array.copy()
+            variable.assign(average.array.copy())
+            average.assign(value)
+        self._swapped = into_averages
+
+    def on_train_begin(self, logs=None):
+        self._swapped = False
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self.swap_on_epoch:
+            self._swap(False)
+
+    def on_test_begin(self, logs=None):
+        if not self.swap_on_epoch:
+            self._swap(True)
+
+    def on_test_end(self, logs=None):
+        if not self.swap_on_epoch:
+            self._swap(False)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if not self.swap_on_epoch:
+            return
+        self._swap(True)
+        if epoch == (self.params or {}).get("epochs", 0) - 1:
+            for variable, average in self._averages():  # the end of fit makes them the weights
+                average.assign(variable.array.copy())
+            self._swapped = False
+
+    def on_predict_begin(self, logs=None):
+        if not self.swap_on_epoch:
+            self._swap(True)
+
+    def on_predict_end(self, logs=None):
+        if not self.swap_on_epoch:
+            self._swap(False)
+
+    def on_train_end(self, logs=None):
+        self._swap(False)

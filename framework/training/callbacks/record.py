@@ -1,0 +1,107 @@
+"""StepRecord: what callbacks may look at of the batch that was just trained on."""
+
+from framework.core.errors import InvalidArgumentError
+from framework.optimizers.forms import Arrays
+
+NEEDS = ("batch", "outputs", "loss", "gradients", "norms", "rates")
+"""What a callback may declare in `needs`."""
+
+
+class StepRecord:
+    """`self.step` of a callback: the last batch and what training made of it.
+
+    Only what some callback declares is there, as `needs = {"gradients", "loss"}`.
+
+    - `batch`: (x, y, sample_weight); `x`, `y` and `sample_weight` are its parts
+    - `outputs`: the model's, before the update
+    - `loss`: this batch's own, a float (logs hold the mean so far)
+    - `gradients`: `Gradients` by variable path, before clipping
+    - `norms`: the L2 norm of each gradient, a float by path
+    - `rates`: the learning rate of each trainable variable, a float by path
+    """
+
+    def __init__(self, needs):
+        self._needs = frozenset(needs)
+        self._held = {}
+
+    def take(self, step, batch, outputs, loss, gradients):
+        """Hold what is needed of one step, before its update."""
+        held, needs = {}, self._needs
+        if "batch" in needs:
+            held["batch"] = batch
+        if "outputs" in needs:
+            held["outputs"] = outputs
+        if "loss" in needs:
+            held["loss"] = loss
+        if "gradients" in needs or "norms" in needs:
+            held["gradients"] = gradients.copy()
+        if "rates" in needs:
+            held["rates"] = rates_of(step.optimizer, gradients.variables)
+        self._held = held
+
+    def _get(self, name):
+        if name not in self._needs:
+            raise InvalidArgumentError(
+                f"self.step.{name}: no callback in this run declares that it needs it. Write "
+                f'needs = {{"{name}"}} in the body of the callback\'s class.'
+            )
+        if name not in self._held and not (name == "norms" and "gradients" in self._held):
+            raise InvalidArgumentError(
+                f"self.step.{name}: there was no batch yet, or train_step is overridden and does "
+                "not go through the model's own step."
+            )
+        return self._held.get(name)
+
+    @property
+    def batch(self):
+        return self._get("batch")
+
+    x = property(lambda self: self.batch[0])
+    y = property(lambda self: self.batch[1])
+    sample_weight = property(lambda self: self.batch[2])
+
+    @property
+    def outputs(self):
+        return self._get("outputs")
+
+    y_pred = outputs
+
+    @property
+    def loss(self):
+        return float(self._get("loss"))
+
+    @property
+    def gradients(self):
+        return self._get("gradients")
+
+    @property
+    def norms(self):
+        self._get("norms")
+        return self._held["gradients"].norms()
+
+    @property
+    def rates(self):
+        return self._get("rates")
+
+
+def rates_of(optimizer, variables):
+    """The learning rate of each variable at the present step, a float by path."""
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    plans = inner._plans_of(variables)
+    rates = [inner._rate_now(inner._kinds[plan.kind][0], Arrays) for plan in plans]
+    return {v.path: float(rate) for v, rate in zip(variables, rates, strict=True)}
+
+
+def needs_of(callbacks):
+    """All that the callbacks declare; an error for a word that means nothing."""
+    found = set()
+    for callback in callbacks:
+        needs = getattr(callback, "needs", ())
+        needs = {needs} if isinstance(needs, str) else set(needs)
+        unknown = needs.difference(NEEDS)
+        if unknown:
+            raise InvalidArgumentError(
+                f"{type(callback).__name__}.needs: {min(unknown)!r} is none of {', '.join(NEEDS)}."
+            )
+        found |= needs
+    return found

@@ -1,0 +1,124 @@
+"""Honest warnings: what is legal, but almost never meant. Each is given once."""
+
+import warnings
+
+import numpy as np
+
+from framework import losses
+from framework.core.tensor import Tensor
+
+_BINARY = (losses.BinaryCrossentropy,)
+_CLASSES = (losses.CategoricalCrossentropy, losses.SparseCategoricalCrossentropy)
+_FUNCTIONS = {
+    losses.binary_crossentropy: _BINARY,
+    losses.categorical_crossentropy: _CLASSES,
+    losses.sparse_categorical_crossentropy: _CLASSES,
+}
+_SQUASHING = ("sigmoid", "softmax")
+
+
+def check_logits(loss, y_pred, layer=None):
+    """Warn where a cross-entropy gets logits for probabilities, or the reverse.
+
+    Args:
+        loss: a Loss; anything but a cross-entropy is left alone.
+        y_pred: a batch of what it is given.
+        layer: the layer that made it, where known.
+    """
+    kind, from_logits = _kind(loss)
+    if kind is None or type(y_pred) is not Tensor or not y_pred.array.size:
+        return
+    array = y_pred.array.astype(np.float32, copy=False)
+    if not np.isfinite(array).all():
+        return
+    outside = bool((array < -1e-3).any() or (array > 1 + 1e-3).any())
+    sums_to_one = bool(np.abs(array.sum(getattr(loss, "axis", -1)) - 1).max() < 1e-2)
+    where, activation = _described(layer)
+    if not from_logits:
+        if outside:
+            found = f"the outputs{where} reach from {array.min():.4g} to {array.max():.4g}"
+        elif kind is _CLASSES and not sums_to_one and array.shape[-1] > 1:
+            found = f"the rows of the outputs{where} do not sum to 1"
+        else:
+            return
+        remedy = "softmax" if kind is _CLASSES else "sigmoid"
+        _warn(
+            f"The loss {loss.name!r} takes probabilities (from_logits=False), but {found}: they "
+            f'look like logits. Use from_logits=True, or activation="{remedy}" in the last layer.'
+        )
+    elif activation in _SQUASHING and not outside:
+        _warn(
+            f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs{where} are "
+            f"probabilities, made by {activation}. Use from_logits=False, or a last layer without "
+            "activation."
+        )
+    elif layer is None and kind is _CLASSES and not outside and sums_to_one and array.ndim > 1:
+        _warn(
+            f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs look like "
+            "probabilities: they lie in [0, 1] and their rows sum to 1. Use from_logits=False, or "
+            "outputs without softmax."
+        )
+
+
+def _kind(loss):
+    if isinstance(loss, _BINARY):
+        return _BINARY, loss.from_logits
+    if isinstance(loss, _CLASSES):
+        return _CLASSES, loss.from_logits
+    fn = getattr(loss, "fn", None)
+    kind = _FUNCTIONS.get(fn) if callable(fn) and fn.__hash__ else None
+    return kind, getattr(loss, "_fn_kwargs", {}).get("from_logits", False)
+
+
+def _described(layer):
+    """(" of layer 'dense_1'", the name of its activation)."""
+    if layer is None:
+        return "", None
+    activation = getattr(layer, "activation", None)
+    name = getattr(activation, "__name__", None)
+    if name is None and type(layer).__name__.lower() in _SQUASHING:
+        name = type(layer).__name__.lower()
+    return f" of layer {layer.name!r}", name
+
+
+def check_unseen_classes(y_train, y_held_out):
+    """Warn where integer labels held out by `validation_split` hold classes unseen in training."""
+    y_train, y_held_out = np.asarray(y_train), np.asarray(y_held_out)
+    flat = y_train.ndim == 1 or (y_train.ndim == 2 and y_train.shape[1] == 1)
+    if y_train.dtype.kind not in "iub" or not flat:
+        return
+    unseen = np.setdiff1d(y_held_out, y_train)
+    seen = np.unique(y_train)
+    if not unseen.size or seen.size > max(20, len(y_train) // 10):
+        return  # numbers, not classes
+    told = ", ".join(map(str, unseen[:5].tolist())) + (", ..." if unseen.size > 5 else "")
+    _warn(
+        f"validation_split takes the last rows as they are, and they hold classes that training "
+        f"never sees: {told}. Are the rows sorted by class? Shuffle them first, or give "
+        "validation_data."
+    )
+
+
+def check_left_out(model, count):
+    """Warn that an overridden train_step did not read the model's own losses."""
+    names = [layer.name for layer in model._flatten_layers(include_self=False) if layer._losses]
+    names += [v.path for v in model.trainable_weights if getattr(v, "regularizer", None)]
+    told = f" (of {', '.join(map(repr, names))})" if names else ""
+    _warn(
+        f"{type(model).__name__}.train_step leaves out the model's {count} own "
+        f"loss{'es' if count > 1 else ''}{told}: regularizers and add_loss() count only if they "
+        "are added: loss += sum(self.losses), or use self.compute_loss(...)."
+    )
+
+
+def check_scalar_metric(name):
+    """Warn that a function metric gives one number per batch."""
+    _warn(
+        f"The metric {name!r} gives one number per batch; the log is their mean over the batches, "
+        "weighted by rows, which is the value over all data only for a plain mean. Return one "
+        "value per row, or use a keras.metrics class."
+    )
+
+
+def _warn(message):
+    warnings.warn(message, stacklevel=2)

@@ -1,0 +1,108 @@
+"""Compilation: what `compile` made of its arguments."""
+
+import weakref
+
+import numpy as np
+
+from framework import optimizers
+from framework.core.errors import InvalidArgumentError
+from framework.metrics import Mean
+from framework.training.accumulation import Accumulator
+from framework.training.compiled_loss import CompiledLoss
+from framework.training.compiled_metrics import CompiledMetrics
+
+
+class Compilation:
+    """The optimizer, losses and metrics of one `compile`."""
+
+    def __init__(
+        self, model, optimizer, loss, loss_weights, metrics, weighted_metrics, accumulate,
+    ):  # fmt: skip
+        held = weakref.ref(model)  # not the model itself: what is in no cycle is freed at once
+
+        def names():
+            return output_names_of(held())
+
+        def find_layer(i):
+            return output_layer(held(), i)
+
+        self.optimizer = optimizer_of(optimizer)
+        self.accumulator = accumulator_of(accumulate, self.optimizer, "compile")
+        self.loss = CompiledLoss(loss, loss_weights, names, track=True, find_layer=find_layer)
+        self.metrics = CompiledMetrics(metrics, weighted_metrics, names)
+        self.has_metrics = bool(self.metrics)
+        if model.built and getattr(self.optimizer, "groups", None) is not None:
+            self.optimizer.bind(model)
+        self.loss_tracker = Mean(name="loss")
+        self.step = None
+
+    @property
+    def all_metrics(self):
+        own = [self.metrics] if self.has_metrics else []
+        return [self.loss_tracker, *own, *self.loss.trackers]
+
+
+def optimizer_of(optimizer):
+    """An optimizer from a name, a config or an instance."""
+    found = optimizers.get(optimizer)
+    if not hasattr(found, "apply_gradients"):
+        raise InvalidArgumentError(
+            f"optimizer: expected a name or a keras.optimizers.Optimizer, got {optimizer!r}."
+        )
+    return found
+
+
+def scaling_of(optimizer, model, auto):
+    """The optimizer, within a LossScaleOptimizer where float16 needs it and `auto` is set."""
+    scaler = getattr(optimizers, "LossScaleOptimizer", None)
+    if not auto or scaler is None or isinstance(optimizer, scaler):
+        return optimizer
+    name = getattr(getattr(model, "dtype_policy", None), "name", "")
+    return scaler(optimizer) if name == "mixed_float16" else optimizer
+
+
+def accumulator_of(accumulate, optimizer, where):
+    """An Accumulator for `accumulate=`, or None.
+
+    Raises:
+        ValueError: no int >= 1, or the optimizer accumulates by itself.
+    """
+    if accumulate is None:
+        return None
+    made = Accumulator(accumulate)
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    own = getattr(inner, "gradient_accumulation_steps", None)
+    if own:
+        raise InvalidArgumentError(
+            f"{where}: accumulate={accumulate} and the optimizer's "
+            f"gradient_accumulation_steps={own} cannot be used together. accumulate=k is one batch "
+            "k times as large; the optimizer's takes the mean of k gradients. Leave one out."
+        )
+    return made if made.every > 1 else None
+
+
+def output_names_of(model):
+    """The names of the layers that make the model's outputs, None where that is not known."""
+    names = getattr(model, "output_names", None)
+    if names:
+        return list(names)
+    stack = getattr(model, "_stack", None)
+    return [stack[-1].name] if stack else None
+
+
+def output_layer(model, i):
+    """The layer that makes output `i`, None where that is not known."""
+    stack = getattr(model, "_stack", None)
+    if stack:
+        layer = stack[-1]
+    elif getattr(model, "_graph", None) is not None:
+        layer = model.outputs[i].origin[0]
+    else:
+        return None
+    return output_layer(layer, 0) or layer
+
+
+def check_count(name, value, least=0, method="fit"):
+    """An error unless it is an int, at least `least`."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__") or value < least:
+        raise InvalidArgumentError(f"{method}: {name} must be an int >= {least}, got {value!r}.")

@@ -1,0 +1,198 @@
+"""CompiledLoss: what `compile(loss=..., loss_weights=...)` says, as one function of a batch."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from framework import losses as losses_module
+from framework.core import nest
+from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.metrics import Mean
+from framework.ops.losses import shape_of
+from framework.training.checks import check_logits
+from framework.training.matching import Outputs
+
+_BY_SHAPE = ("crossentropy", "ce")
+
+
+class CompiledLoss:
+    """One loss, or losses matched to the outputs, weighted and added up.
+
+    Args:
+        loss: a name, a Loss or a function `loss(y_true, y_pred)` (for every output), or a list,
+            dict or nest of them, None for an output without loss.
+        loss_weights: factors of the losses, in the same ways.
+        layer_names: gives the names of the layers that make the outputs, None where not known.
+        track: keep a running mean of every output's loss, where there are several.
+        find_layer: gives the layer that makes the output of a number, for warnings.
+
+    Which loss belongs to which output is decided when the first batch shows the outputs.
+    """
+
+    def __init__(
+        self, loss, loss_weights=None, layer_names=None, track=False, find_layer=None,
+    ):  # fmt: skip
+        self.losses = _resolved(loss)
+        self.loss_weights = _checked_weights(loss_weights)
+        self._layer_names, self._track, self._find_layer = layer_names, track, find_layer
+        self.forget()
+
+    def forget(self):
+        """Match anew at the next batch."""
+        self._rows = None  # (output, loss, weight, tracker) of each loss
+        self._alone = None  # the loss, where there is one output and nothing to weigh
+        self._outputs = None
+        self.trackers = []
+
+    def __call__(self, y, y_pred, sample_weight=None):
+        """The sum of the weighted losses, 0-d."""
+        alone = self._alone
+        if alone is not None and type(y_pred) is Tensor and type(y) is Tensor:
+            return alone(y, y_pred, _one(sample_weight))
+        total = None
+        for *_, part in self._each(y, y_pred, sample_weight):
+            total = part if total is None else total + part
+        return total
+
+    def parts(self, y, y_pred, sample_weight=None):
+        """[(kind, weight, loss)] of one batch: how its losses add up to a larger batch's.
+
+        A larger batch's loss is the sum over its pieces of weight * loss, divided by the sum of
+        the weights where kind is not "sum".
+        """
+        return [
+            (*_weight_of(loss, i, y_true, y_out, weights), part)
+            for i, loss, y_true, y_out, weights, part in self._each(y, y_pred, sample_weight)
+        ]
+
+    def _each(self, y, y_pred, sample_weight):
+        outputs = nest.flatten(y_pred)
+        if self._rows is None or len(outputs) != self._outputs.size:
+            self._match(y, y_pred)
+        spread = self._outputs.spread
+        taking = [False] * len(outputs)
+        for i, *_ in self._rows:
+            taking[i] = True
+        targets = spread(y, "y", filled=taking) if _fits(y, y_pred) else None
+        if targets is None:
+            raise InvalidArgumentError(
+                f"y: one target was given, but the model has {len(outputs)} outputs"
+                f"{self._outputs._told()}. Give a list or dict of targets."
+            )
+        weights = spread(sample_weight, "sample_weight", filled=taking)
+        for i, loss, weight, tracker in self._rows:
+            value = self._value(loss, i, targets[i], outputs[i], weights[i])
+            if tracker is not None:
+                tracker.update_state(value, sample_weight=shape_of(outputs[i])[0])
+            yield i, loss, targets[i], outputs[i], weights[i], (
+                value if weight is None else value * weight
+            )  # fmt: skip
+
+    def _value(self, loss, i, y_true, y_out, weight):
+        if y_true is None and type(loss) is not losses_module.LossFunctionWrapper:
+            name = self._outputs.names[i]
+            of = f" of output {name!r}" if name is not None and self._outputs.size > 1 else ""
+            raise InvalidArgumentError(
+                f"loss: {loss.name!r}{of} needs targets, but there is no y. Give y, or "
+                "compile(loss=None) and add_loss() in a layer."
+            )
+        return loss(y_true, y_out, weight)
+
+    def _match(self, y, y_pred):
+        self._outputs = outputs = Outputs(y_pred, self._layer_names and self._layer_names())
+        losses = outputs.spread(self.losses, "loss", _is_one)
+        weights = outputs.spread(self.loss_weights, "loss_weights")
+        taking = [loss is not None for loss in losses]
+        targets = outputs.spread(y, "y", filled=taking)
+        rows = []
+        flat = nest.flatten(y_pred)
+        for i, (loss, y_out) in enumerate(zip(losses, flat, strict=True)):
+            if loss is None:
+                continue
+            if isinstance(loss, str):
+                loss = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))  # noqa: PLW2901
+            check_logits(loss, y_out, None if self._find_layer is None else self._find_layer(i))
+            weight = None if weights[i] is None else np.float32(weights[i]).item()
+            rows.append((i, loss, weight, None))
+        if self._track and len(rows) > 1:
+            rows = [(i, o, w, Mean(name=self._tracker_name(i, o))) for i, o, w, _ in rows]
+            self.trackers = [row[-1] for row in rows]
+        self._rows = rows
+        if len(rows) == 1 and outputs.size == 1 and rows[0][2] is None:
+            self._alone = rows[0][1]
+
+    def _tracker_name(self, i, loss):
+        name = self._outputs.names[i]
+        name = f"{loss.name if name is None else name}_loss"
+        taken = [tracker.name for tracker in self.trackers]
+        return name if name not in taken else f"{name}_{i}"
+
+
+def _one(sample_weight):
+    """The weights of the only output, out of a list or dict of one."""
+    return nest.flatten(sample_weight)[0] if nest.is_nested(sample_weight) else sample_weight
+
+
+def _fits(y, y_pred):
+    """False for one target beside several outputs: it is not meant for all of them."""
+    return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
+
+
+def _is_one(loss):
+    return not isinstance(loss, (list, tuple)) and (
+        not isinstance(loss, Mapping) or "class_name" in loss
+    )
+
+
+def _resolved(loss):
+    """Names, functions and configs made into losses, in their structure."""
+    if loss is None:
+        return None
+    if _is_one(loss):
+        if isinstance(loss, str) and loss.lower() in _BY_SHAPE:
+            return loss
+        try:
+            return losses_module.as_loss(loss)
+        except FrameworkError as error:
+            raise type(error)(f"loss: {error}") from None
+    if isinstance(loss, Mapping):
+        return {key: _resolved(part) for key, part in loss.items()}
+    return [_resolved(part) for part in loss]
+
+
+def _checked_weights(loss_weights):
+    for weight in nest.flatten(loss_weights):
+        if weight is not None and (
+            isinstance(weight, (str, bool)) or not hasattr(weight, "__float__")
+        ):
+            raise InvalidArgumentError(
+                f"loss_weights: expected a number, or a list or dict of numbers, got {weight!r}."
+            )
+    return loss_weights
+
+
+def _weight_of(loss, i, y_true, y_pred, sample_weight):
+    """(kind, weight) of one output's loss on a batch; see `CompiledLoss.parts`."""
+    reduction = loss.reduction
+    if reduction in ("sum", "none", None):
+        return "sum", 1.0
+    rows = float(shape_of(y_pred)[0])
+    mask = getattr(y_pred, "_keras_mask", None)
+    ignored = getattr(loss, "ignore_class", None)
+    if ignored is not None:
+        kept = np.asarray(y_true) != ignored
+        mask = kept if mask is None else kept & np.asarray(mask).reshape(kept.shape)
+    if mask is None and sample_weight is None:
+        return "rows", rows
+    if reduction == "mean_with_sample_weight":
+        weights = np.asarray(1.0 if sample_weight is None else sample_weight, np.float64)
+        if mask is None:
+            return ("weights", i), float(weights.sum())
+        mask = np.asarray(mask, np.float64)
+        extra = max(mask.ndim - weights.ndim, 0)
+        weights = weights.reshape(weights.shape + (1,) * extra)
+        return ("weights", i), float((mask * weights).sum())
+    if mask is None:
+        return "rows", rows
+    return ("unmasked", i), float(np.asarray(mask).sum())

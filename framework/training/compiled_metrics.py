@@ -1,0 +1,219 @@
+"""CompiledMetrics: what `compile(metrics=..., weighted_metrics=...)` says, as one metric."""
+
+import itertools
+from collections.abc import Mapping
+
+import numpy as np
+
+from framework import metrics as metrics_module
+from framework.core import nest
+from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.recorders import pause_all
+from framework.core.tensor import Tensor
+from framework.losses import LossFunctionWrapper
+from framework.ops.losses import label_form, shape_of
+from framework.training.checks import check_scalar_metric
+from framework.training.matching import Outputs
+
+_BY_SHAPE = {
+    "accuracy": "accuracy", "acc": "accuracy", "crossentropy": "crossentropy", "ce": "crossentropy"
+}  # fmt: skip
+
+
+class CompiledMetrics:
+    """The metrics given to compile, as one; its result is a dict by the names in the logs.
+
+    Args:
+        metrics: a list of names, metrics and functions; for several outputs a list of them for
+            each, a dict by output, or a nest as the outputs.
+        weighted_metrics: the same; these are given the sample weights.
+        layer_names: gives the names of the layers that make the outputs, None where not known.
+
+    Which output each belongs to, and which accuracy "accuracy" means, is decided when the first
+    batch shows its shapes.
+    """
+
+    name = "compile_metrics"
+
+    def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
+        self._given = _resolved(metrics, "metrics"), _resolved(weighted_metrics, "weighted_metrics")
+        self._layer_names = layer_names
+        self.forget()
+
+    def __bool__(self):
+        return any(nest.flatten(given) for given in self._given if given is not None)
+
+    def forget(self):
+        """Match anew at the next batch."""
+        self._outputs = None
+        self._plain, self._weighted = [], []  # (output, metric)
+        self._alone = False
+        self._by_name = {}
+
+    @property
+    def metrics(self):
+        """The metrics, as far as they are made."""
+        if self._outputs is None:
+            leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
+            return [m for m in leaves if isinstance(m, metrics_module.Metric)]
+        return [metric for _, metric in (*self._plain, *self._weighted)]
+
+    def update_state(self, y, y_pred, sample_weight=None):
+        """Take in one batch."""
+        if self._outputs is None or (
+            not self._alone and len(nest.flatten(y_pred)) != self._outputs.size
+        ):
+            self._match(y, y_pred)
+        if self._alone and type(y) is Tensor and type(sample_weight) in (Tensor, type(None)):
+            for _, metric in self._plain:
+                metric.update_state(y, y_pred)
+            for _, metric in self._weighted:
+                metric.update_state(y, y_pred, sample_weight)
+            return
+        outputs, spread = nest.flatten(y_pred), self._outputs.spread
+        used = {i for i, _ in (*self._plain, *self._weighted)}
+        targets = spread(y, "y", filled=[i in used for i in range(len(outputs))])
+        for i, metric in self._plain:
+            metric.update_state(targets[i], outputs[i])
+        if self._weighted:
+            weights = spread(sample_weight, "sample_weight")
+            for i, metric in self._weighted:
+                metric.update_state(targets[i], outputs[i], weights[i])
+
+    def _match(self, y, y_pred):
+        outputs = Outputs(y_pred, self._layer_names and self._layer_names())
+        flat = nest.flatten(y_pred)
+        made = []
+        for given, argument in zip(self._given, ("metrics", "weighted_metrics"), strict=True):
+            rows = []
+            spread = _spread(outputs, given, argument)
+            targets = outputs.spread(y, "y", filled=[part is not None for part in spread])
+            for i, part in enumerate(spread):
+                wanted = [metric for metric in nest.flatten(part) if metric is not None]
+                rows += [(i, _for_shapes(metric, targets[i], flat[i])) for metric in wanted]
+            made.append(rows)
+        self._plain, self._weighted = made
+        self._outputs = outputs
+        self._alone = not nest.is_nested(y_pred)
+        self._by_name = self._named(outputs)
+
+    def _named(self, outputs):
+        """Metrics by their names in the logs: with the output's where there are several."""
+        found = {}
+        prefixes = outputs.names if outputs.size > 1 else [None]
+        for rows, extra in ((self._plain, ""), (self._weighted, "weighted_")):
+            for i, metric in rows:
+                prefix = f"{prefixes[i]}_" if prefixes[i] else ""
+                name = f"{prefix}{metric.name}"
+                if name in found and extra:
+                    name = f"{prefix}{extra}{metric.name}"
+                number = itertools.count(1)
+                unique = name
+                while unique in found:
+                    unique = f"{name}_{next(number)}"
+                found[unique] = metric
+        return found
+
+    def result(self):
+        return {name: metric.result() for name, metric in self._by_name.items()}
+
+    def reset_state(self):
+        for metric in self.metrics:
+            metric.reset_state()
+
+    @property
+    def variables(self):
+        return [variable for metric in self.metrics for variable in metric.variables]
+
+
+class FunctionMetric(metrics_module.MeanMetricWrapper):
+    """A user's function as a metric: a number for the whole batch counts for each of its rows."""
+
+    _scalars = 0
+
+    def values(self, y_true, y_pred):
+        with pause_all():  # a user's function takes tensors, but no tape needs to hear of them
+            found = self._fn(_tensor(y_true), _tensor(y_pred), **self._fn_kwargs)
+        found = found.array if isinstance(found, Tensor) else np.asarray(found)
+        if found.ndim:
+            return found
+        self._scalars += 1
+        if self._scalars == 2:  # one batch alone is exact
+            check_scalar_metric(self.name)
+        return np.full(len(np.asarray(y_pred)), found)
+
+
+def _tensor(value):
+    return Tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _spread(outputs, given, argument):
+    """The metrics of each output: all that is given, where there is only one."""
+    if given is None:
+        return [None] * outputs.size
+    if outputs.size > 1:
+        return outputs.spread(given, argument, _is_one)
+    if isinstance(given, Mapping):
+        given = outputs.spread(given, argument, lambda part: not isinstance(part, Mapping))[0]
+    return [given]
+
+
+def _is_one(metric):
+    return not nest.is_nested(metric)
+
+
+def _resolved(given, argument):
+    """Names, functions and configs made into metrics, in their structure."""
+    if given is None:
+        return None
+    if not nest.is_nested(given) or (isinstance(given, Mapping) and "class_name" in given):
+        raise InvalidArgumentError(
+            f"{argument}: expected a list of metrics, or a list, dict or nest of such lists that "
+            f"matches the outputs, got {given!r}. Write {argument}=[{given!r}]."
+        )
+    return _each_resolved(given, argument)
+
+
+def _each_resolved(given, argument):
+    if isinstance(given, Mapping) and "class_name" not in given:
+        return {key: _each_resolved(part, argument) for key, part in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [_each_resolved(part, argument) for part in given]
+    if given is None or (isinstance(given, str) and given.lower() in _BY_SHAPE):
+        return given
+    try:
+        found = metrics_module.get(given)
+    except FrameworkError as error:
+        raise type(error)(f"{argument}: {error}") from None
+    if isinstance(found, metrics_module.Metric):
+        if isinstance(given, str):
+            found.name = given  # logs say what the user said
+        return found
+    if hasattr(found, "update_state"):
+        return found
+    if not callable(found):
+        raise InvalidArgumentError(
+            f"{argument}: expected a name, a Metric or a function metric(y_true, y_pred), got "
+            f"{given!r}."
+        )
+    return FunctionMetric(found, name=given if isinstance(given, str) else _name_of(found))
+
+
+def _name_of(function):
+    if isinstance(function, LossFunctionWrapper):
+        return function.name
+    name = getattr(function, "__name__", None) or getattr(function, "name", None)
+    return "lambda" if name == "<lambda>" else name or "metric"
+
+
+def _for_shapes(metric, y, y_pred):
+    """The metric itself; for "accuracy" and "crossentropy" the one that the shapes mean."""
+    if not isinstance(metric, str):
+        return metric
+    if y is None:
+        raise InvalidArgumentError(f"metrics: {metric!r} needs targets, but there is no y.")
+    what = _BY_SHAPE[metric.lower()]
+    shapes = shape_of(y), shape_of(y_pred)
+    if what == "accuracy":
+        return metrics_module.accuracy_for(*shapes)(name=metric)
+    return metrics_module.get(f"{label_form(*shapes)}_{what}").__class__(name=metric)

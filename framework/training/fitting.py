@@ -1,0 +1,281 @@
+"""fit, evaluate, predict and their like for single batches."""
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.configurable import unexpected_argument
+from framework.core.errors import InvalidArgumentError
+from framework.data.batches import as_batch, as_batches, as_whole
+from framework.training import loop
+from framework.training.checks import check_left_out
+from framework.training.class_weights import check_class_weight, sample_weights_of
+from framework.training.compilation import check_count
+from framework.training.feed import Feed
+from framework.training.inputs import as_tensors, pack, unpack
+from framework.training.validation import check_frequency, split_off, validation_batches
+
+
+class Fitting:
+    """The methods that go through data; a mixin of `Trainer`."""
+
+    def fit(
+        self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None,
+        validation_split=0.0, validation_data=None, shuffle=True, class_weight=None,
+        sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
+        validation_batch_size=None, validation_freq=1, **unknown,
+    ):  # fmt: skip
+        """Train for a number of epochs.
+
+        Args:
+            x: arrays or tensors (or a nest of them) with rows along the first axis, a Dataset, a
+                PyDataset, or an iterable of batches (x, y) or (x, y, sample_weight). Arrays are
+                not copied: do not write into them while fit runs.
+            y: the targets, with arrays only.
+            batch_size: rows a batch, 32 where None; with arrays only.
+            epochs: the number of the last epoch.
+            verbose: 0 silent, 1 a bar (a line an epoch where the output is no terminal), 2 a line
+                an epoch, "auto" as 1.
+            callbacks: a list of `keras.callbacks.Callback`.
+            validation_split: the share of rows, taken from the end, to validate on.
+            validation_data: (x, y), (x, y, sample_weight), a Dataset or anything that `x` may be,
+                to evaluate on after each epoch.
+            shuffle: a new order of rows each epoch, with arrays and PyDatasets only; "batch" keeps
+                neighbouring rows together.
+            class_weight: {class number: weight}, a factor of the losses of its rows; for several
+                targets such a dict for each.
+            sample_weight: a weight for each row, or for each output such weights.
+            initial_epoch: the number of epochs already done.
+            steps_per_epoch: batches an epoch; all where None. Data then go on in the next epoch
+                where they stopped.
+            validation_batch_size, validation_steps: the same for validation, which begins anew
+                each time.
+            validation_freq: validate after every so many epochs, or after those in a list.
+
+        Returns:
+            A `History`: `.history["loss"]` holds each epoch's mean loss. It is `model.history` as
+            well, also while training and after an interruption.
+
+        Raises:
+            ValueError: not compiled, lengths that differ, no rows.
+            TypeError: an argument that fit does not have.
+        """
+        if unknown:
+            raise unexpected_argument("fit", unknown, Fitting.fit)
+        self._require_compiled("fit")
+        _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
+        if validation_split and validation_data is None:
+            x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
+        batches = as_batches(x, y, sample_weight, batch_size, shuffle)
+        step, whole = self._batch_step()
+        step = _reading(batches, step, whole, class_weight)
+        feed = Feed(batches, steps_per_epoch, first=initial_epoch)
+        validation = test_step = None
+        if validation_data is not None:
+            validation = validation_batches(validation_data, validation_batch_size or batch_size)
+            test_step = _reading(validation, *self._test_batch_step())
+            validation = Feed(validation, validation_steps, restart=True)
+        callbacks = loop.callback_list(
+            callbacks, self, verbose, epochs=epochs, steps=feed.steps, history=True
+        )
+        compiled_step = None if whole else self._compiled_step()
+        self._begin_accumulating(whole)
+        if compiled_step is not None:
+            compiled_step._observer = callbacks.record
+        try:
+            return loop.fit(
+                self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
+                callbacks=callbacks, validation=validation, test_step=test_step,
+                validation_freq=validation_freq,
+                end_epoch=_nothing if compiled_step is None else compiled_step.flush,
+            )  # fmt: skip
+        finally:
+            if compiled_step is not None:
+                compiled_step._observer = None
+
+    def _begin_accumulating(self, overridden):
+        accumulator = self._training.accumulator
+        if accumulator is None:
+            return
+        if overridden:
+            raise InvalidArgumentError(
+                f"compile(accumulate={accumulator.every}) needs the model's own train_step, which "
+                f"{type(self).__name__} overrides. Use Optimizer(gradient_accumulation_steps=...) "
+                "or model.training_step(accumulate=...) there."
+            )
+        accumulator.clear()
+
+    def _batch_step(self):
+        """(what `fit` does with a batch, whether it wants the data as they come).
+
+        The compiled step leaves the metrics' values alone until somebody wants to see them.
+        """
+        kind = type(self)
+        if kind.make_train_function is not _base(kind, "make_train_function"):
+            self.make_train_function()
+            return (lambda data: self.train_function(iter((data,)))), True
+        if kind.train_step is not _base(kind, "train_step"):
+            return self._watched(self.train_step), True
+        step = self._compiled_step()
+
+        def run(batch):
+            step(*batch)
+
+        return run, False
+
+    def _watched(self, train_step):
+        """The user's `train_step`, the first time with a look at whether it adds model losses."""
+        seen = []
+
+        def run(data):
+            if seen:
+                return train_step(data)
+            seen.append(True)
+            self.__dict__["_losses_read"] = False
+            logs = train_step(data)
+            if not self._losses_read and (count := len(self.losses)):
+                check_left_out(self, count)
+            return logs
+
+        return run
+
+    def _test_batch_step(self):
+        kind = type(self)
+        if kind.make_test_function is not _base(kind, "make_test_function"):
+            self.make_test_function()
+            return (lambda data: self.test_function(iter((data,)))), True
+        if kind.test_step is not _base(kind, "test_step"):
+            return self.test_step, True
+        return (lambda batch: self._evaluate_batch(*batch)), False
+
+    def _predict_batch_step(self):
+        kind = type(self)
+        if kind.make_predict_function is not _base(kind, "make_predict_function"):
+            self.make_predict_function()
+            return (lambda data: self.predict_function(iter((data,)))), True
+        return self.predict_step, True
+
+    def evaluate(
+        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None,
+        callbacks=None, return_dict=False, **unknown,
+    ):  # fmt: skip
+        """The loss and metrics on data.
+
+        Args:
+            x, y, batch_size, verbose, sample_weight, callbacks: as of `fit`.
+            steps: batches; all where None.
+            return_dict: return a dict by name.
+
+        Returns:
+            The loss, or a list of it and the metrics, or with `return_dict` a dict by name.
+        """
+        if unknown:
+            raise unexpected_argument("evaluate", unknown, Fitting.evaluate)
+        self._require_compiled("evaluate")
+        _check_verbose("evaluate", verbose)
+        batches = as_batches(x, y, sample_weight, batch_size, shuffle=False)
+        step = _reading(batches, *self._test_batch_step())
+        feed = Feed(batches, steps, restart=True)
+        return listed(
+            loop.evaluate(self, step, feed, verbose=verbose, callbacks=callbacks), return_dict
+        )
+
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        """The outputs for all rows, as NumPy arrays in the structure of the model's outputs."""
+        _check_verbose("predict", verbose)
+        batches = as_batches(x, None, None, batch_size, shuffle=False)
+        step = _reading(batches, *self._predict_batch_step())
+        feed = Feed(batches, steps, restart=True)
+        return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+        """One training step; returns the loss and metrics since the last reset, as `evaluate`."""
+        self._require_compiled("train_on_batch")
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise _both_weights("train_on_batch")
+            check_class_weight(class_weight)
+            sample_weight = sample_weights_of(y, class_weight)
+        return listed(self.train_step(_packed(x, y, sample_weight)), return_dict)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        """Evaluate one batch; returns the loss and metrics since the last reset."""
+        self._require_compiled("test_on_batch")
+        return listed(self.test_step(_packed(x, y, sample_weight)), return_dict)
+
+    def predict_on_batch(self, x):
+        """The outputs for one batch, as NumPy arrays."""
+        return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
+
+
+def _packed(x, y, sample_weight):
+    return pack(*as_batch((x, y, sample_weight)))
+
+
+def _base(kind, method):
+    """The method as the Trainer has it."""
+    trainer = next(base for base in kind.__mro__ if base.__name__ == "Trainer")
+    return vars(trainer)[method]
+
+
+def _reading(batches, step, whole, class_weight=None):
+    """`step` for the elements of `batches`, which are read as it wants them.
+
+    Args:
+        whole: it wants them in their own structure, as users' `train_step`s do.
+        class_weight: weights to put to each.
+    """
+    arrays = not hasattr(batches, "source")
+    if class_weight is not None:
+        plain = step
+
+        def step(batch):
+            x, y, sample_weight = batch if arrays or not whole else unpack(batch)
+            if sample_weight is not None:
+                raise _both_weights("fit")
+            batch = x, y, sample_weights_of(y, class_weight)
+            return plain(pack(*batch) if whole else batch)
+
+    if not arrays:
+        batches.read = as_whole if whole else as_batch
+        return step
+    if whole and class_weight is None:
+        return lambda batch: step(pack(*batch))
+    return step
+
+
+def _nothing():
+    """There is nothing to flush."""
+
+
+def _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight):
+    check_count("epochs", epochs)
+    check_count("initial_epoch", initial_epoch)
+    _check_verbose("fit", verbose)
+    check_frequency(validation_freq)
+    if class_weight is not None:
+        check_class_weight(class_weight)
+        if sample_weight is not None:
+            raise _both_weights("fit")
+
+
+def _check_verbose(method, verbose):
+    if verbose not in ("auto", 0, 1, 2):
+        raise InvalidArgumentError(
+            f'{method}: verbose must be 0 (silent), 1 (a bar), 2 (a line an epoch) or "auto", got '
+            f"{verbose!r}."
+        )
+
+
+def _both_weights(method):
+    return InvalidArgumentError(
+        f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply the "
+        "classes' weights into sample_weight."
+    )
+
+
+def listed(logs, return_dict):
+    """Logs as `evaluate` returns them."""
+    if return_dict:
+        return logs
+    values = list(logs.values()) if isinstance(logs, dict) else [logs]
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,123 @@
+"""Gradients: what a step's loss says about each variable, readable and editable by path."""
+
+from collections.abc import MutableMapping
+
+import numpy as np
+
+from framework.core.doors import tensor
+from framework.core.errors import NotFoundError, ShapeError, suggest
+from framework.core.tensor import Tensor
+from framework.ops.slices import coalesced
+
+
+class Gradients(MutableMapping):
+    """Gradients by variable path, in the order of the model's trainable variables.
+
+    Reads like a dict of tensors (None where the loss does not depend on the variable). It can be
+    edited in place, before `step.apply(grads)`: `grads["dense/kernel"] = ...` replaces one, None or
+    `del` takes it out. `copy()` is a copy to edit. `tensors` and `variables` are the lists.
+
+    Args:
+        tensors, variables: lists of one length.
+        weight: what the batch counts for when steps accumulate: its number of rows.
+        parts: [(kind, weight, tensors)] where the losses of a batch add up in different ways.
+    """
+
+    def __init__(self, tensors, variables, weight=1.0, parts=None):
+        self.tensors, self.variables = list(tensors), list(variables)
+        self.weight, self._parts = weight, parts
+
+    def parts(self):
+        """[(kind, weight, tensors)]: what accumulation adds up."""
+        return self._parts or [("rows", self.weight, self.tensors)]
+
+    def __getitem__(self, path):
+        return self.tensors[self._index(path)]
+
+    def __setitem__(self, path, gradient):
+        i = self._index(path)
+        variable = self.variables[i]
+        if gradient is not None and not hasattr(gradient, "_as_tensor"):
+            gradient = tensor(gradient, variable.dtype) if not _is_tensor(gradient) else gradient
+            if gradient.array.shape != variable.array.shape:
+                raise ShapeError(
+                    f"grads[{path!r}]: the variable has shape {variable.array.shape}, the new "
+                    f"gradient {gradient.array.shape}."
+                )
+        self.tensors[i] = gradient
+        if self._parts is not None:
+            kind, weight, _ = self._parts[0]
+            kind, weight = (kind, weight) if len(self._parts) == 1 else ("rows", self.weight)
+            self._parts = [(kind, weight, self.tensors)]
+
+    def __delitem__(self, path):
+        self[path] = None
+
+    def __iter__(self):
+        return (variable.path for variable in self.variables)
+
+    def __len__(self):
+        return len(self.variables)
+
+    def _index(self, path):
+        for i, variable in enumerate(self.variables):
+            if variable.path == path:
+                return i
+        raise NotFoundError(f"no gradient has the path {path!r}{suggest(path, list(self))}")
+
+    def copy(self):
+        """The same gradients in a mapping of their own."""
+        parts = None if self._parts is None else [(k, w, list(t)) for k, w, t in self._parts]
+        return Gradients(self.tensors, self.variables, self.weight, parts)
+
+    def map(self, function):
+        """A new mapping of `function(path, gradient)`; None stays None."""
+        made = self.copy()
+        for i, (path, gradient) in enumerate(zip(self, self.tensors, strict=True)):
+            if gradient is not None:
+                made.tensors[i] = function(path, gradient)
+        if made._parts is not None:
+            made._parts = [("rows", self.weight, made.tensors)]
+        return made
+
+    # ---- what they look like ----
+
+    def norms(self):
+        """The L2 norm of each gradient, a float by path; None where there is no gradient."""
+        return {
+            path: None if g is None else _norm(g)
+            for path, g in zip(self, self.tensors, strict=True)
+        }
+
+    def norm(self):
+        """The L2 norm of all gradients together, a float."""
+        return float(np.sqrt(sum(n * n for n in self.norms().values() if n is not None)))
+
+    def is_finite(self):
+        """Whether no gradient holds an inf or nan."""
+        return all(np.isfinite(_values(g)).all() for g in self.tensors if g is not None)
+
+    def __repr__(self):
+        rows = [
+            f"  {path}: " + ("None" if n is None else f"{tuple(v.array.shape)}, norm {n:.4g}")
+            for v, (path, n) in zip(self.variables, self.norms().items(), strict=False)
+        ]
+        return "Gradients(\n" + "\n".join(rows) + "\n)"
+
+
+def _is_tensor(value):
+    return type(value) is Tensor
+
+
+def _values(gradient):
+    """The numbers of a gradient: of IndexedSlices one row for each index."""
+    if hasattr(gradient, "_as_tensor"):
+        gradient = coalesced(gradient).values
+    return gradient.array if isinstance(gradient, Tensor) else np.asarray(gradient)
+
+
+def _norm(gradient):
+    values = _values(gradient)
+    values = values if values.dtype.itemsize >= 4 else values.astype(np.float32)
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(np.sum(np.square(values))))

@@ -1,0 +1,48 @@
+"""What one batch is: (x, y, sample_weight) of tensors."""
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+
+
+def as_tensors(structure):
+    """A nest of arrays, numbers and tensors as one of tensors; None stays None."""
+    if structure is None or type(structure) is Tensor:
+        return structure
+    if isinstance(structure, np.ndarray):
+        return tensor(structure)
+    return nest.map_structure(lambda leaf: None if leaf is None else tensor(leaf), structure)
+
+
+def unpack(data):
+    """(x, y, sample_weight) of what a batch may be: x alone, or a tuple of one to three."""
+    if not isinstance(data, (tuple, list)):
+        return data, None, None
+    if len(data) > 3:
+        raise InvalidArgumentError(
+            f"A batch is x, (x, y) or (x, y, sample_weight); got a tuple of {len(data)}."
+        )
+    return (*data, None, None)[:3] if len(data) < 3 else tuple(data)
+
+
+def pack(x, y=None, sample_weight=None):
+    """The batch as `train_step` is given it: without what is None at its end."""
+    if sample_weight is not None:
+        return x, y, sample_weight
+    if y is not None:
+        return x, y
+    return (x,) if isinstance(x, (tuple, list)) else x
+
+
+def rows_of(x):
+    """The number of rows of a batch."""
+    if type(x) is not Tensor:
+        leaves = [leaf for leaf in nest.flatten(x) if leaf is not None]
+        if not leaves:
+            return 1
+        x = leaves[0]
+    shape = x.shape
+    return shape[0] if shape else 1

@@ -1,0 +1,128 @@
+"""Outputs: which loss, metric, target or weight belongs to which output of a model."""
+
+from collections.abc import Mapping
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError, suggest
+
+
+class Outputs:
+    """The leaves of what a model returns, in the order of `nest.flatten`.
+
+    Args:
+        y_pred: the outputs, any nest of tensors.
+        layer_names: the names of the layers they come from, in the same order, where known.
+
+    `names` are what logs call them: the key of a dict, the layer's name elsewhere, with the keys
+    above it in a deep nest; None where neither is known.
+    """
+
+    def __init__(self, y_pred, layer_names=None):
+        count = len(nest.flatten(y_pred))
+        self.layer_names = list(layer_names or [])
+        if len(self.layer_names) != count:
+            self.layer_names = [None] * count
+        self.tree = nest.pack_sequence_as(y_pred, range(count)) if nest.is_nested(y_pred) else 0
+        self.names = [None] * count
+        self._name(self.tree, ())
+        self.size = count
+
+    def _name(self, tree, path):
+        if not nest.is_nested(tree):
+            own = self.layer_names[tree]
+            if not path:
+                self.names[tree] = own
+            elif isinstance(path[-1], str):
+                self.names[tree] = "/".join(map(str, path))
+            elif own is not None:
+                self.names[tree] = "/".join([*map(str, path[:-1]), own])
+            return
+        items = tree.items() if isinstance(tree, Mapping) else enumerate(tree)
+        for key, child in items:
+            self._name(child, (*path, key))
+
+    def spread(self, given, argument, is_leaf=None, filled=None):
+        """The part of `given` that belongs to each output, None where there is none.
+
+        Dicts are matched by the outputs' keys, then by their layers' names; lists by position.
+
+        Args:
+            given: one thing for all outputs, or a list, dict or nest of them.
+            argument: its name, for messages.
+            is_leaf: tells one thing from a list of them; anything but a nest where None.
+            filled: for each output whether it takes a part; a flat list may leave the others out.
+
+        Raises:
+            ValueError: a key that is no output's, or a list of another length.
+        """
+        found = [None] * self.size
+        self._fill(given, self.tree, found, argument, is_leaf or _alone, filled)
+        return found
+
+    def _fill(self, given, tree, found, argument, is_leaf, filled):
+        if given is None:
+            return
+        if not nest.is_nested(tree):
+            found[tree] = self._unwrapped(given, tree, argument, is_leaf)
+        elif is_leaf(given):
+            for i in nest.flatten(tree):
+                found[i] = given
+        elif isinstance(given, Mapping):
+            for key, part in given.items():
+                self._fill(part, self._at(key, tree, argument), found, argument, is_leaf, None)
+        else:
+            for part, child in self._paired(given, tree, argument, filled):
+                self._fill(part, child, found, argument, is_leaf, None)
+
+    def _unwrapped(self, given, tree, argument, is_leaf):
+        """What is given for one output, out of a list or dict of one."""
+        if is_leaf(given):
+            return given
+        if isinstance(given, Mapping):
+            known = {self.names[tree], self.layer_names[tree]} - {None}
+            unknown = [key for key in given if known and key not in known]
+            if unknown or len(given) != 1:
+                raise self._no_such(next(iter(unknown), list(given)), argument)
+            return self._unwrapped(next(iter(given.values())), tree, argument, is_leaf)
+        if len(given) != 1:
+            raise InvalidArgumentError(
+                f"{argument}: the model has one output, but {len(given)} were given: {given!r}."
+            )
+        return self._unwrapped(given[0], tree, argument, is_leaf)
+
+    def _at(self, key, tree, argument):
+        if isinstance(tree, Mapping) and key in tree:
+            return tree[key]
+        if key in self.layer_names:
+            return self.layer_names.index(key)
+        raise self._no_such(key, argument)
+
+    def _paired(self, given, tree, argument, filled):
+        children = [tree[key] for key in sorted(tree)] if isinstance(tree, Mapping) else tree
+        if len(given) == len(children):
+            return zip(given, children, strict=True)
+        leaves = nest.flatten(tree)
+        if len(given) == len(leaves):
+            return zip(given, leaves, strict=True)
+        if filled is not None:
+            taking = [i for i in leaves if filled[i]]
+            if len(given) == len(taking):
+                return zip(given, taking, strict=True)
+        raise InvalidArgumentError(
+            f"{argument}: a list of {len(given)} was given, but the model has {len(leaves)} "
+            f"outputs{self._told()}. Give one for each, or a dict by name."
+        )
+
+    def _no_such(self, key, argument):
+        known = [n for n in dict.fromkeys([*self.names, *self.layer_names]) if n is not None]
+        hint = suggest(key, known) if known else ": the outputs have no names; give a list."
+        valid = f" The outputs are {', '.join(map(repr, known))}." if known else ""
+        return InvalidArgumentError(f"{argument}: no output is called {key!r}{hint}{valid}")
+
+    def _told(self):
+        known = [name for name in self.names if name is not None]
+        return f" ({', '.join(map(repr, known))})" if known else ""
+
+
+def _alone(given):
+    return not nest.is_nested(given)

@@ -1,0 +1,86 @@
+"""The data that `fit` validates on: held out of the arrays, or given."""
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError
+from framework.data.batches import as_batches
+from framework.training.checks import check_unseen_classes
+from framework.training.inputs import unpack
+
+
+def split_off(share, x, y, sample_weight):
+    """The first rows, and (x, y, sample_weight) of the last `share` of them."""
+    if isinstance(share, (bool, str)) or not hasattr(share, "__float__") or not 0 < share < 1:
+        raise InvalidArgumentError(f"fit: validation_split must lie in (0, 1), got {share!r}.")
+    leaves = nest.flatten((x, y) if y is not None else (x,))
+    if not all(hasattr(leaf, "shape") or isinstance(leaf, (int, float)) for leaf in leaves):
+        raise InvalidArgumentError(
+            "fit: validation_split works with arrays only; give validation_data=..."
+        )
+    x, y, sample_weight = (_rows_as_arrays(part) for part in (x, y, sample_weight))
+    lengths = {len(a) for a in nest.flatten((x, y, sample_weight)) if a is not None}
+    if len(lengths) > 1:
+        raise InvalidArgumentError(
+            f"fit: x, y and sample_weight have different numbers of rows: {sorted(lengths)}."
+        )
+    (rows,) = lengths
+    first = int(np.floor(rows * (1 - share)))
+    if first in (0, rows):
+        raise InvalidArgumentError(
+            f"fit: validation_split={share} of {rows} rows leaves no rows to "
+            f"{'train' if first == 0 else 'validate'} on."
+        )
+
+    def part(structure, rows_of_it):
+        return nest.map_structure(lambda a: None if a is None else a[rows_of_it], structure)
+
+    head, tail = slice(None, first), slice(first, None)
+    held_out = tuple(part(s, tail) for s in (x, y, sample_weight))
+    if y is not None and not nest.is_nested(y):
+        check_unseen_classes(y[head], y[tail])
+    return *(part(s, head) for s in (x, y, sample_weight)), held_out
+
+
+def _rows_as_arrays(structure):
+    """Arrays in the nest; a list of numbers, or of rows of them, is one array."""
+    if structure is None:
+        return None
+    if isinstance(structure, list) and not any(hasattr(part, "shape") for part in structure):
+        return np.asarray(structure)
+    return nest.map_structure(lambda a: None if a is None else np.asarray(a), structure)
+
+
+def validation_batches(data, batch_size):
+    """The batches of validation_data: (x, y), (x, y, sample_weight), or anything with batches."""
+    if isinstance(data, (tuple, list)):
+        if not 1 <= len(data) <= 3:
+            raise InvalidArgumentError(
+                "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got a "
+                f"{type(data).__name__} of {len(data)}."
+            )
+        return as_batches(*unpack(data), batch_size, False)
+    if isinstance(data, (int, float, str)):
+        raise InvalidArgumentError(
+            "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got "
+            f"{data!r}."
+        )
+    return as_batches(data, None, None, None, False)
+
+
+def validates(epoch, frequency):
+    """Whether epoch number `epoch`, counted from 0, is one that is validated."""
+    if hasattr(frequency, "__index__"):
+        return (epoch + 1) % frequency == 0
+    return epoch + 1 in frequency
+
+
+def check_frequency(frequency):
+    """An error unless it is an int >= 1 or a collection of epochs, counted from 1."""
+    if isinstance(frequency, (list, tuple, set, range)):
+        return
+    if isinstance(frequency, bool) or not hasattr(frequency, "__index__") or frequency < 1:
+        raise InvalidArgumentError(
+            "fit: validation_freq must be an int >= 1 or a list of epochs counted from 1, got "
+            f"{frequency!r}."
+        )
