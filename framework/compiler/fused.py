@@ -124,7 +124,9 @@ class _Emitter:
                     self.last_use[id(arg)] = position
 
     def _array_line(self, position, op, args, output):
-        operands = [self._operand(a) for a in args]
+        ufunc = _ufunc(op)
+        # Forwards that are no ufuncs may have shortcuts for Python numbers: `x ** 0.5`.
+        operands = [self._operand(a, plain=ufunc is None) for a in args]
         for arg in args:  # scratch read here for the last time may be written here already
             name = self.names.get(id(arg), "")
             done = self.last_use.get(id(arg)) == position
@@ -132,7 +134,6 @@ class _Emitter:
                 self.free.append(name)
         target = self._target(position, output)
         self.names[id(output)] = target
-        ufunc = _ufunc(op)
         call = self._constant(op.name, ufunc or op.forward)
         if ufunc is not None:
             self.lines.append(f"{call}({', '.join(operands)}, out={target})")
@@ -163,7 +164,7 @@ class _Emitter:
         if type(arg) is Tensor and id(arg) in self.names:
             return self.names[id(arg)]
         if plain and type(arg) is not Tensor:
-            return repr(arg)
+            return repr(arg) if arg - arg == 0 else self._constant("c", arg)
         value = arg.array if type(arg) is Tensor else arg
         return self._constant("c", np.asarray(value, self._dtype()))
 

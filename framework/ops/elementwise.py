@@ -136,8 +136,9 @@ clip = elementwise(
 
 
 def _power(a, b):
-    # `**` knows shortcuts for Python numbers: 2, 0.5, -1
-    return a**b if type(b) is not np.ndarray else np.power(a, b)
+    # `**` knows shortcuts for Python numbers: 2, 0.5, -1. NumPy's own numbers must give what 0-d
+    # arrays of them give.
+    return a**b if type(b) in (int, float) else np.power(a, b)
 
 
 def _power_vjp_b(g, y, a):

@@ -131,7 +131,7 @@ class Adam(Optimizer):
         return tuple(name for block in self.slot_blocks for name in block)
 
     def update(self, param, grad, slot, lr, step):
-        rate = lr * sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        rate = lr * sqrt(1 - power(self.beta_2, step)) / (1 - power(self.beta_1, step))
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
         second = slot.velocity
@@ -185,7 +185,9 @@ class Adamax(Optimizer):
     def update(self, param, grad, slot, lr, step):
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.norm = maximum(self.beta_2 * slot.norm, absolute(grad))
-        return param - lr * slot.momentum / ((1 - self.beta_1**step) * (slot.norm + self.epsilon))
+        return param - lr * slot.momentum / (
+            (1 - power(self.beta_1, step)) * (slot.norm + self.epsilon)
+        )
 
 
 @optimizers.add()
@@ -221,7 +223,7 @@ class Nadam(Optimizer):
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
         first = (ahead / (1 - slot.u_product * ahead)) * slot.momentum
         first = first + ((1 - now) / (1 - slot.u_product)) * grad
-        second = slot.velocity / (1 - self.beta_2**step)
+        second = slot.velocity / (1 - power(self.beta_2, step))
         return param - lr * first / (sqrt(second) + self.epsilon)
 
 
@@ -256,7 +258,7 @@ class ScheduleFreeAdamW(Optimizer):
             lr = lr * minimum(step / self.warmup_steps, 1.0)
         mean = (param - (1 - self.beta_1) * slot.momentum) / self.beta_1
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
-        root = sqrt(slot.velocity / (1 - self.beta_2**step)) + self.epsilon
+        root = sqrt(slot.velocity / (1 - power(self.beta_2, step))) + self.epsilon
         slot.momentum = slot.momentum - lr * grad / root
         mean = (1 - 1 / step) * mean + (1 / step) * slot.momentum
         return (1 - self.beta_1) * slot.momentum + self.beta_1 * mean

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from framework.ops.contraction import matmul
-from framework.ops.elementwise import greater, maximum, minimum, select, sqrt, square
+from framework.ops.elementwise import greater, maximum, minimum, power, select, sqrt, square
 from framework.ops.movement import expand_axes, transpose
 from framework.ops.reduction import reduce_mean
 from framework.optimizers.base import NotNegativeOrNone, Optimizer, Rate, optimizers
@@ -35,8 +35,8 @@ class Lamb(Optimizer):
     def update(self, param, grad, slot, lr, step):
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
-        root = sqrt(slot.velocity / (1 - self.beta_2**step)) + self.epsilon
-        direction = slot.momentum / (1 - self.beta_1**step) / root
+        root = sqrt(slot.velocity / (1 - power(self.beta_2, step))) + self.epsilon
+        direction = slot.momentum / (1 - power(self.beta_1, step)) / root
         length, step_length = norm(param), norm(direction)
         trust = select(greater(step_length, 0), length / step_length, 1.0)
         return param - select(greater(length, 0), trust, 1.0) * lr * direction
@@ -77,7 +77,7 @@ class Adafactor(Optimizer):
 
     def update(self, param, grad, slot, lr, step):
         size = maximum(self.epsilon_2, _rms(param)) * minimum(lr, 1 / sqrt(step))
-        decay = 1 - step**self.beta_2_decay
+        decay = 1 - power(step, self.beta_2_decay)
         squares = grad * grad + self.epsilon_1
         if len(param.shape) < 2:
             slot.velocity = decay * slot.velocity + (1 - decay) * squares
@@ -163,7 +163,7 @@ class Muon(Optimizer):
         return param - lr * self._orthogonal(ahead) * size
 
     def _adam(self, param, grad, slot, lr, step):
-        rate = lr * sqrt(1 - self.adam_beta_2**step) / (1 - self.adam_beta_1**step)
+        rate = lr * sqrt(1 - power(self.adam_beta_2, step)) / (1 - power(self.adam_beta_1, step))
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.adam_beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.adam_beta_2)
         return param - rate * slot.momentum / (sqrt(slot.velocity) + self.epsilon)

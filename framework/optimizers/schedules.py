@@ -238,8 +238,9 @@ class CosineDecay(_Built):
         warmup_steps: the length of the warm-up.
 
     Example:
-        >>> float(CosineDecay(1.0, decay_steps=10)(5))
-        0.5
+        >>> rate = CosineDecay(1.0, decay_steps=10, alpha=0.5)
+        >>> float(rate(0)), float(rate(10))
+        (1.0, 0.5)
     """
 
     initial_learning_rate: float

@@ -41,7 +41,10 @@ CASES = {
     "rmsprop_centered": ("RMSprop", {"learning_rate": 0.02, "centered": True, "epsilon": 1e-3}),
     "rmsprop_all": (
         "RMSprop",
-        {"learning_rate": 0.02, "centered": True, "momentum": 0.5, "epsilon": 1e-3, "clipnorm": 1.0},
+        {
+            "learning_rate": 0.02, "centered": True, "momentum": 0.5, "epsilon": 1e-3,
+            "clipnorm": 1.0,
+        },
     ),
     "adagrad": ("Adagrad", {"learning_rate": 0.1}),
     "adagrad_accumulator": ("Adagrad", {"learning_rate": 0.1, "initial_accumulator_value": 0.5}),
@@ -65,7 +68,10 @@ CASES = {
         {"learning_rate": 0.1, "learning_rate_power": -0.7, "initial_accumulator_value": 0.3},
     ),
     "lion": ("Lion", {"learning_rate": 0.01}),
-    "lion_betas": ("Lion", {"learning_rate": 0.01, "beta_1": 0.7, "beta_2": 0.8, "weight_decay": 0.1}),
+    "lion_betas": (
+        "Lion",
+        {"learning_rate": 0.01, "beta_1": 0.7, "beta_2": 0.8, "weight_decay": 0.1},
+    ),
     "lamb": ("Lamb", {"learning_rate": 0.05}),
     "lamb_decay": ("Lamb", {"learning_rate": 0.05, "beta_1": 0.8, "weight_decay": 0.1}),
     "adafactor": ("Adafactor", {"learning_rate": 0.1}),
