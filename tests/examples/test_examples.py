@@ -98,6 +98,14 @@ def linear_regression(printed):
     assert (w, b) == pytest.approx((2.0, 1.0), abs=0.03)
 
 
+def maml_sine(printed):
+    start, one, five = numbers(r"MAML: loss #, after 1 step #, after 5 #, rate \S+", printed)
+    plain = numbers(r"pretrained: loss #, after 1 step #, after 5 #, rate \S+", printed)
+    assert one < start  # trained for one step
+    assert one / start < plain[1] / plain[0] * 1.2  # a hundred iterations show little
+    assert 0.0 < five < 10.0
+
+
 def mnist_fit(printed):
     (accuracy,) = numbers("Test accuracy on (?:MNIST|digits): #", printed)
     assert 0.3 < accuracy <= 1.0  # a guess has 0.1
@@ -133,6 +141,13 @@ def newton(printed):
     assert slow > 1e-2
 
 
+def pinn(printed):
+    (oscillator,) = numbers("oscillator: largest error #", printed)
+    (burgers,) = numbers("Burgers: largest error #", printed)
+    assert 0.0 < oscillator < 1.5  # a sixtieth of the steps
+    assert 0.0 < burgers < 0.3
+
+
 def polynomial_regression(printed):
     found = numbers(r"y = # x\^2 \+ # x \+ # .*", printed)
     assert found == pytest.approx([6.0, 8.0, 2.0], abs=2.0)  # a tenth of the steps
@@ -145,12 +160,19 @@ def sine_derivatives(printed):
     assert all(float(error) < 1e-14 for _, error in errors)
 
 
+def wgan_gp(printed):
+    exact, by_differences = numbers("penalty's derivative: #, by finite differences #", printed)
+    assert exact == pytest.approx(by_differences, rel=1e-6)
+    _, near = numbers("critic's distance #; share of samples near the data #", printed)
+    assert 0.0 <= near <= 1.0
+
+
 CHECKS = {
     check.__name__: check
     for check in (
         binary_classification, checkpointing, custom_layer, digits_or_mnist, fgsm,
-        integrated_gradients, linear_regression, mnist_fit, mnist_tape, momentum_from_scratch,
-        newton, polynomial_regression, sine_derivatives,
+        integrated_gradients, linear_regression, maml_sine, mnist_fit, mnist_tape,
+        momentum_from_scratch, newton, pinn, polynomial_regression, sine_derivatives, wgan_gp,
     )
 }  # fmt: skip
 
