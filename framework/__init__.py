@@ -23,6 +23,7 @@ _NAMES = _table({
         nest nn optimizers random""",
     "framework.autodiff.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
     "framework.autodiff.tape": "GradientTape UnconnectedGradients",
+    "framework.autodiff.vectorized": "vectorized_map",
     "framework.compat": "contrib enable_eager_execution executing_eagerly lin_space",
     "framework.compiler.function": "function",
     "framework.core.dtypes": """
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from framework.autodiff.tape import (
         GradientTape as GradientTape, UnconnectedGradients as UnconnectedGradients,
     )  # fmt: skip
+    from framework.autodiff.vectorized import vectorized_map as vectorized_map
     from framework.compat import (
         contrib as contrib, enable_eager_execution as enable_eager_execution,
         executing_eagerly as executing_eagerly, lin_space as lin_space,

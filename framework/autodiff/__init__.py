@@ -6,6 +6,7 @@ from framework.core.lazy import lazy as _lazy
 from framework.core.lazy import table as _table
 
 _NAMES = _table({
+    "framework.autodiff.derivatives": "grad hessian hvp jvp value_and_grad vjp",
     "framework.autodiff.forward": "ForwardAccumulator",
     "framework.autodiff.functional": """
         gradients_function implicit_grad implicit_value_and_gradients make_vjp
@@ -16,6 +17,10 @@ _NAMES = _table({
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
+    from framework.autodiff.derivatives import (
+        grad as grad, hessian as hessian, hvp as hvp, jvp as jvp, value_and_grad as value_and_grad,
+        vjp as vjp,
+    )  # fmt: skip
     from framework.autodiff.forward import ForwardAccumulator as ForwardAccumulator
     from framework.autodiff.functional import (
         gradients_function as gradients_function, implicit_grad as implicit_grad,

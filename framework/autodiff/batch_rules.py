@@ -150,7 +150,9 @@ def _shared_left(op, a, b, transpose_a, transpose_b):
 def _tanh_back(op, xs, batched, attrs):
     """The slope once for all rows."""
     (g, y), (_, y_batched) = xs, batched
-    return op(*xs) if y_batched else _broadcasting(multiply, (g, 1 - y * y), batched, {})
+    if y_batched:
+        return _broadcasting(op, xs, batched, attrs)
+    return _broadcasting(multiply, (g, 1 - y * y), batched, attrs)
 
 
 def _with_attrs(change):

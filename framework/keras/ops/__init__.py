@@ -10,6 +10,7 @@ _NAMES = _table({
         log_sigmoid log_softmax relu6 selu sigmoid silu soft_shrink softmax softplus softsign
         sparse_plus sparse_sigmoid squareplus swish=silu tanh_shrink threshold""",
     "framework.autodiff.custom": "custom_gradient",
+    "framework.autodiff.derivatives": "jvp",
     "framework.keras.ops.": "nn numpy",
     "framework.keras.ops.arrays": """
         append arange argsort array broadcast_to concatenate convert_to_numpy convert_to_tensor copy
@@ -18,6 +19,7 @@ _NAMES = _table({
         pad ravel repeat reshape roll shape size slice sort split squeeze stack stop_gradient
         swapaxes take take_along_axis tensordot tile top_k transpose tri tril triu unstack vdot
         vstack where zeros zeros_like""",
+    "framework.keras.ops.derivatives": "vectorized_map",
     "framework.keras.ops.elementwise": """
         abs=absolute absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and
         bitwise_invert=bitwise_not bitwise_not bitwise_or bitwise_xor cast ceil clip cos cosh divide
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
         squareplus as squareplus, tanh_shrink as tanh_shrink, threshold as threshold,
     )  # fmt: skip
     from framework.autodiff.custom import custom_gradient as custom_gradient
+    from framework.autodiff.derivatives import jvp as jvp
     from framework.keras.ops import nn as nn, numpy as numpy
     from framework.keras.ops.arrays import (
         append as append, arange as arange, argsort as argsort, array as array,
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
         transpose as transpose, tri as tri, tril as tril, triu as triu, unstack as unstack,
         vdot as vdot, vstack as vstack, where as where, zeros as zeros, zeros_like as zeros_like,
     )  # fmt: skip
+    from framework.keras.ops.derivatives import vectorized_map as vectorized_map
     from framework.keras.ops.elementwise import (
         absolute as abs, absolute as absolute, add as add, arccos as arccos, arccosh as arccosh,
         arcsin as arcsin, arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2,

@@ -1,0 +1,278 @@
+"""Derivatives of Python functions as JAX's users know them: grad, vjp, jvp, hessian, hvp.
+
+Arguments are tensors, variables, arrays or numbers, or nests of them. A function differentiated by
+an argument gets it as a new tensor, so that the same tensor in a closure counts as a constant;
+variables are passed as they are. The functions nest.
+"""
+
+import functools
+
+from framework.autodiff.forward import ForwardAccumulator
+from framework.autodiff.tape import GradientTape
+from framework.core import nest
+from framework.core.doors import tensor
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.variable import CoreVariable
+from framework.ops.elementwise import identity
+
+
+def grad(f, argnums=0, has_aux=False):
+    """A function that returns the gradient of `f`, a scalar.
+
+    Args:
+        f: a function that returns a 0-d tensor; with `has_aux` a pair of it and anything else.
+        argnums: the position of the argument to differentiate by, or a tuple of positions.
+        has_aux: whether the pair (gradient, anything else) is returned.
+
+    Returns:
+        A function of `f`'s arguments. The gradient has the structure of the argument, for a tuple
+        of positions it is a tuple of them; it is zero where `f` does not depend on the argument.
+
+    Raises:
+        ValueError: from a call: the result is no scalar, or there is no such argument.
+        TypeError: from a call: an argument to differentiate by holds integers.
+
+    Example:
+        >>> from framework.autodiff import grad
+        >>> cube = lambda x: x ** 3
+        >>> float(grad(cube)(2.0)), float(grad(grad(cube))(2.0))
+        (12.0, 12.0)
+    """
+    with_value = value_and_grad(f, argnums, has_aux)
+
+    @functools.wraps(f, assigned=_NAMES)
+    def gradient(*args, **kwargs):
+        value, found = with_value(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def value_and_grad(f, argnums=0, has_aux=False):
+    """As `grad`, of a function that returns (value, gradient).
+
+    With `has_aux` it returns ((value, anything else), gradient).
+
+    Example:
+        >>> from framework.autodiff import value_and_grad
+        >>> value, gradient = value_and_grad(lambda x: x * x)(3.0)
+        >>> float(value), float(gradient)
+        (9.0, 6.0)
+    """
+
+    @functools.wraps(f, assigned=_NAMES)
+    def value_and_gradient(*args, **kwargs):
+        args, wanted = _prepared(f, args, argnums)
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(wanted)
+            value, result = _called(f, args, kwargs, has_aux)
+        return result, _gradient(tape, value, wanted)
+
+    return value_and_gradient
+
+
+def vjp(f, *primals, has_aux=False):
+    """The value of `f` and the function that pulls cotangents back.
+
+    Args:
+        f: a function of `primals` that returns a nest of tensors; with `has_aux` a pair of it and
+            anything else.
+        primals: its arguments.
+
+    Returns:
+        `(value, pull)`, with `has_aux` `(value, pull, anything else)`. `pull(cotangent)` takes what
+        has the structure of the value, and returns a tuple: vᵀJ for each primal, in its structure.
+
+    Example:
+        >>> import framework as tf
+        >>> from framework.autodiff import vjp
+        >>> value, pull = vjp(lambda a, b: a * b, tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))
+        >>> [g.numpy().tolist() for g in pull(tf.constant([1.0, 10.0]))]
+        [[3.0, 40.0], [1.0, 20.0]]
+    """
+    args, wanted = _prepared(f, primals, tuple(range(len(primals))))
+    with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        tape.watch(wanted)
+        result = f(*args)
+        value, *aux = _split(f, result, has_aux)
+        value = nest.map_structure(tensor, value)
+
+    def pull(cotangent):
+        return _dense(
+            tape.gradient(value, wanted, output_gradients=cotangent, unconnected_gradients="zero")
+        )
+
+    return (value, pull, *aux)
+
+
+def jvp(fun, primals, tangents, has_aux=False):
+    """The value of `fun` and its derivative in the direction of `tangents`.
+
+    Args:
+        fun: a function of `primals` that returns a nest of tensors; with `has_aux` a pair of it and
+            anything else.
+        primals: a tuple or list of its arguments.
+        tangents: in the structure of `primals`, of the same shapes.
+
+    Returns:
+        `(value, tangent)`, with `has_aux` `(value, tangent, anything else)`. The tangent J t is in
+        the structure of the value.
+
+    Example:
+        >>> from framework import math
+        >>> from framework.autodiff import jvp
+        >>> value, tangent = jvp(math.sin, (0.1,), (0.2,))
+        >>> round(float(value), 6), round(float(tangent), 6)
+        (0.099833, 0.199001)
+    """
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise DTypeError(
+                f"jvp: {name} must be a tuple or list of arguments, got {type(given).__name__}. "
+                "For one argument write (x,)."
+            )
+    args, wanted = _prepared(fun, tuple(primals), tuple(range(len(primals))))
+    with ForwardAccumulator(nest.flatten(wanted), nest.flatten(tangents)) as accumulator:
+        value, *aux = _split(fun, fun(*args), has_aux)
+        value = nest.map_structure(tensor, value)
+        tangent = accumulator.jvp(value, unconnected_gradients="zero")
+    return (value, tangent, *aux)
+
+
+def hessian(f, argnums=0):
+    """A function that returns the second derivatives of `f`, a scalar.
+
+    Args:
+        f: a function that returns a 0-d tensor.
+        argnums: the position of the argument to differentiate by, or a tuple of positions.
+
+    Returns:
+        A function of `f`'s arguments. For an argument of shape s it returns a tensor of shape
+        s + s. For a nest of arguments it returns that nest, in each place the nest of the blocks
+        that belong to it.
+
+    Example:
+        >>> import framework as tf
+        >>> from framework.autodiff import hessian
+        >>> hessian(lambda x: x[0] ** 2 * x[1])(tf.constant([2.0, 3.0])).numpy()
+        array([[6., 4.],
+               [4., 0.]], dtype=float32)
+    """
+
+    @functools.wraps(f, assigned=_NAMES)
+    def second(*args, **kwargs):
+        args, wanted = _prepared(f, args, argnums)
+        with GradientTape(persistent=True, watch_accessed_variables=False) as outer:
+            outer.watch(wanted)
+            with GradientTape(watch_accessed_variables=False) as inner:
+                inner.watch(wanted)
+                value, _ = _called(f, args, kwargs, False)
+            gradient = _gradient(inner, value, wanted)
+        return nest.map_structure(
+            lambda g: outer.jacobian(g, wanted, unconnected_gradients="zero"), gradient
+        )
+
+    return second
+
+
+def hvp(f, primals, tangents):
+    """The product of the Hessian of `f` and `tangents`, without the Hessian.
+
+    Args:
+        f: a function that returns a 0-d tensor.
+        primals: its argument, or a tuple of its arguments.
+        tangents: in the structure of `primals`, of the same shapes.
+
+    Returns:
+        What has the structure of `primals`.
+
+    Example:
+        >>> import framework as tf
+        >>> from framework.autodiff import hvp
+        >>> x, v = tf.constant([2.0, 3.0]), tf.constant([1.0, 0.0])
+        >>> hvp(lambda x: x[0] ** 2 * x[1], x, v).numpy()
+        array([6., 4.], dtype=float32)
+    """
+    several = type(primals) is tuple
+    primals, tangents = (primals, tangents) if several else ((primals,), (tangents,))
+    nest.assert_same_structure(primals, tangents)
+    args, wanted = _prepared(f, primals, tuple(range(len(primals))))
+    with GradientTape(watch_accessed_variables=False) as outer:
+        outer.watch(wanted)
+        with GradientTape(watch_accessed_variables=False) as inner:
+            inner.watch(wanted)
+            value, _ = _called(f, args, {}, False)
+        gradient = _gradient(inner, value, wanted)
+    found = outer.gradient(
+        gradient, wanted, output_gradients=tangents, unconnected_gradients="zero"
+    )
+    found = _dense(found)
+    return found if several else found[0]
+
+
+# ---- what they have in common --------------------------------------------------------------------
+
+_NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of another function
+
+
+def _prepared(f, args, argnums):
+    """The arguments, those to differentiate by as new tensors; and these alone, a nest."""
+    args = list(args)
+    positions = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    for i in positions:
+        if not -len(args) <= i < len(args):
+            raise InvalidArgumentError(
+                f"argnums: there is no argument number {i}; {_name(f)} was called with {len(args)}."
+            )
+        args[i] = nest.map_structure(lambda leaf, i=i: _source(leaf, i), args[i])
+    several = isinstance(argnums, (tuple, list))
+    return args, tuple(args[i] for i in positions) if several else args[argnums]
+
+
+def _source(leaf, position):
+    found = leaf if isinstance(leaf, CoreVariable) else identity(tensor(leaf))
+    if not found.dtype.is_inexact:
+        raise DTypeError(
+            f"Argument {position} is differentiated by and holds {found.dtype}; derivatives need "
+            "floats. Write 3.0 instead of 3, or cast it with tf.cast."
+        )
+    return found
+
+
+def _called(f, args, kwargs, has_aux):
+    """The scalar, and what `f` returned."""
+    value, *aux = _split(f, f(*args, **kwargs), has_aux)
+    value = tensor(value)
+    if value.ndim:
+        raise ShapeError(
+            f"The gradient is defined for functions that return a scalar; {_name(f)} returned "
+            f"shape {tuple(value.shape)}. Reduce it, or use vjp or GradientTape.jacobian."
+        )
+    return value, (value, *aux) if has_aux else value
+
+
+def _split(f, result, has_aux):
+    if result is None:
+        raise InvalidArgumentError(
+            f"{_name(f)} returned None; it must return what to differentiate."
+        )
+    if not has_aux:
+        return (result,)
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise InvalidArgumentError(
+            f"has_aux: {_name(f)} must return a pair (value, anything else), got {result!r}."
+        )
+    return tuple(result)
+
+
+def _gradient(tape, value, wanted):
+    return _dense(tape.gradient(value, wanted, unconnected_gradients="zero"))
+
+
+def _dense(grads):
+    """Gradients as tensors: rows looked up (IndexedSlices) among them are added into zeros."""
+    return nest.map_structure(tensor, grads)
+
+
+def _name(f):
+    return getattr(f, "__name__", repr(f))

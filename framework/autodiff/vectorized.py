@@ -1,0 +1,128 @@
+"""vectorized_map: a function of one row, called once for all rows."""
+
+import warnings
+
+import numpy as np
+
+from framework.autodiff.batch_rules import shape_of
+from framework.autodiff.batching import Batched, Level, rows_of
+from framework.core import nest, recorders
+from framework.core.doors import tensor
+from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
+from framework.core.recorders import Recorder
+from framework.core.tensor import Tensor
+from framework.ops.movement import getitem, stack
+from framework.ops.slices import IndexedSlices
+
+
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """`fn` of each row of `elems`, its results stacked; computed for all rows at once.
+
+    `fn` is called once. Where that fails (Python needs a row's value, `fn` draws random numbers or
+    assigns to variables, ...) it is called for each row, after a warning.
+
+    Args:
+        fn: a function of one argument, in the structure of `elems`, that returns a nest of tensors.
+        elems: a tensor, or a nest of them, whose first axis counts the rows; a first axis of size 1
+            serves all rows.
+        fallback_to_while_loop: whether a loop over the rows may take its place.
+        warn: whether to warn of that.
+
+    Returns:
+        What `fn` returns, each tensor with one more leading axis.
+
+    Raises:
+        ValueError: first axes differ, or rows cannot be computed together and no loop is allowed.
+
+    Example:
+        >>> import framework as tf
+        >>> pairs = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> tf.vectorized_map(lambda a: tf.tensordot(a, a, 1), pairs).numpy()
+        array([ 5., 25.], dtype=float32)
+    """
+    leaves = [tensor(leaf) for leaf in nest.flatten(elems)]
+    count = _count(leaves)
+    try:
+        return _at_once(fn, elems, leaves, count)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        if not fallback_to_while_loop:
+            raise InvalidArgumentError(
+                f"vectorized_map: the rows cannot be computed together ({why}). Allow a loop with "
+                "fallback_to_while_loop=True."
+            ) from error
+        if not count:
+            raise
+    found = _one_by_one(fn, elems, leaves, count)  # an error of `fn` itself comes first from here
+    if warn:
+        warnings.warn(
+            f"vectorized_map calls the function for each row: together they failed ({why}).",
+            stacklevel=2,
+        )
+    return found
+
+
+def _count(leaves):
+    if not leaves:
+        raise InvalidArgumentError("vectorized_map: elems holds no tensor.")
+    shapes = [shape_of(x) for x in leaves]
+    if not all(shapes):
+        raise ShapeError(
+            "vectorized_map: every tensor in elems needs a first axis of rows, got a 0-d one."
+        )
+    sizes = {shape[0] for shape in shapes}
+    several = sizes - {1} or {1}
+    if len(several) > 1:
+        raise ShapeError(
+            "vectorized_map: the first axes of elems must be of one size, or 1; got "
+            f"{sorted(sizes)}."
+        )
+    return several.pop()
+
+
+def _at_once(fn, elems, leaves, count):
+    guard = _Guard()
+    recorders.push(guard)  # before the level: it does not listen to rows
+    try:
+        level = Level()
+        rows = [Batched(x, level) if shape_of(x)[0] == count else _row(x, 0) for x in leaves]
+        result = fn(nest.pack_sequence_as(elems, rows))
+        return nest.map_structure(lambda leaf: _whole(leaf, level, count), result)
+    finally:
+        recorders.remove(guard)
+
+
+def _whole(leaf, level, count):
+    """A result with its rows; the same for all where it does not depend on them."""
+    if leaf is None:
+        return None
+    if type(leaf) is IndexedSlices:
+        leaf = leaf.dense()
+    found = rows_of(tensor(leaf), level, count)
+    return Tensor(found) if isinstance(found, np.ndarray) else found
+
+
+def _one_by_one(fn, elems, leaves, count):
+    results = []
+    for k in range(count):
+        rows = [_row(x, k if shape_of(x)[0] == count else 0) for x in leaves]
+        results.append(fn(nest.pack_sequence_as(elems, rows)))
+    return nest.map_structure(_stacked, *results)
+
+
+def _row(x, k):
+    return getitem(x, index=(k,))
+
+
+def _stacked(*rows):
+    return None if rows[0] is None else stack(*[tensor(row) for row in rows], axis=0)
+
+
+class _Guard(Recorder):
+    """Refuses what has to happen once for each row."""
+
+    def random_draw(self, draw, tensor):
+        raise BatchedValueError("Each row draws random numbers of its own.")
+
+    def variable_assigned(self, variable, value):
+        raise BatchedValueError(f"Each row assigns to {variable.name}.")

@@ -1,0 +1,21 @@
+"""keras.ops: a function of one element, applied to all."""
+
+from framework.autodiff import vectorized
+
+
+def vectorized_map(function, elements):
+    """`function` of each element along the first axis of `elements`, computed for all at once.
+
+    Args:
+        function: takes one argument, in the structure of `elements`, and returns a nest of tensors.
+        elements: a tensor, or a nest of them.
+
+    Returns:
+        The results, stacked along a new first axis.
+
+    Example:
+        >>> import framework as tf
+        >>> tf.keras.ops.vectorized_map(lambda x: x * x, tf.constant([1.0, 2.0])).numpy()
+        array([1., 4.], dtype=float32)
+    """
+    return vectorized.vectorized_map(function, elements, warn=False)
