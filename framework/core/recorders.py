@@ -49,6 +49,7 @@ class _Thread(threading.local):
         self.symbolic = None  # what is being called symbolically: its name, else None
         self.call = None  # the innermost open call of a layer: (layer, training, outer call)
         self.missing = None  # what is known of the last sources that got no gradient
+        self.numerics = None  # who checks the training steps of this thread
         self.scope = ()  # names in front of the names of variables made now
         self.scope_of = (None, None)  # the layer that set `scope` last, and the open call then
 

@@ -2,6 +2,7 @@
 
 from framework.core.errors import InvalidArgumentError
 from framework.layers import Layer
+from framework.models.checking import check_model
 from framework.models.summary import summary_text
 from framework.training.trainer import Trainer
 
@@ -70,6 +71,30 @@ class Model(Trainer, Layer):
         raise InvalidArgumentError(
             f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
         )
+
+    def check_gradients(
+        self, x, y=None, sample_weight=None, *, loss=None, n=5, tolerance=None, seed=0
+    ):
+        """Compare the gradients of the loss with differences of its values, in float64.
+
+        Args:
+            x, y, sample_weight: a batch; a small one is enough.
+            loss: as in `compile`; the compiled one where None.
+            n, tolerance, seed: as for `debugging.check_gradients`.
+
+        Returns:
+            A report with a row for each input and trainable variable; true where all is right.
+            Where not, it names the first op, or custom gradient, whose rule is wrong.
+
+        Example:
+            >>> import numpy as np
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(2, "tanh")])
+            >>> bool(model.check_gradients(np.ones((3, 4)), np.zeros((3, 2)), loss="mse"))
+            True
+        """
+        options = {"n": n, "tolerance": tolerance, "seed": seed}
+        return check_model(self, x, y, sample_weight, loss, options)
 
     def summary(
         self, line_length=None, positions=None, print_fn=None, expand_nested=False,
