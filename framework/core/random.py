@@ -142,7 +142,7 @@ def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0):
 
     Args:
         source: a SeedGenerator or Stateless.
-        distribution: a key of `DISTRIBUTIONS`; `a` and `b` are its parameters.
+        distribution: a key of `DISTRIBUTIONS`; `a` and `b` are its parameters, numbers or arrays.
         shape: a tuple of ints; None in it only in symbolic calls, which draw nothing.
         dtype: of the result.
     """
@@ -198,11 +198,32 @@ def _integers(generator, shape, dtype, low, high):
     return generator.integers(low, high, shape, dtype=np.int64)
 
 
+def _gamma(generator, shape, dtype, alpha, _):
+    return generator.standard_gamma(alpha, shape)
+
+
+def _poisson(generator, shape, dtype, rate, _):
+    return generator.poisson(rate, shape)
+
+
+def _binomial(generator, shape, dtype, counts, probabilities):
+    return generator.binomial(np.asarray(counts).astype(np.int64), probabilities, shape)
+
+
+def _whole_range(generator, shape, dtype, _low, _high):
+    limits = np.iinfo(dtype.np)
+    return generator.integers(limits.min, limits.max, shape, dtype.np, endpoint=True)
+
+
 DISTRIBUTIONS = {
     "uniform": _uniform,
     "normal": _normal,
     "truncated_normal": _truncated_normal,
     "integers": _integers,
+    "gamma": _gamma,
+    "poisson": _poisson,
+    "binomial": _binomial,
+    "bits": _whole_range,
 }
 
 

@@ -3,8 +3,10 @@
 import numpy as np
 
 from framework.core.doors import strict, tensor
-from framework.core.dtypes import as_dtype
+from framework.core.dtypes import as_dtype, float32
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
 
 
 def _told(message, what):
@@ -172,3 +174,61 @@ def is_numeric_tensor(tensor):
     """Whether `tensor` is a tensor that holds numbers."""
     dtype = as_dtype(tensor.dtype) if hasattr(tensor, "dtype") else None
     return dtype is not None and (dtype.is_inexact or dtype.is_integer)
+
+
+def Assert(condition, data, summarize=None, name=None):  # noqa: N802 (TensorFlow's name)
+    """InvalidArgumentError that shows `data` where `condition` does not hold.
+
+    Args:
+        condition: a boolean tensor; all elements must be true.
+        data: a list of tensors to show.
+        summarize: how many elements of each are shown; 3 where None, all where -1.
+    """
+    if not np.all(np.asarray(tensor(condition))):
+        count = 3 if summarize is None else summarize
+        shown = "; ".join(_summary(value, count) for value in data)
+        raise InvalidArgumentError(f"Assert: the condition does not hold. Data: {shown}")
+
+
+def _summary(value, count):
+    flat = np.asarray(tensor(value)).reshape(-1)
+    few = flat if count < 0 else flat[:count]
+    return ", ".join(map(str, few.tolist())) + (", ..." if len(few) < len(flat) else "")
+
+
+def assert_proper_iterable(values):
+    """DTypeError (a TypeError) unless `values` is a list or the like."""
+    if isinstance(values, (Tensor, CoreVariable, np.ndarray, str, bytes)):
+        raise DTypeError(
+            "assert_proper_iterable: expected a list, tuple or the like, got a "
+            f"{type(values).__name__}, which would be walked element by element."
+        )
+    if not hasattr(values, "__iter__"):
+        raise DTypeError(
+            f"assert_proper_iterable: expected something iterable, got {type(values).__name__}."
+        )
+
+
+def assert_same_float_dtype(tensors=None, dtype=None):
+    """The floating dtype that all have; DTypeError (a ValueError) where they differ.
+
+    Args:
+        tensors: tensors; those that are None do not count.
+        dtype: what they must have; what the first one has where None.
+
+    >>> import framework as tf
+    >>> tf.debugging.assert_same_float_dtype([tf.ones(2), None, tf.zeros(3)])
+    tf.float32
+    """
+    expected = None if dtype is None else as_dtype(dtype)
+    for value in tensors or ():
+        if value is None:
+            continue
+        found = tensor(value).dtype
+        if expected is not None and found != expected:
+            raise DTypeError(f"assert_same_float_dtype: expected {expected}, got {found}.")
+        expected = found
+    expected = float32 if expected is None else expected
+    if not expected.is_floating:
+        raise DTypeError(f"assert_same_float_dtype: expected a floating dtype, got {expected}.")
+    return expected

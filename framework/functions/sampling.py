@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import cast, floating, tensor
+from framework.core.doors import floating, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.random import set_seed as _set_seed
 from framework.functions.creation import sizes
@@ -25,12 +25,12 @@ def set_seed(seed):
     _set_seed(int(seed))
 
 
-def _source(seed):
+def source_of(seed):
     """The global generator, or the one of an op's own seed, which goes on from call to call."""
     return random.global_generator() if seed is None else random.seeded(int(seed))
 
 
-def _once(seed, what):
+def once(seed, what):
     """A source for stateless functions: `seed` is two integers, the same draw each time."""
     found = np.asarray(seed)
     if found.shape != (2,) or found.dtype.kind not in "iu":
@@ -38,23 +38,23 @@ def _once(seed, what):
     return random.Stateless(int(found[0]), int(found[1]))
 
 
-def _float_dtype(dtype, what):
+def float_dtype(dtype, what):
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise InvalidArgumentError(f"{what}: expected a floating dtype, got {dtype}.")
     return dtype
 
 
-def _located(source, distribution, shape, dtype, mean, stddev, what):
+def located(source, distribution, shape, dtype, mean, stddev, what):
     """A draw moved and scaled; as ops where mean or stddev is a tensor, so gradients reach them."""
-    dtype, shape = _float_dtype(dtype, what), sizes(shape, what)
+    dtype, shape = float_dtype(dtype, what), sizes(shape, what)
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))
     unit = random.draw(source, distribution, shape, dtype)
     return elementwise.add(elementwise.multiply(unit, tensor(stddev)), tensor(mean))
 
 
-def _between(source, shape, dtype, low, high, what):
+def between(source, shape, dtype, low, high, what):
     dtype, shape = dtypes.as_dtype(dtype), sizes(shape, what)
     if dtype.is_integer:
         if high is None:
@@ -65,10 +65,10 @@ def _between(source, shape, dtype, low, high, what):
         return random.draw(source, "integers", shape, dtype, low, high)
     high = 1.0 if high is None else high
     if isinstance(low, (int, float)) and isinstance(high, (int, float)):
-        dtype = _float_dtype(dtype, what)
+        dtype = float_dtype(dtype, what)
         return random.draw(source, "uniform", shape, dtype, float(low), float(high))
     low, high = tensor(low), tensor(high)
-    return _located(source, "uniform", shape, dtype, low, high - low, what)
+    return located(source, "uniform", shape, dtype, low, high - low, what)
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -80,13 +80,13 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
         dtype: a floating one.
         seed: an int for a sequence of its own; the global generator where None.
     """
-    return _located(_source(seed), "normal", shape, dtype, mean, stddev, "normal")
+    return located(source_of(seed), "normal", shape, dtype, mean, stddev, "normal")
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normal numbers; what lies beyond two standard deviations is drawn again."""
-    source = _source(seed)
-    return _located(source, "truncated_normal", shape, dtype, mean, stddev, "truncated_normal")
+    source = source_of(seed)
+    return located(source, "truncated_normal", shape, dtype, mean, stddev, "truncated_normal")
 
 
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -96,15 +96,15 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
     >>> tf.random.uniform([2, 3], 0, 10, dtype=tf.int32).shape
     TensorShape([2, 3])
     """
-    return _between(_source(seed), shape, dtype, minval, maxval, "uniform")
+    return between(source_of(seed), shape, dtype, minval, maxval, "uniform")
 
 
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
     """Normal numbers that follow from `seed`, two integers, alone."""
-    source = _once(seed, "stateless_normal")
-    return _located(source, "normal", shape, dtype, mean, stddev, "stateless_normal")
+    source = once(seed, "stateless_normal")
+    return located(source, "normal", shape, dtype, mean, stddev, "stateless_normal")
 
 
 def stateless_truncated_normal(
@@ -112,15 +112,15 @@ def stateless_truncated_normal(
 ):
     """Truncated normal numbers that follow from `seed`, two integers, alone."""
     what = "stateless_truncated_normal"
-    return _located(_once(seed, what), "truncated_normal", shape, dtype, mean, stddev, what)
+    return located(once(seed, what), "truncated_normal", shape, dtype, mean, stddev, what)
 
 
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
     """Uniform numbers that follow from `seed`, two integers, alone."""
-    source = _once(seed, "stateless_uniform")
-    return _between(source, shape, dtype, minval, maxval, "stateless_uniform")
+    source = once(seed, "stateless_uniform")
+    return between(source, shape, dtype, minval, maxval, "stateless_uniform")
 
 
 def shuffle(value, seed=None, name=None):
@@ -128,7 +128,7 @@ def shuffle(value, seed=None, name=None):
     x = tensor(value)
     if not x.ndim:
         raise ShapeError("shuffle: a 0-d tensor has no rows.")
-    keys = random.draw(_source(seed), "uniform", (x.shape[0],), dtypes.float64)
+    keys = random.draw(source_of(seed), "uniform", (x.shape[0],), dtypes.float64)
     return movement.gather(x, movement.argsort(keys, axis=0), axis=0)
 
 
@@ -144,13 +144,13 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     Returns:
         A tensor of shape (rows, num_samples).
     """
-    return drawn_classes(_source(seed), logits, num_samples, dtype or dtypes.int64, "categorical")
+    return drawn_classes(source_of(seed), logits, num_samples, dtype or dtypes.int64, "categorical")
 
 
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
     """Class numbers that follow from `seed`, two integers, alone."""
     what = "stateless_categorical"
-    return drawn_classes(_once(seed, what), logits, num_samples, dtype, what)
+    return drawn_classes(once(seed, what), logits, num_samples, dtype, what)
 
 
 def drawn_classes(source, logits, num_samples, dtype, what):
@@ -163,91 +163,3 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)
-
-
-class Generator:
-    """A source of random numbers with a state of its own.
-
-    >>> import framework as tf
-    >>> a, b = tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1)
-    >>> bool(tf.reduce_all(a.normal([2]) == b.normal([2])))
-    True
-    """
-
-    def __init__(self, copy_from=None, state=None, alg=None):
-        if copy_from is None and state is None:
-            raise InvalidArgumentError("Generator: use Generator.from_seed(seed).")
-        if copy_from is not None:
-            state = copy_from.state
-        self._generator = random.SeedGenerator(0)
-        self.reset(state)
-
-    @classmethod
-    def from_seed(cls, seed, alg=None):
-        """A generator whose numbers follow from `seed`."""
-        return cls(state=(int(seed) % 2**32, 0))
-
-    @classmethod
-    def from_state(cls, state, alg):
-        """A generator that goes on from `state`."""
-        return cls(state=state)
-
-    @classmethod
-    def from_non_deterministic_state(cls, alg=None):
-        """A generator that nobody can foresee."""
-        return cls.from_seed(int(np.random.SeedSequence().generate_state(1)[0]))
-
-    @property
-    def state(self):
-        """The variable that holds (seed, number of draws)."""
-        return self._generator.state
-
-    def reset(self, state):
-        """Go on from `state`."""
-        self._generator.state.assign(cast(tensor(np.asarray(state)), dtype=np.dtype(np.uint32)))
-
-    def reset_from_seed(self, seed):
-        """Begin anew from `seed`."""
-        self.reset((int(seed) % 2**32, 0))
-
-    def skip(self, delta):
-        """Leave out `delta` draws."""
-        seed, number = np.asarray(self.state).tolist()
-        self.reset((seed, number + int(delta)))
-
-    def make_seeds(self, count=1):
-        """Seeds for stateless functions: an int64 tensor of shape (2, count)."""
-        return random.draw(self._generator, "integers", (2, int(count)), dtypes.int64, 0, 2**31)
-
-    def split(self, count=1):
-        """`count` new generators, independent of this one and of each other."""
-        seeds = np.asarray(self.make_seeds(count))[0]
-        return [type(self).from_seed(int(seed)) for seed in seeds]
-
-    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normally distributed numbers."""
-        return _located(self._generator, "normal", shape, dtype, mean, stddev, "normal")
-
-    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normal numbers; what lies beyond two standard deviations is drawn again."""
-        what = "truncated_normal"
-        return _located(self._generator, what, shape, dtype, mean, stddev, what)
-
-    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
-        """Numbers from `minval` to below `maxval`, all equally likely."""
-        return _between(self._generator, shape, dtype, minval, maxval, "uniform")
-
-
-_global = []
-
-
-def get_global_generator():
-    """The generator shared by all who ask for it."""
-    if not _global:
-        _global.append(Generator.from_non_deterministic_state())
-    return _global[0]
-
-
-def set_global_generator(generator):
-    """Make `generator` the shared one."""
-    _global[:] = [generator]

@@ -1,0 +1,150 @@
+"""Random numbers whose parameters are tensors: gamma, Poisson and binomial."""
+
+import numpy as np
+
+from framework.core import dtypes, random
+from framework.core.doors import strict_all, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.functions.creation import sizes
+from framework.functions.sampling import float_dtype, once, source_of
+from framework.ops import elementwise
+
+
+def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    """Gamma distributed numbers, `shape` of them for each pair of `alpha` and `beta`.
+
+    Args:
+        shape: of the numbers for one pair.
+        alpha: the shape parameters, above 0. No gradient reaches them.
+        beta: the rates (inverse scales), which broadcast with `alpha`; 1 where None. Gradients
+            reach them.
+        dtype: a floating one.
+        seed: an int for a sequence of its own; the global generator where None.
+
+    Returns:
+        A tensor of shape `shape` + the broadcast shape of `alpha` and `beta`.
+
+    >>> import framework as tf
+    >>> tf.random.gamma([10], alpha=[0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
+    alpha, beta = _rates(alpha, beta, dtype, "gamma")
+    shape = sizes(shape, "gamma") + np.broadcast_shapes(alpha.shape, beta.shape)
+    return _gamma_numbers(source_of(seed), shape, alpha, beta, dtype, "gamma")
+
+
+def stateless_gamma(
+    shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None
+):  # fmt: skip
+    """Gamma distributed numbers that follow from `seed`, two integers, alone.
+
+    Args:
+        shape: of the result, which `alpha` and `beta` broadcast to.
+        seed: two integers.
+        alpha, beta, dtype: as `gamma`'s.
+    """
+    what = "stateless_gamma"
+    alpha, beta = _rates(alpha, beta, dtype, what)
+    shape = _room(shape, what, alpha=alpha, beta=beta)
+    return _gamma_numbers(once(seed, what), shape, alpha, beta, dtype, what)
+
+
+def _rates(alpha, beta, dtype, what):
+    dtype = float_dtype(dtype, what)
+    alpha = tensor(alpha, None if hasattr(alpha, "dtype") else dtype)
+    beta = tensor(1.0 if beta is None else beta, None if hasattr(beta, "dtype") else dtype)
+    return strict_all(alpha, beta)
+
+
+def _gamma_numbers(source, shape, alpha, beta, dtype, what):
+    concentrations = _parameter(alpha, what, "alpha", low=0, open_low=True)
+    unit = random.draw(source, "gamma", shape, dtype, concentrations)
+    tiny = np.finfo(unit.dtype.np).tiny  # as TensorFlow: never 0, whose logarithm is asked for
+    return elementwise.maximum(elementwise.divide(unit, beta), tiny)
+
+
+def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+    """Poisson distributed numbers, `shape` of them for each rate.
+
+    Args:
+        shape: of the numbers for one rate.
+        lam: the rates, at least 0.
+        dtype: of the result.
+        seed: an int for a sequence of its own; the global generator where None.
+
+    Returns:
+        A tensor of shape `shape` + the shape of `lam`.
+
+    >>> import framework as tf
+    >>> tf.random.poisson([10], lam=[0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
+    rates = _parameter(lam, "poisson", "lam", low=0)
+    shape = sizes(shape, "poisson") + rates.shape
+    return random.draw(source_of(seed), "poisson", shape, dtype, rates)
+
+
+def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+    """Poisson distributed numbers that follow from `seed`, two integers, alone.
+
+    Args:
+        shape: of the result, which `lam` broadcasts to.
+        seed: two integers.
+        lam, dtype: as `poisson`'s.
+    """
+    what = "stateless_poisson"
+    rates = _parameter(lam, what, "lam", low=0)
+    return random.draw(once(seed, what), "poisson", _room(shape, what, lam=rates), dtype, rates)
+
+
+def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+    """How many of `counts` trials succeed, each with probability `probs`.
+
+    Args:
+        shape: of the result, which `counts` and `probs` broadcast to.
+        seed: two integers.
+        counts: at least 0.
+        probs: from 0 to 1.
+        output_dtype: of the result.
+
+    >>> import framework as tf
+    >>> tf.random.stateless_binomial([3], seed=[1, 2], counts=10, probs=[0.0, 1.0, 1.0]).numpy()
+    array([ 0, 10, 10], dtype=int32)
+    """
+    what = "stateless_binomial"
+    return binomial_numbers(once(seed, what), shape, counts, probs, output_dtype, what)
+
+
+def binomial_numbers(source, shape, counts, probs, dtype, what):
+    """The numbers of successes, from a source of random numbers."""
+    counts = _parameter(counts, what, "counts", low=0)
+    probs = _parameter(probs, what, "probs", low=0, high=1)
+    shape = _room(shape, what, counts=counts, probs=probs)
+    return random.draw(source, "binomial", shape, dtype, counts, probs)
+
+
+def _parameter(value, what, name, low, high=np.inf, open_low=False):
+    """The values of a distribution's parameter as an array, in their range."""
+    array = np.asarray(tensor(value)).astype(np.float64)
+    good = (array > low if open_low else array >= low) & (array <= high)
+    if not good.all():
+        range_ = f"above {low}" if open_low else f"at least {low}"
+        range_ += f" and at most {high}" if np.isfinite(high) else ""
+        raise InvalidArgumentError(
+            f"{what}: `{name}` must be {range_}, got {array[~good].flat[0]}."
+        )
+    return array
+
+
+def _room(shape, what, **parameters):
+    """`shape`, which the parameters must broadcast to."""
+    shape = sizes(shape, what)
+    shapes = {name: tuple(p.shape) for name, p in parameters.items()}
+    try:
+        fits = np.broadcast_shapes(shape, *shapes.values()) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        given = ", ".join(f"{name} {s}" for name, s in shapes.items())
+        raise ShapeError(f"{what}: parameters of shapes {given} do not broadcast to shape={shape}.")
+    return shape

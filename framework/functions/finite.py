@@ -1,0 +1,71 @@
+"""Checking every op for inf and NaN as it is computed."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import Recorder, push, remove, thread
+
+
+class FiniteCheck(Recorder):
+    """Raises at the first op that gives inf or NaN."""
+
+    replays = True  # so that backward passes and optimizers' updates come as ops, too
+
+    def op(self, op, args, attrs, outputs, saved):
+        for number, output in enumerate(outputs):
+            array = output.array
+            if array.dtype.kind in "fc" and not np.isfinite(array).all():
+                raise InvalidArgumentError(_report(op, args, number, array))
+
+
+def _report(op, args, number, array):
+    nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+    inputs = ", ".join(_described(a) for a in args)
+    return (
+        f"check_numerics: output {number} of the op {op.name}, of shape {array.shape} and dtype "
+        f"{array.dtype}, has {nans} NaN and {infs} inf among {array.size} elements. "
+        f"Inputs: {inputs}."
+    )
+
+
+def _described(value):
+    array = np.asarray(getattr(value, "array", value))
+    text = f"shape {array.shape}, {array.dtype}"
+    if array.dtype.kind not in "fciu" or not array.size:
+        return text
+    if not np.isfinite(array).all():
+        return f"{text}, not finite itself"
+    return text if array.dtype.kind == "c" else f"{text}, {array.min():.4g} to {array.max():.4g}"
+
+
+def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+    """From now on, in this thread, the first op that gives inf or NaN raises.
+
+    Forward, in backward passes and in optimizers' updates. Everything takes longer as long as it is
+    enabled.
+
+    Args:
+        stack_height_limit, path_length_limit: accepted; Python's own traceback shows the way.
+
+    Raises (later):
+        InvalidArgumentError: naming the op, its output and its inputs.
+
+    >>> import framework as tf
+    >>> tf.debugging.enable_check_numerics()
+    >>> try:
+    ...     tf.math.log([1.0, 0.0])
+    ... except tf.errors.InvalidArgumentError as error:
+    ...     "the op log" in error.message
+    ... finally:
+    ...     tf.debugging.disable_check_numerics()
+    True
+    """
+    if not any(isinstance(r, FiniteCheck) for r in thread.stack):
+        push(FiniteCheck())
+
+
+def disable_check_numerics():
+    """End what `enable_check_numerics` has begun in this thread; do nothing if it has not."""
+    for recorder in thread.stack:
+        if isinstance(recorder, FiniteCheck):
+            remove(recorder)

@@ -1,0 +1,151 @@
+"""Generator: a source of random numbers with a state of its own."""
+
+import numpy as np
+
+from framework.core import dtypes, random
+from framework.core.doors import cast, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.functions.counts import binomial_numbers
+from framework.functions.creation import sizes
+from framework.functions.sampling import between, located
+
+
+class Generator:
+    """A source of random numbers with a state of its own.
+
+    >>> import framework as tf
+    >>> a, b = tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1)
+    >>> bool(tf.reduce_all(a.normal([2]) == b.normal([2])))
+    True
+    """
+
+    def __init__(self, copy_from=None, state=None, alg=None):
+        if copy_from is None and state is None:
+            raise InvalidArgumentError("Generator: use Generator.from_seed(seed).")
+        if copy_from is not None:
+            state = copy_from.state
+        self._generator = random.SeedGenerator(0)
+        self.reset(state)
+
+    @classmethod
+    def from_seed(cls, seed, alg=None):
+        """A generator whose numbers follow from `seed`."""
+        _check_algorithm(alg)
+        return cls(state=(int(seed) % 2**32, 0))
+
+    @classmethod
+    def from_state(cls, state, alg):
+        """A generator that goes on from `state`."""
+        _check_algorithm(alg)
+        return cls(state=state)
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg=None):
+        """A generator that nobody can foresee."""
+        return cls.from_seed(int(np.random.SeedSequence().generate_state(1)[0]))
+
+    @classmethod
+    def from_key_counter(cls, key, counter, alg):
+        """A generator of seed `key` after `counter` draws, a number or a pair (number, 0)."""
+        _check_algorithm(alg)
+        return cls(state=_state_of(key, counter))
+
+    @property
+    def state(self):
+        """The variable that holds (seed, number of draws)."""
+        return self._generator.state
+
+    @property
+    def algorithm(self):
+        """1: TensorFlow's number for Philox."""
+        return _PHILOX
+
+    @property
+    def key(self):
+        """The seed: a 0-d tensor."""
+        return self._generator.state.read()[0]
+
+    def reset(self, state):
+        """Go on from `state`."""
+        self._generator.state.assign(cast(tensor(np.asarray(state)), dtype=np.dtype(np.uint32)))
+
+    def reset_from_seed(self, seed):
+        """Begin anew from `seed`."""
+        self.reset((int(seed) % 2**32, 0))
+
+    def reset_from_key_counter(self, key, counter):
+        """Go on from seed `key` after `counter` draws, a number or a pair (number, 0)."""
+        self.reset(_state_of(key, counter))
+
+    def skip(self, delta):
+        """Leave out `delta` draws."""
+        seed, number = np.asarray(self.state).tolist()
+        self.reset((seed, number + int(delta)))
+
+    def make_seeds(self, count=1):
+        """Seeds for stateless functions: an int64 tensor of shape (2, count)."""
+        return random.draw(self._generator, "integers", (2, int(count)), dtypes.int64, 0, 2**31)
+
+    def split(self, count=1):
+        """`count` new generators, independent of this one and of each other."""
+        seeds = np.asarray(self.make_seeds(count))[0]
+        return [type(self).from_seed(int(seed)) for seed in seeds]
+
+    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+        """Normally distributed numbers."""
+        return located(self._generator, "normal", shape, dtype, mean, stddev, "normal")
+
+    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+        """Normal numbers; what lies beyond two standard deviations is drawn again."""
+        what = "truncated_normal"
+        return located(self._generator, what, shape, dtype, mean, stddev, what)
+
+    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+        """Numbers from `minval` to below `maxval`, all equally likely."""
+        return between(self._generator, shape, dtype, minval, maxval, "uniform")
+
+    def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
+        """Integers, all that `dtype` has equally likely."""
+        dtype = dtypes.as_dtype(dtype)
+        if not dtype.is_integer:
+            raise DTypeError(f"uniform_full_int: expected an integer dtype, got {dtype}.")
+        return random.draw(self._generator, "bits", sizes(shape, "uniform_full_int"), dtype)
+
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+        """How many of `counts` trials succeed, each with probability `probs`.
+
+        Args:
+            shape: of the result, which `counts` and `probs` broadcast to.
+            dtype: of the result.
+        """
+        return binomial_numbers(self._generator, shape, counts, probs, dtype, "binomial")
+
+
+def _check_algorithm(alg):
+    if alg not in (None, _PHILOX, "philox", "auto_select", 3):
+        raise InvalidArgumentError(f"Generator: `alg` must be 'philox', got {alg!r}.")
+
+
+def _state_of(key, counter):
+    counter = np.atleast_1d(np.asarray(counter))
+    if counter.dtype.kind not in "iu" or counter.size not in (1, 2) or counter[1:].any():
+        raise InvalidArgumentError(
+            f"Generator: `counter` must be an integer, or a pair (number, 0), got {counter}."
+        )
+    return int(key) % 2**32, int(counter[0])
+
+
+_PHILOX = 1
+_global = []
+
+
+def get_global_generator():
+    """The generator shared by all who ask for it."""
+    if not _global:
+        _global.append(Generator.from_non_deterministic_state())
+    return _global[0]
+
+
+def set_global_generator(generator):
+    """Make `generator` the shared one."""
+    _global[:] = [generator]
