@@ -6,6 +6,7 @@ from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.doors import cast, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, array_of
@@ -26,7 +27,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
     >>> tf.constant([[1.0, 2.0]])
     <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>
     """
-    if isinstance(value, (Tensor, KerasTensor, CoreVariable)):
+    if isinstance(value, (Tensor, Operand, CoreVariable)):
         made = tensor(value, dtype)
         return made if shape is None else movement.reshape(made, shape=sizes(shape, "constant"))
     array = array_of(value, dtype)
@@ -64,7 +65,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
 def _holds_tensors(value):
     if isinstance(value, (list, tuple)):
         return any(_holds_tensors(v) for v in value)
-    return isinstance(value, (Tensor, CoreVariable, KerasTensor))
+    return isinstance(value, (Tensor, CoreVariable, Operand))
 
 
 def _stacked(value, dtype):
@@ -86,7 +87,7 @@ def _first_dtype(value):
 
 def is_tensor(x):
     """Whether `x` is a tensor, a variable or IndexedSlices."""
-    return isinstance(x, (Tensor, CoreVariable, KerasTensor, IndexedSlices))
+    return isinstance(x, (Tensor, CoreVariable, Operand, IndexedSlices))
 
 
 # ---- of a shape ----------------------------------------------------------------------------------

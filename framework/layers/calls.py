@@ -13,6 +13,7 @@ import numpy as np
 from framework.core import nest
 from framework.core.doors import cast
 from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -125,8 +126,8 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
         entries[0] += 1
         layer.__dict__["_entered"] = entries[0]
     thread.call = (layer, training, outer)
-    for recorder in thread.stack:
-        recorder.layer_call(layer)
+    stack = thread.stack
+    tell(stack, layer)
     try:
         if symbolic:
             outputs = fresh(layer.compute_output_spec(*args, **kwargs))
@@ -141,8 +142,13 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
         raise
     finally:
         thread.call = outer
-        for recorder in thread.stack:
-            recorder.layer_call(None if outer is None else outer[0])
+        tell(stack, None if outer is None else outer[0])
+
+
+def tell(stack, layer):
+    """Tell these recorders that `layer` is the innermost one being called from here on."""
+    for recorder in stack:
+        recorder.layer_call(layer)
 
 
 def name_layer(error, layer):
@@ -174,7 +180,7 @@ def as_input(value, dtype):
     """
     if isinstance(value, CoreVariable):
         value = value.read()
-    elif not isinstance(value, (Tensor, KerasTensor)):
+    elif not isinstance(value, (Tensor, Operand)):
         if not hasattr(value, "__array__"):
             return value
         array = (
@@ -194,7 +200,7 @@ def as_input(value, dtype):
 
 def _refuse_non_tensors(layer, args):
     for leaf in nest.flatten(args):
-        if leaf is not None and not isinstance(leaf, (Tensor, KerasTensor)):
+        if leaf is not None and not isinstance(leaf, (Tensor, Operand)):
             raise InvalidArgumentError(
                 "Only input tensors may be passed as positional arguments. The following argument "
                 f"value should be passed as a keyword argument: {leaf!r} (of type "
@@ -249,7 +255,7 @@ def _pass_masks_on(layer, inputs, outputs, previous):
     if masks is None:
         return
     for x, mask in zip(flat, nest.flatten(masks)):
-        if mask is not None and mask_of(x) is None and isinstance(x, (Tensor, KerasTensor)):
+        if mask is not None and mask_of(x) is None and isinstance(x, (Tensor, Operand)):
             x._keras_mask = mask
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.tensor import Tensor
@@ -18,8 +19,8 @@ def mask_of(value):
 
 def is_tensors(value):
     leaves = nest.flatten(value)
-    return any(isinstance(x, (Tensor, KerasTensor)) for x in leaves) and all(
-        x is None or isinstance(x, (Tensor, KerasTensor)) for x in leaves
+    return any(isinstance(x, (Tensor, Operand)) for x in leaves) and all(
+        x is None or isinstance(x, (Tensor, Operand)) for x in leaves
     )
 
 
