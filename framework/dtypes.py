@@ -9,6 +9,7 @@ from framework.core.dtypes import (
     uint64 as uint64,
 )  # fmt: skip
 from framework.functions.elementwise import cast as cast, saturate_cast as saturate_cast
+from framework.functions.parts import complex as complex
 
 
 def __getattr__(name):

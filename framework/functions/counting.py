@@ -143,8 +143,8 @@ def confusion_matrix(
             f"confusion_matrix: {labels.shape[0]} labels for {predictions.shape[0]} predictions."
         )
     pair = {"labels": labels, "predictions": predictions}
-    lowest = min(int(v.array.min(initial=0)) for v in pair.values())
-    largest = max(int(v.array.max(initial=-1)) for v in pair.values())
+    lowest = min(int(np.asarray(v).min(initial=0)) for v in pair.values())
+    largest = max(int(np.asarray(v).max(initial=-1)) for v in pair.values())
     size = largest + 1 if num_classes is None else int(num_classes)
     if lowest < 0 or largest >= size:
         wrong = next(k for k, v in pair.items() if (v.array < 0).any() or (v.array >= size).any())

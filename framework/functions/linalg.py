@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.core.doors import cast, floating, strict_all, tensor
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.contraction import matmul, norm
 from framework.ops import einsum as _einsum
@@ -22,6 +22,11 @@ def _matrix(x, what, square=False):
     x = floating(x, what)
     if x.ndim < 2:
         raise ShapeError(f"{what}: needs matrices, rank 2 or more, got shape {x.shape}.")
+    if x.dtype.size < 4:
+        raise DTypeError(
+            f"{what}: LAPACK computes in 32 bits and more, got {x.dtype}. Cast it first: "
+            "tf.cast(x, tf.float32)."
+        )
     if square and x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"{what}: needs square matrices, got shape {x.shape}.")
     return x

@@ -303,13 +303,21 @@ def dropped(source, x, rate, noise_shape=None):
 
 
 def in_top_k(targets, predictions, k, name=None):
-    """Whether each row's target class is among its `k` largest predictions."""
+    """Whether each row's target class is among its `k` largest predictions; of equals all are.
+
+    False where the target is no class, and in rows with infinities or NaN.
+    """
     targets, predictions = tensor(targets), tensor(predictions)
-    last = predictions.ndim - 1
-    places = movement.expand_axes(targets, (targets.ndim,))
+    last, classes = predictions.ndim - 1, predictions.shape[-1]
+    inside = elementwise.logical_and(
+        elementwise.greater_equal(targets, 0), elementwise.less(targets, classes)
+    )
+    places = movement.expand_axes(elementwise.select(inside, targets, 0), (targets.ndim,))
     chosen = movement.take_along_axis(predictions, places, axis=last)
     larger = cast(elementwise.greater(predictions, chosen), dtype=np.dtype(np.int32))
-    return elementwise.less(reduction.reduce_sum(larger, axis=(last,), keepdims=False), int(k))
+    found = elementwise.less(reduction.reduce_sum(larger, axis=(last,), keepdims=False), int(k))
+    finite = reduction.reduce_all(elementwise.is_finite(predictions), axis=(last,), keepdims=False)
+    return elementwise.logical_and(found, elementwise.logical_and(inside, finite))
 
 
 class TopKV2(NamedTuple):

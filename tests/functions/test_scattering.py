@@ -6,6 +6,7 @@ import pytest
 import framework as tf
 
 M = tf.math
+NAN = np.nan
 T = [1.0, 2.0, 3.0, 4.0]
 X = np.arange(24).reshape(2, 3, 4)
 
@@ -115,6 +116,13 @@ def test_dynamic_partition():
     assert rows(*tf.dynamic_partition([10, 20, 30, 40], [0, 0, 1, 0], 2)) == [[10, 20, 40], [30]]
     assert rows(*tf.dynamic_partition([[1, 2], [3, 4]], [1, 0], 3)) == [[[3, 4]], [[1, 2]], []]
     assert rows(*tf.dynamic_partition([[1, 2], [3, 4]], [[1, 0], [1, 1]], 2)) == [[2], [1, 3, 4]]
+
+
+def test_in_top_k():
+    rows = [[1.0, 1.0, 0.0], [1.0, NAN, 0.0], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0]]
+    found = M.in_top_k([0, 1, 7, 1], rows, 1)
+    assert found.numpy().tolist() == [True, False, False, True]  # as in TensorFlow
+    assert M.in_top_k([2, 2], [[1.0, 2.0, 0.5], [1.0, 2.0, 1.5]], 2).numpy().tolist() == [0, 1]
 
 
 def test_dtypes():
