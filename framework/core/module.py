@@ -1,6 +1,7 @@
 """Module: a container that finds the variables and modules held by its attributes."""
 
 import functools
+import inspect
 import re
 import weakref
 
@@ -10,6 +11,16 @@ from framework.core.variable import CoreVariable, name_scope
 
 living = weakref.WeakSet()
 """The modules, layers and models that there are: who holds a variable is looked up here."""
+
+
+class _SignatureOfInit:
+    """`inspect.signature(cls)` is that of `__init__`; the `__new__` takes anything."""
+
+    def __get__(self, instance, owner):
+        if instance is not None:
+            raise AttributeError("__signature__")  # of a module that is called, `__call__`'s counts
+        found = inspect.signature(owner.__init__)
+        return found.replace(parameters=list(found.parameters.values())[1:])
 
 
 class Module:
@@ -34,6 +45,8 @@ class Module:
         >>> line(3.0).numpy(), [v.numpy() for v in line.trainable_variables]
         (np.float32(7.0), [np.float32(1.0), np.float32(2.0)])
     """
+
+    __signature__ = _SignatureOfInit()
 
     def __new__(cls, *_args, **_kwargs):
         self = super().__new__(cls)

@@ -1,6 +1,7 @@
 """What tensors, variables, dtypes, shapes and errors have beside their operators."""
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -184,3 +185,16 @@ def test_constant_initializer():
     assert tf.constant_initializer(3).get_config() == {"value": 3}
     made = tf.keras.layers.Dense(2, kernel_initializer=tf.constant_initializer(0.5))
     assert made(tf.ones([1, 4])).numpy().tolist() == [[2, 2]]
+
+
+def test_signatures_of_modules():
+    class Line(tf.Module):
+        def __init__(self, slope, name=None):
+            super().__init__(name)
+
+        def __call__(self, x):
+            return x
+
+    assert list(inspect.signature(tf.Module).parameters) == ["name"]
+    assert list(inspect.signature(Line).parameters) == ["slope", "name"]
+    assert list(inspect.signature(Line(1.0)).parameters) == ["x"]
