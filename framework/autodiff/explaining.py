@@ -21,7 +21,6 @@ class Explaining(Recorder):
     _journal = None  # of the trace under which it recorded
     _own_journal = False  # GradientTape(trace=True)
     _number = None  # that the journal knows it by
-    _asked = ()  # serials of the targets of the last walk back
 
     # ---- what users call ----
 
@@ -104,10 +103,11 @@ class Explaining(Recorder):
             outputs = tuple([serial for serial, _, _ in made])
             self._notes.append((UNMET, len(self._edges), op, tuple(inputs), outputs))
 
-    def _note_missing(self, source):
+    def _note_missing(self, source, target):
         """`source` got no gradient: whoever reports that in this thread may ask why."""
         tape = weakref.ref(self) if self._persistent or self._journal else lambda: self
         if thread.missing is None or not thread.missing.of(self):
-            thread.missing = explain.Missing(tape, self._asked)
+            targets = [t.serial for t in nest.flatten(target) if hasattr(t, "serial")]
+            thread.missing = explain.Missing(tape, targets)
         if not notes.was_missed(self, source):
             self._notes.append((MISSED, len(self._edges), None, (source.serial,)))

@@ -178,8 +178,7 @@ class GradientTape(Explaining, Jacobians):
         except KeyError:
             plan = op.plan(mask)
         if plan is None:
-            ends = [a.serial for a in args if type(a) is Tensor and a.serial in live]
-            self._notes.append((CUT, len(self._edges), op, ends))
+            self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
             return
         if op.joined:
             made = tuple([self._made(output) for output in outputs])
@@ -279,10 +278,9 @@ class GradientTape(Explaining, Jacobians):
                 check_source(source)
         taped = any(r.differentiates or r.replays for r in thread.stack)
         grads = seeds(target, output_gradients, taped)
-        self._asked = tuple(grads)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
-            found = [self._found(grads, s, zero) for s in flat_sources]
+            found = [self._found(grads, s, zero, target) for s in flat_sources]
         if type(sources) is list and not any(map(nest.is_nested, sources)):
             return found
         return nest.pack_sequence_as(sources, found)
@@ -383,7 +381,7 @@ class GradientTape(Explaining, Jacobians):
             return None
         return descendants(self._edges, source_serials)
 
-    def _found(self, grads, source, zero):
+    def _found(self, grads, source, zero, target):
         """The finished gradient of one source."""
         g = grads.get(source.serial)  # of a variable: it was a target itself
         if type(source) is not Tensor:
@@ -404,7 +402,7 @@ class GradientTape(Explaining, Jacobians):
             return g if type(g) is Batched else Tensor(np.asarray(g))
         if zero:
             return Tensor(np.zeros(array.shape, array.dtype))
-        self._note_missing(source)
+        self._note_missing(source, target)
         return None
 
 

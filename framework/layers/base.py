@@ -141,8 +141,9 @@ class Layer(Owner, _BaseFields):
         if training is None:
             training = facts.training
         thread.call = (self, training, outer)
-        for recorder in thread.stack:
-            recorder.layer_call(self)
+        stack = thread.stack
+        if stack:
+            calls.tell(stack, self)
         try:
             if training is not None and facts.takes_training:
                 return self.call(x, training=training)
@@ -152,8 +153,8 @@ class Layer(Owner, _BaseFields):
             raise
         finally:
             thread.call = outer
-            for recorder in thread.stack:
-                recorder.layer_call(None if outer is None else outer[0])
+            if stack:
+                calls.tell(stack, None if outer is None else outer[0])
 
     def call(self, *args, **kwargs):
         """What the layer computes."""
