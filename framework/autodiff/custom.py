@@ -21,10 +21,12 @@ import types
 
 import numpy as np
 
+from framework.autodiff.batch_rules import repeated, shape_of
+from framework.autodiff.batching import Batched
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
 from framework.core.doors import cast, tensor
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
 from framework.core.op import Op
 from framework.core.recorders import Recorder, thread
 from framework.core.symbolic import KerasTensor, calling
@@ -156,6 +158,15 @@ class _CallOp(Op):
         live = [i for i in live if i < self.count]
         return super()._make_plan(live) if live else None
 
+    @staticmethod
+    def batch(op, xs, batched, attrs):
+        """How the call goes on many rows: the results are computed already."""
+        if any(r.differentiates for r in thread.stack):
+            raise BatchedValueError("A tape around a map over rows cannot ask a grad_fn within it.")
+        count = shape_of(xs[batched.index(True)])[0]
+        every = zip(xs[op.count :], batched[op.count :])
+        return tuple([x if b else repeated(x, count) for x, b in every])
+
 
 class _Call:
     """The joint rule of one call: the user's `grad_fn`, its results checked and arranged."""
@@ -167,12 +178,12 @@ class _Call:
         self._specs = [(i.array.shape, i.array.dtype) for i in inputs]
 
     def __call__(self, g, needed):
-        taped = type(g[0]) is Tensor
-        dys = g if taped else [Tensor(np.asarray(each)) for each in g]
+        taped = any(type(each) in (Tensor, Batched) for each in g)
+        dys = [d if type(d) in (Tensor, Batched) else Tensor(np.asarray(d)) for d in g]
         found = self._gradients([_turned(dy) for dy in dys], needed)
         fitted = [_fitted(d, *spec, i) for i, (d, spec) in enumerate(zip(found, self._specs))]
         if not taped:
-            fitted = [None if d is None else d.array for d in fitted]
+            fitted = [d.array if type(d) is Tensor else d for d in fitted]
         return fitted + [None] * self._results
 
     def _gradients(self, dys, needed):
@@ -203,7 +214,7 @@ def _fitted(d, shape, dtype, position):
     """A gradient as a tensor of its input's shape and dtype."""
     if d is None or dtype.kind not in "fcV":
         return None
-    if not isinstance(d, (Tensor, CoreVariable)) and not hasattr(d, "_as_tensor"):
+    if not isinstance(d, (Tensor, Batched, CoreVariable)) and not hasattr(d, "_as_tensor"):
         array = np.asarray(d, dtype)
         d = Tensor(array if array.ndim else np.broadcast_to(array, shape))
     d = tensor(d)
