@@ -12,6 +12,7 @@ _NAMES = _table({
     "framework.optimizers.ftrl": "Ftrl",
     "framework.optimizers.layerwise": "Adafactor Lamb Muon",
     "framework.optimizers.loss_scale": "LossScaleOptimizer",
+    "framework.optimizers.multi": "MultiOptimizer OptimizerMap",
     "framework.optimizers.sgd": "Lion SGD",
 })  # fmt: skip
 
@@ -31,4 +32,7 @@ if TYPE_CHECKING:
     from framework.optimizers.ftrl import Ftrl as Ftrl
     from framework.optimizers.layerwise import Adafactor as Adafactor, Lamb as Lamb, Muon as Muon
     from framework.optimizers.loss_scale import LossScaleOptimizer as LossScaleOptimizer
+    from framework.optimizers.multi import (
+        MultiOptimizer as MultiOptimizer, OptimizerMap as OptimizerMap,
+    )  # fmt: skip
     from framework.optimizers.sgd import SGD as SGD, Lion as Lion

@@ -16,10 +16,12 @@ from framework.optimizers.ftrl import Ftrl
 from framework.optimizers.groups import layerwise_decay
 from framework.optimizers.layerwise import Adafactor, Lamb, Muon
 from framework.optimizers.loss_scale import LossScaleOptimizer
+from framework.optimizers.multi import MultiOptimizer, OptimizerMap
 from framework.optimizers.sgd import SGD, Lion
 
 __all__ = [
     "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion",
-    "LossScaleOptimizer", "Muon", "Nadam", "Optimizer", "RMSprop", "ScheduleFreeAdamW",
-    "deserialize", "get", "layerwise_decay", "optimizers", "schedules", "serialize",
+    "LossScaleOptimizer", "MultiOptimizer", "Muon", "Nadam", "Optimizer", "OptimizerMap", "RMSprop",
+    "ScheduleFreeAdamW", "deserialize", "get", "layerwise_decay", "optimizers", "schedules",
+    "serialize",
 ]  # fmt: skip

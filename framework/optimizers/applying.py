@@ -22,6 +22,7 @@ class Applying(Rates, Updating):
     _known: dict  # serial -> a variable met so far
     _optional: bool  # whether a call takes more than clipping and updating
     _clips: bool
+    _groups = None
     _hooked = False  # whether a subclass has an `update_step` of its own
 
     def __init_subclass__(cls, **kwargs):
@@ -175,7 +176,7 @@ class Applying(Rates, Updating):
     def _update_all(self, grads, variables, plans, updates, form):
         step = updates + 1
         if self.shared:
-            self._share(variables[0].array.dtype, step, form)
+            self._share(step, form)
         numbers = {}  # kind -> lr, step and what is shared, in the kind's dtype
         prepared = {}  # what each program makes of them
         hooked = self._hooked
@@ -222,6 +223,11 @@ class Applying(Rates, Updating):
             program = self._program(dtype, decay, names)
         for name in names:
             self._slot(variable, name)
+        if self.use_ema:
+            self._slot(variable, "average", _zeros)
+        if self.gradient_accumulation_steps:
+            self._slot(variable, "gradient_accumulator", _zeros)
+        self._make_shared(dtype)
         kind = self._kind(rules.get("learning_rate"), dtype)
         plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True))
         self._known[variable.serial] = variable

@@ -114,7 +114,7 @@ class Groups:
         self._root = weakref.ref(root)  # a model holds its optimizer: this way is no cycle
         self._paths = {}
         found = paths.paths_in(root)
-        if found:  # a model may get its variables later
+        if found and getattr(root, "built", True):  # a model may get its variables later
             self._paths = found
             self.check()
 

@@ -117,11 +117,15 @@ class LossScaleOptimizer(Optimizer):
         if self._stage == "scaled":
             grads = self.get_unscaled_gradients(grads)
         self._stage = None
-        if all(bool(reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)) for g in grads):
+        if self.check_finite(grads):
             self.inner_optimizer.apply(grads, trainable_variables)
             self._grow()
         else:
             self._skip()
+
+    def check_finite(self, grads):
+        """Whether all elements of all gradients are finite."""
+        return all(bool(reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)) for g in grads)
 
     def _grow(self):
         if int(self.step_counter.array) + 1 < self.dynamic_growth_steps:
@@ -159,8 +163,8 @@ class LossScaleOptimizer(Optimizer):
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
         return [*own, *self.inner_optimizer.variables]
 
-    def build(self, variables):
-        self.inner_optimizer.build(variables)
+    def build(self, var_list):
+        self.inner_optimizer.build(var_list)
 
     def bind(self, root):
         self.inner_optimizer.bind(root)

@@ -73,11 +73,14 @@ class Updating(KerasHooks):
             return [self._slot(variable, name) for name in names]
         return list(made.values()) if list(made) == list(names) else [made[n] for n in names]
 
-    def _share(self, dtype, step, form):
-        """Move on what all variables share."""
-        if not self._shared:
-            for name in self.shared:
+    def _make_shared(self, dtype):
+        """The variables that all share, in the dtype of the first."""
+        for name in self.shared:
+            if name not in self._shared:
                 self._shared[name] = KerasVariable(np.ones((), dtype), trainable=False, name=name)
+
+    def _share(self, step, form):
+        """Move on what all variables share."""
         own = self._shared.values()
         shared = SimpleNamespace(**{name: form.read(v) for name, v in self._shared.items()})
         self.advance(shared, form.number(step, next(iter(own)).array.dtype))

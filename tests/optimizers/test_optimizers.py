@@ -10,7 +10,7 @@ from framework import optimizers as all_optimizers
 from framework.compiler.fused import BLOCK
 from framework.compiler.trace import Trace
 from framework.core.variable import KerasVariable
-from framework.optimizers import SGD, Adam, LossScaleOptimizer
+from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
 from framework.optimizers.base import optimizers
 from tests.optimizers.cases import CASES
 from tests.optimizers.keras_numbers import NUMBERS
@@ -46,7 +46,7 @@ def flat(variables):
 
 
 def test_every_optimizer_is_in_the_table():
-    wrappers = {LossScaleOptimizer}
+    wrappers = {LossScaleOptimizer, MultiOptimizer}
     kinds = {getattr(all_optimizers, kind) for kind, _ in CASES.values()}
     assert kinds | wrappers == set(optimizers.by_name.values())
 
