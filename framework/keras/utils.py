@@ -9,6 +9,7 @@ from framework.core.errors import (
     InvalidArgumentError as _InvalidArgumentError, OutOfRangeError as _OutOfRangeError,
 )  # fmt: skip
 from framework.core.tensor import Tensor as _Tensor
+from framework.data.pydataset import PyDataset as PyDataset, PyDataset as Sequence
 from framework.keras.backend import (
     clear_session as clear_session, is_keras_tensor as is_keras_tensor,
     standardize_dtype as standardize_dtype,

@@ -152,7 +152,7 @@ def _spread(outputs, given, argument):
     if given is None:
         return [None] * outputs.size
     if outputs.size > 1:
-        return outputs.spread(given, argument, _is_one)
+        return outputs.spread(given, argument, _is_one, many=True)
     if isinstance(given, Mapping):
         given = outputs.spread(given, argument, lambda part: not isinstance(part, Mapping))[0]
     return [given]

@@ -188,18 +188,20 @@ class Fitting:
         return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
-        """One training step; returns the loss and metrics since the last reset, as `evaluate`."""
+        """One training step; returns the loss and metrics of the batch, as `evaluate` does."""
         self._require_compiled("train_on_batch")
         if class_weight is not None:
             if sample_weight is not None:
                 raise _both_weights("train_on_batch")
             check_class_weight(class_weight)
             sample_weight = sample_weights_of(y, class_weight)
+        self.reset_metrics()
         return listed(self.train_step(_packed(x, y, sample_weight)), return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
-        """Evaluate one batch; returns the loss and metrics since the last reset."""
+        """Evaluate one batch; returns its loss and metrics, as `evaluate` does."""
         self._require_compiled("test_on_batch")
+        self.reset_metrics()
         return listed(self.test_step(_packed(x, y, sample_weight)), return_dict)
 
     def predict_on_batch(self, x):

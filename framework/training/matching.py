@@ -41,7 +41,7 @@ class Outputs:
         for key, child in items:
             self._name(child, (*path, key))
 
-    def spread(self, given, argument, is_leaf=None, filled=None):
+    def spread(self, given, argument, is_leaf=None, filled=None, many=False):
         """The part of `given` that belongs to each output, None where there is none.
 
         Dicts are matched by the outputs' keys, then by their layers' names; lists by position.
@@ -51,28 +51,32 @@ class Outputs:
             argument: its name, for messages.
             is_leaf: tells one thing from a list of them; anything but a nest where None.
             filled: for each output whether it takes a part; a flat list may leave the others out.
+            many: an output may take a list of things.
 
         Raises:
             ValueError: a key that is no output's, or a list of another length.
         """
         found = [None] * self.size
-        self._fill(given, self.tree, found, argument, is_leaf or _alone, filled)
+        self._fill(given, self.tree, found, argument, is_leaf or _alone, filled, many)
         return found
 
-    def _fill(self, given, tree, found, argument, is_leaf, filled):
+    def _fill(self, given, tree, found, argument, is_leaf, filled, many):
         if given is None:
             return
         if not nest.is_nested(tree):
-            found[tree] = self._unwrapped(given, tree, argument, is_leaf)
+            plain = many and not isinstance(given, Mapping)
+            found[tree] = given if plain else self._unwrapped(given, tree, argument, is_leaf)
         elif is_leaf(given):
             for i in nest.flatten(tree):
                 found[i] = given
         elif isinstance(given, Mapping):
             for key, part in given.items():
-                self._fill(part, self._at(key, tree, argument), found, argument, is_leaf, None)
+                self._fill(
+                    part, self._at(key, tree, argument), found, argument, is_leaf, None, many
+                )
         else:
             for part, child in self._paired(given, tree, argument, filled):
-                self._fill(part, child, found, argument, is_leaf, None)
+                self._fill(part, child, found, argument, is_leaf, None, many)
 
     def _unwrapped(self, given, tree, argument, is_leaf):
         """What is given for one output, out of a list or dict of one."""

@@ -35,7 +35,7 @@ class CallbackList:
         self._listeners = {}
         needs = needs_of(self.callbacks)
         self.record = StepRecord(needs) if needs else None
-        self.params = params
+        self.model = None
         self.set_params(params)
         if model is not None:
             self.set_model(model)
@@ -54,6 +54,7 @@ class CallbackList:
             callback.set_params(params)
 
     def set_model(self, model):
+        self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
             if isinstance(callback, Callback):
@@ -95,16 +96,29 @@ def _flat(callbacks):
     return [one for part in callbacks for one in _flat(part)]
 
 
-def _hook(name):
-    def method(self, *args, logs=None):
-        if args and (args[-1] is None or isinstance(args[-1], dict)):
-            *args, logs = args
-        self.call(name, *args, logs={} if logs is None else logs)
+def _plain(name):
+    def method(self, logs=None):
+        self.call(name, logs={} if logs is None else logs)
 
-    method.__name__ = name
-    method.__doc__ = getattr(Callback, name).__doc__
+    return method
+
+
+def _of_batch(name):
+    def method(self, batch, logs=None):
+        self.call(name, batch, logs={} if logs is None else logs)
+
+    return method
+
+
+def _of_epoch(name):
+    def method(self, epoch, logs=None):
+        self.call(name, epoch, logs={} if logs is None else logs)
+
     return method
 
 
 for _name in [name for name in vars(Callback) if name.startswith("on_")]:
-    setattr(CallbackList, _name, _hook(_name))
+    _kind = _of_batch if "_batch_" in _name else _of_epoch if "_epoch_" in _name else _plain
+    _method = _kind(_name)
+    _method.__name__, _method.__doc__ = _name, getattr(Callback, _name).__doc__
+    setattr(CallbackList, _name, _method)
