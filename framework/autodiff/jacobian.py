@@ -45,7 +45,7 @@ class Jacobians:
             where unconnected.
 
         Raises:
-            RuntimeError: a second call on a tape that is not persistent.
+            RuntimeError: a second call on a tape that is not persistent, or a loop on one.
 
         Example:
             >>> import framework as tf
@@ -57,6 +57,7 @@ class Jacobians:
             array([[2., 0.],
                    [0., 4.]], dtype=float32)
         """
+        _check(self, parallel_iterations, experimental_use_pfor)
         return jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor)
 
     def batch_jacobian(
@@ -75,7 +76,7 @@ class Jacobians:
             A tensor of shape `target.shape + source.shape[1:]`.
 
         Raises:
-            RuntimeError: a second call on a tape that is not persistent.
+            RuntimeError: a second call on a tape that is not persistent, or a loop on one.
             ValueError: a rank below 2, or different first dimensions.
 
         Example:
@@ -91,6 +92,7 @@ class Jacobians:
                    [[6., 0.],
                     [0., 8.]]], dtype=float32)
         """
+        _check(self, parallel_iterations, experimental_use_pfor)
         return batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor)
 
     def op_on_rows(self, op, args, attrs, outputs, saved):
@@ -107,8 +109,6 @@ class Jacobians:
 def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor):
     """What `GradientTape.jacobian` gives."""
     zero = wants_zero(unconnected_gradients)
-    tape._use()
-    _check_loop(tape, experimental_use_pfor)
     target = _one_tensor(target, "jacobian: target")
     flat = [_one_tensor(s, "jacobian: a source") for s in nest.flatten(sources)]
     shape = shape_of(target)
@@ -127,8 +127,6 @@ def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor
 def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use_pfor):
     """What `GradientTape.batch_jacobian` gives."""
     wants_zero(unconnected_gradients)
-    tape._use()
-    _check_loop(tape, experimental_use_pfor)
     target = _one_tensor(target, "batch_jacobian: target")
     source = _one_tensor(source, "batch_jacobian: source")
     shape, source_shape = shape_of(target), shape_of(source)
@@ -146,11 +144,20 @@ def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use
 # ---- what may be asked ---------------------------------------------------------------------------
 
 
-def _check_loop(tape, experimental_use_pfor):
-    if not experimental_use_pfor and not tape._persistent:
+def _check(tape, parallel_iterations, experimental_use_pfor):
+    """Use the tape; TapeError where it can be used but once and that is not enough."""
+    tape._use()
+    if tape._persistent:
+        return
+    if not experimental_use_pfor:
         raise TapeError(
             "GradientTape must be created with persistent=True to compute the jacobian with "
             "experimental_use_pfor set to False: the loop walks it once for each element."
+        )
+    if parallel_iterations is not None and thread.function is not None:
+        raise TapeError(
+            "GradientTape must be created with persistent=True to compute the jacobian with "
+            "parallel_iterations inside a tf.function."
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from framework.core import dtypes, nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, SignatureError
+from framework.core.recorders import thread
 from framework.core.spec import TensorSpec
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -99,7 +100,11 @@ class Function:
         if not plain:
             args = [_without_arrays(value) for value in args]
             kwargs = {name: _without_arrays(value) for name, value in kwargs.items()}
-        result = self.python_function(*args, **kwargs)
+        outer, thread.function = thread.function, self
+        try:
+            result = self.python_function(*args, **kwargs)
+        finally:
+            thread.function = outer
         return result if type(result) is Tensor or result is None else _as_result(result)
 
     # ---- input_signature ----

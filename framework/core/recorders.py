@@ -47,6 +47,7 @@ class _Thread(threading.local):
     def __init__(self):
         self.stack = ()  # innermost last; a tuple, so that a loop over it survives changes
         self.symbolic = None  # what is being called symbolically: its name, else None
+        self.function = None  # the innermost open call of a `tf.function`: which
         self.call = None  # the innermost open call of a layer: (layer, training, outer call)
         self.missing = None  # what is known of the last sources that got no gradient
         self.numerics = None  # who checks the training steps of this thread

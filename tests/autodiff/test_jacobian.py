@@ -209,6 +209,23 @@ def test_the_loop_needs_a_persistent_tape():
             getattr(tape, name)(y, x, experimental_use_pfor=False)
 
 
+@pytest.mark.parametrize("name", ["jacobian", "batch_jacobian"])
+def test_parallel_iterations_inside_a_function_need_a_persistent_tape(name):
+    @tf.function
+    def f(x, persistent):
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch(x)
+            y = x * x
+        return getattr(tape, name)(y, x, parallel_iterations=2)
+
+    x = tf.constant([[1.0, 2.0]])
+    with pytest.raises(RuntimeError, match="persistent=True.*parallel_iterations"):
+        f(x, False)
+    assert f(x, True).shape[-1] == 2
+    tape, y, (x,) = taped(lambda x: x * x, [[1.0, 2.0]], persistent=False)
+    assert getattr(tape, name)(y, x, parallel_iterations=2).shape[-1] == 2
+
+
 def test_within_the_tapes_own_scope():
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
