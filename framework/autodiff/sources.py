@@ -68,9 +68,10 @@ def _unwatched_variable(tape, variable):
             "None", f"the variable {name} is another object than the one used, {label(twin)}, "
             "which has the same value", "pass the very variable that the computation reads",
         )  # fmt: skip
+    paused = "inside stop_recording(), " * any(kind is notes.PAUSED for kind, *_ in tape._notes)
     return Verdict(
         "None", f"the variable {name} was not used while this tape recorded: the target does not "
-        "depend on it, or was computed before or outside the tape",
+        f"depend on it, or was computed {paused}before or outside the tape",
         "compute the target from it inside the `with` block",
     )  # fmt: skip
 

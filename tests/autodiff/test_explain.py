@@ -303,6 +303,13 @@ def test_computed_outside_without_a_trace():
     assert "inside the `with` block" in said
 
 
+def test_a_variable_read_only_while_the_tape_was_paused():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape, tape.stop_recording():
+        y = v * v
+    assert "was computed inside stop_recording(), before or outside the tape" in tape.explain(y, v)
+
+
 def test_computed_after_the_tape():
     with tf.debugging.trace():
         v = tf.Variable(3.0)
