@@ -98,7 +98,7 @@ class Model(Trainer, Layer):
 
     def summary(
         self, line_length=None, positions=None, print_fn=None, expand_nested=False,
-        show_trainable=False, layer_range=None,
+        show_trainable=False, layer_range=None, show_groups=False,
     ):  # fmt: skip
         """Print a table of the layers, their output shapes and their numbers of parameters.
 
@@ -109,9 +109,10 @@ class Model(Trainer, Layer):
             expand_nested: show the layers inside models too.
             show_trainable: show whether each layer is trainable.
             layer_range: two names (or patterns): the first and last layer to show.
+            show_groups: show what the `groups` of the model's optimizer set for each layer.
         """
         text = summary_text(
-            self, line_length, positions, expand_nested, show_trainable, layer_range
+            self, line_length, positions, expand_nested, show_trainable, layer_range, show_groups
         )
         (print_fn or print)(text)
 

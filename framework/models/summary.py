@@ -9,7 +9,9 @@ from framework.core.symbolic import KerasTensor
 from framework.layers import Layer
 
 
-def summary_text(model, line_length, positions, expand_nested, show_trainable, layer_range):
+def summary_text(
+    model, line_length, positions, expand_nested, show_trainable, layer_range, show_groups=False
+):
     """The table of a model's layers, and its totals."""
     layers = list(getattr(model, "operations", model.layers))
     first, last = _range(layers, layer_range)
@@ -21,10 +23,16 @@ def summary_text(model, line_length, positions, expand_nested, show_trainable, l
     if show_trainable:
         header.append("Trainable")
         positions, width = [*(p * 0.84 for p in positions), 1.0], width + 12
+    if show_groups:
+        header.append("Group")
+        positions, width = [*(p * 0.7 for p in positions), 1.0], width + 32
     width = line_length or min(width, shutil.get_terminal_size().columns - 4)
     rows = []
+    extra = [_trainable] if show_trainable else []
+    if show_groups:
+        extra.append(_group_column(model))
     for layer in layers[first:last]:
-        rows += _rows(layer, graph if branched else None, expand_nested, show_trainable, 0)
+        rows += _rows(layer, graph if branched else None, expand_nested, extra, 0)
     lines = [f'Model: "{model.name}"', *table(header, rows, _widths(positions, width))]
     return "\n".join(lines + _totals(model))
 
@@ -32,19 +40,52 @@ def summary_text(model, line_length, positions, expand_nested, show_trainable, l
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def _rows(layer, graph, expand_nested, show_trainable, level):
+def _rows(layer, graph, expand_nested, extra, level):
     name = "   " * level + ("└ " if level else "") + f"{layer.name} ({_kind(layer)})"
     row = [name, _output_shape(layer), _count(layer)]
     if graph is not None:
         row.append(_connections(layer, graph) if level == 0 else "-")
-    if show_trainable:
-        has_weights = isinstance(layer, Layer) and layer.weights
-        row.append(("Y" if layer.trainable else "N") if has_weights else "-")
-    rows = [row]
+    rows = [row + [column(layer) for column in extra]]
     if expand_nested:
         for inner in getattr(layer, "layers", ()):
-            rows += _rows(inner, graph, True, show_trainable, level + 1)
+            rows += _rows(inner, graph, True, extra, level + 1)
     return rows
+
+
+def _trainable(layer):
+    has_weights = isinstance(layer, Layer) and layer.weights
+    return ("Y" if layer.trainable else "N") if has_weights else "-"
+
+
+def _group_column(model):
+    """What the groups of the model's optimizer set for the variables of a layer, as a text."""
+    optimizer = getattr(model, "optimizer", None)
+    if not hasattr(optimizer, "group_of"):
+        raise InvalidArgumentError(
+            "summary: show_groups=True shows the groups of the model's optimizer; compile the "
+            "model first."
+        )
+
+    def column(layer):
+        variables = layer.weights if isinstance(layer, Layer) else []
+        found = {}  # text -> the names of the variables for which it is set
+        for variable in variables:
+            settings = optimizer.group_of(variable)
+            text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
+            found.setdefault(text or "-", {})[variable.name] = None
+        if len(found) < 2:
+            return next(iter(found), "-")
+        return "; ".join(
+            f"{', '.join(names)}: {text}" for text, names in found.items() if text != "-"
+        )
+
+    return column
+
+
+def _setting(value):
+    if isinstance(value, float):
+        return f"{value:g}"
+    return getattr(value, "name", None) or getattr(value, "__name__", None) or str(value)
 
 
 def _kind(layer):

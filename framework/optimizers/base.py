@@ -211,6 +211,13 @@ class Optimizer(Applying, _Rated):
             self._groups.bind(root)
             self._forget_plans()
 
+    def group_of(self, variable):
+        """What the rules of `groups` set for a variable, by name: {} where none is about it."""
+        if self._groups is None:
+            return {}
+        self._groups.meet([variable])
+        return self._groups.settings(variable)
+
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
         """Spare these variables, or those whose name contains one of these names, the decay."""
         self._no_decay.update(v.serial for v in var_list or ())

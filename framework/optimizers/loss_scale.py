@@ -169,6 +169,9 @@ class LossScaleOptimizer(Optimizer):
     def bind(self, root):
         self.inner_optimizer.bind(root)
 
+    def group_of(self, variable):
+        return self.inner_optimizer.group_of(variable)
+
     def scale_learning_rate(self, factor):
         self.inner_optimizer.scale_learning_rate(factor)
 

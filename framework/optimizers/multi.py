@@ -209,6 +209,9 @@ class MultiOptimizer(Optimizer):
         for optimizer in self._inner:
             optimizer.bind(root)
 
+    def group_of(self, variable):
+        return self._optimizer_of(variable).group_of(variable)
+
     def _apply(self, grads, variables, form):
         for optimizer, own, theirs in self._by_optimizer(variables, grads):
             optimizer._apply(theirs, own, form)

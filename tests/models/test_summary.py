@@ -5,6 +5,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.naming import forget_names
 from framework.layers import Dense, Dropout, Input
 from framework.models import Model, Sequential
+from framework.optimizers import Adam, LossScaleOptimizer
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +94,16 @@ def test_layer_range():
 def test_it_is_printed(capsys):
     Sequential([Input((2,)), Dense(2)]).summary()
     assert 'Model: "sequential"' in capsys.readouterr().out
+
+
+def test_groups_of_the_optimizer():
+    model = Sequential([Input((5,)), Dense(4, name="body"), Dropout(0.5), Dense(2, name="head")])
+    with pytest.raises(InvalidArgumentError, match="compile the model first"):
+        text(model, show_groups=True)
+    groups = {"body/*": {"learning_rate": 1e-5}, "head/bias": {"weight_decay": 0}}
+    model.compile(Adam(groups=groups), "mse")
+    rows = text(model, line_length=140, show_groups=True).splitlines()
+    last = [row.split("│")[-2].strip() for row in rows if row.startswith("│")]
+    assert last == ["learning_rate=1e-05", "-", "bias: weight_decay=0"]
+    model.compile(LossScaleOptimizer(Adam()), "mse")
+    assert text(model, line_length=140, show_groups=True).count("-  ") == 3

@@ -1,5 +1,6 @@
 """Every optimizer: Keras's numbers, one update in all its forms, clipping, decay, bad input."""
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -12,6 +13,7 @@ from framework.compiler.trace import Trace
 from framework.core.variable import KerasVariable
 from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
 from framework.optimizers.base import optimizers
+from tests.compiler.replay import MissError, Replay
 from tests.optimizers.cases import CASES
 from tests.optimizers.keras_numbers import NUMBERS
 
@@ -75,6 +77,27 @@ def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
         np.testing.assert_array_equal(flat(found), flat(variables))
         for a, b in zip(optimizer.variables, compiled.variables, strict=True):
             np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_recorded_update_can_be_replayed(name):
+    """A few recordings, for what Python reads of the count of calls, serve all updates."""
+    replays = []
+
+    def replayed(optimizer, gradients, variables):
+        for replay in replays:
+            with contextlib.suppress(MissError):
+                replay(*gradients)
+                return
+        replays.append(Replay(lambda *grads: apply(optimizer, grads, variables), *gradients))
+
+    expected, variables = run(name, apply)
+    optimizer, found = run(name, replayed)
+    np.testing.assert_array_equal(flat(found), flat(variables))
+    for a, b in zip(optimizer.variables, expected.variables, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    options = CASES[name][1].keys() & {"gradient_accumulation_steps", "ema_overwrite_frequency"}
+    assert len(replays) <= 2 ** len(options)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
