@@ -159,7 +159,7 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    left = ((k >= 0) & above) | ((k <= 0) & below)
+    left = np.where(k >= 0, above, below)  # the main one is as long as the longest
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
     along = np.where(there, along, 0)

@@ -24,6 +24,8 @@ VALUES = {  # name: [(found, expected), ...]
          [[3, 4], [5, 6]]),
         (tf.gather_nd(X, [[[2, 3], [0, 1]], [[1, 1], [0, 0]]], batch_dims=1), [[11, 1], [17, 12]]),
         (tf.gather_nd([[1, 2], [3, 4]], [[0, 5]], bad_indices_policy="IGNORE"), [0]),
+        (tf.gather_nd(X, [[[1, 1]], [[2, 9]]], batch_dims=1, bad_indices_policy="IGNORE"),
+         [[5], [0]]),
         (tf.gather_nd([1, 2], np.zeros((2, 0), int)), [[1, 2], [1, 2]]),
     ],
     "scatter_nd": [
