@@ -416,11 +416,13 @@ class _Pause:
         self._was_recording = self._tape._recording
         if self._was_recording:
             self._tape._stop()
-            self._tape._notes.append((PAUSED, len(self._tape._edges), None, ()))
+            self._since = next(serials)
 
     def __exit__(self, *_):
-        if self._was_recording and not self._tape._recording:
-            self._tape._start()
+        if self._was_recording:
+            self._tape._notes.append((PAUSED, self._since, next(serials), ()))
+            if not self._tape._recording:
+                self._tape._start()
 
 
 def _ignore(_):

@@ -1,6 +1,7 @@
 """The verdict under a trace: the journal knows the whole graph, recorded or not."""
 
 from framework.autodiff.journal import number_of
+from framework.autodiff.notes import PAUSED
 from framework.autodiff.paths import LEAVING, Link, end_of, forward, joined, left_by, links_of
 from framework.autodiff.sources import forgotten, unwatched
 from framework.autodiff.verdict import Verdict, where
@@ -42,7 +43,7 @@ def _break(tape, entry, entries, number, source, mine):
     place = where(entry.layer, entry.line)
     what = f"the op {entry.what.name}"
     if number not in entry.tapes:
-        return Verdict("None", f"{what}{place} ran {_outside(entry, entries, number)}",
+        return Verdict("None", f"{what}{place} ran {_outside(tape, entry, entries, number)}",
                        "compute the target inside the `with` block")  # fmt: skip
     if mine.isdisjoint(tape._live):
         verdict = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
@@ -64,14 +65,17 @@ def _flows(entry):
     return entry.what.derivative and not (entry.what.name == "cast" and integer)
 
 
-def _outside(entry, entries, number):
+def _outside(tape, entry, entries, number):
     """Where in the tape's life an entry lies that the tape did not see."""
+    made = entry.outputs[0]  # serials grow with time
+    if any(kind is PAUSED and start < made < end for kind, start, end, *_ in tape._notes):
+        return "inside stop_recording()"
     at = next(i for i, each in enumerate(entries) if each is entry)
     before = any(number in e.tapes for e in entries[:at])
     after = any(number in e.tapes for e in entries[at + 1 :])
-    if before and after:
-        return "inside stop_recording(), or while the tape was closed"
-    return "after the tape was closed" if before else "before the tape was opened"
+    if before:
+        return "while the tape was closed" if after else "after the tape was closed"
+    return "before the tape was opened" if after else "outside the tape"
 
 
 def _left_for_python(entries, pairs, source):
