@@ -96,7 +96,8 @@ class Accumulator:
     def state(self, variables):
         """{name: array} of what was added; `variables` give numbers to those it belongs to."""
         numbers = {id(v): i for i, v in enumerate(variables)}
-        found = {"count": np.int64(self.count)}
+        met = [numbers[id(v)] for v in self.variables]
+        found = {"count": np.int64(self.count), "variables": np.array(met, np.int64)}
         for number, kind in enumerate(self._weights):
             fresh = kind in self._fresh
             found[f"{number}/kind"] = np.array(_spelled(kind))
@@ -104,7 +105,7 @@ class Accumulator:
             found[f"{number}/fresh"] = np.bool_(fresh)
             sums = dict(self._fresh[kind][1]) if fresh else self._sums[kind]
             for place, gradient in sums.items():
-                name = f"{number}/of {numbers[id(self.variables[place])]}"
+                name = f"{number}/of {place}"
                 if isinstance(gradient, IndexedSlices):
                     found[f"{name}@values"] = np.array(_array(gradient.values))
                     found[f"{name}@indices"] = np.array(_array(gradient.indices))
@@ -115,14 +116,14 @@ class Accumulator:
     def restore(self, state, variables):
         """Hold what `state` gave again."""
         self.clear()
-        self.variables = list(variables)
+        self.variables = [variables[i] for i in state["variables"]]
         self.count = int(state["count"])
         for number in range(sum(name.endswith("/kind") for name in state)):
             kind = _read(str(state[f"{number}/kind"]))
             self._weights[kind] = float(state[f"{number}/weight"])
             self._sums[kind] = {}
             sums = {}
-            for place, variable in enumerate(variables):
+            for place, variable in enumerate(self.variables):
                 gradient = _stored(state, f"{number}/of {place}", variable)
                 if gradient is not None:
                     sums[place] = gradient
