@@ -7,7 +7,7 @@ import numpy as np
 from framework import activations
 from framework.core import dtypes, random
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, floating, strict, tensor
+from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
@@ -188,11 +188,21 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
 
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    """exp(log_input) - log_input * targets, the Poisson log-likelihood without its constant."""
-    targets, log_input = strict(targets, floating(log_input, "log_poisson_loss"))
-    if compute_full_loss:
-        raise InvalidArgumentError("log_poisson_loss: compute_full_loss=True is not supported.")
-    return elementwise.exp(log_input) - log_input * targets
+    """exp(log_input) - log_input * targets: minus the log-likelihood of Poisson's distribution.
+
+    Args:
+        targets: the counts.
+        log_input: logarithms of the rates, of the same shape.
+        compute_full_loss: add log(targets!) by Stirling's formula; 0 for targets from 0 to 1.
+    """
+    targets, log_input = strict_all(targets, floating(log_input, "log_poisson_loss"))
+    loss = elementwise.exp(log_input) - elementwise.multiply(log_input, targets)
+    if not compute_full_loss:
+        return loss
+    few = elementwise.logical_and(targets >= 0.0, targets <= 1.0)
+    z = elementwise.select(few, elementwise.multiply(targets, 0.0) + 1.0, targets)
+    stirling = z * elementwise.log(z) - z + elementwise.log(z * (2 * np.pi)) * 0.5
+    return loss + elementwise.masked(stirling, elementwise.logical_not(few))
 
 
 # ---- sums of squares, moments, normalization -----------------------------------------------------

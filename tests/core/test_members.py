@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import operator
 import pickle
 
 import numpy as np
@@ -198,3 +199,43 @@ def test_signatures_of_modules():
     assert list(inspect.signature(tf.Module).parameters) == ["name"]
     assert list(inspect.signature(Line).parameters) == ["slope", "name"]
     assert list(inspect.signature(Line(1.0)).parameters) == ["x"]
+
+
+A, B = np.float32([[3, -2], [5, 4]]), np.float32([[2, 3], [-1, 2]])
+WHOLE = np.int32([[3, 2], [5, 4]]), np.int32([[2, 3], [1, 2]])
+OPERATORS = {
+    name: getattr(operator, name)
+    for name in ("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__",
+                 "__matmul__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__")
+}  # fmt: skip
+REFLECTED = ("__radd__", "__rsub__", "__rmul__", "__rtruediv__", "__rmatmul__")
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable])
+def test_every_operator(make):
+    a, b = make(A), make(B)
+    for name, function in OPERATORS.items():
+        np.testing.assert_allclose(getattr(a, name)(b).numpy(), function(A, B), rtol=1e-6)
+    for name in REFLECTED:
+        np.testing.assert_allclose(getattr(a, name)(b).numpy(), getattr(B, name[:2] + name[3:])(A))
+    np.testing.assert_allclose(a.__rpow__(2.0).numpy(), 2**A)
+    np.testing.assert_allclose(a.__pow__(2.0).numpy(), A**2)
+    m, n = map(make, WHOLE)
+    for name in ("__and__", "__or__", "__xor__"):
+        found = getattr(m, name)(n).numpy()
+        np.testing.assert_array_equal(found, getattr(operator, name)(*WHOLE))
+    one = make(3)
+    assert (one.__index__(), one.__int__(), one.__bool__(), one.__float__()) == (3, 3, True, 3.0)
+    np.testing.assert_array_equal(a.__array__(), A)
+    assert (len(a), [row.numpy().tolist() for row in a]) == (2, A.tolist())
+
+
+def test_initializers_and_small_functions():
+    assert tf.ones_initializer()([2]).numpy().tolist() == [1, 1]
+    assert tf.zeros_initializer()([2], tf.int32).numpy().tolist() == [0, 0]
+    x = tf.random_normal_initializer(1.0, 0.5, seed=1)([4000]).numpy()
+    assert (x.mean(), x.std()) == (pytest.approx(1, abs=0.05), pytest.approx(0.5, abs=0.05))
+    x = tf.random_uniform_initializer(2.0, 4.0, seed=1)([4000]).numpy()
+    assert (x.min(), x.max()) == (pytest.approx(2, abs=0.01), pytest.approx(4, abs=0.01))
+    assert tf.realdiv([6.0], [4.0]).numpy().tolist() == [1.5]
+    assert [t.numpy().tolist() for t in tf.identity_n([tf.ones(1), tf.zeros(1)])] == [[1], [0]]
