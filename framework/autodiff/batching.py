@@ -47,13 +47,22 @@ class Level:
 
 
 class _Row:
-    """The shape and the dtype of a tensor, in the place of its array."""
+    """What may be asked of one row in the place of its array: shape, dtype, bounds for checks."""
 
-    __slots__ = ("dtype", "ndim", "shape", "size")
+    __slots__ = ("_array", "dtype", "ndim", "shape", "size")
 
-    def __init__(self, shape, dtype):
-        self.shape, self.dtype = shape, dtype
-        self.ndim, self.size = len(shape), math.prod(shape)
+    def __init__(self, value):
+        array = getattr(value, "array", value)
+        self._array, self.dtype, self.shape = array, array.dtype, tuple(array.shape[1:])
+        self.ndim, self.size = len(self.shape), math.prod(self.shape)
+
+    def min(self):
+        """The least in all rows."""
+        return self._array.min()
+
+    def max(self):
+        """The greatest in all rows."""
+        return self._array.max()
 
 
 class Batched(Operand):
@@ -72,8 +81,8 @@ class Batched(Operand):
 
     @property
     def array(self):
-        """What tapes ask of an array: shape and dtype, without values."""
-        return _Row(shape_of(self.value)[1:], np_dtype_of(self.value))
+        """What tapes and checks ask of an array."""
+        return _Row(self.value)
 
     @property
     def shape(self):
