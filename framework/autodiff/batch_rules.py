@@ -284,6 +284,15 @@ def _examples(op, xs, batched, attrs):
     return reshape(found, shape=(count, batch, *shape_of(found)[1:]))
 
 
+def _examples_of_all(op, xs, batched, attrs):
+    """As `_examples`, where every input has a batch of examples."""
+    xs = _all_rows(xs, batched)
+    count, batch = shape_of(xs[0])[:2]
+    joined = [reshape(x, shape=(count * batch, *shape_of(x)[2:])) for x in xs]
+    found = op(*joined, **attrs)
+    return reshape(found, shape=(count, batch, *shape_of(found)[1:]))
+
+
 def _conv_kernel(op, xs, batched, attrs):
     """Rows of the cotangent become filters, which do not see each other."""
     x, g = xs
@@ -302,7 +311,7 @@ _LEADING = """
     one_hot softmax_cross_entropy cross_entropy_back sparse_softmax_cross_entropy
     sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv
     qr singular_values slogdet sqrtm svd"""
-_EXAMPLES = "conv conv_input max_index max_pool window_spread window_sum"
+_EXAMPLES = "conv conv_input max_cell max_index max_pool window_spread window_sum"
 
 RULES = {
     "matmul": _matmul, "tanh_back": _tanh_back,
@@ -312,7 +321,7 @@ RULES = {
     "broadcast_to": _broadcast_to, "sum_to": _sum_to, "getitem": _getitem, "put": _put,
     "gather": _gather, "gather_rows": _gather_rows, "scatter_add": _scatter_add,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis,
-    "conv_kernel": _conv_kernel,
+    "conv_kernel": _conv_kernel, "cell_put": _examples_of_all, "cell_take": _examples_of_all,
     **dict.fromkeys(_AXIS.split(), _along_axis),
     **dict.fromkeys(_LEADING.split(), _leading),
     **dict.fromkeys(_EXAMPLES.split(), _examples),

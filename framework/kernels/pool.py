@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from framework.kernels import windows
+from framework.kernels import choose, windows
 
 
 def _lowest(dtype):
@@ -31,22 +31,60 @@ def max_pool(x, *, size, strides, padding, dilations):
     return y
 
 
-def max_index(x, *, size, strides, padding, dilations):
-    """Where in the flat spatial axes the largest cell is, of equals the first; places flat too."""
+def max_cell(x, *, size, strides, padding, dilations):
+    """The number of the largest cell of the window at each place; of equals the first."""
     places, padding = _places(x, size, strides, padding, dilations)
-    spatial = x.shape[1:-1]
     wide = windows.padded(x, padding, _lowest(x.dtype))
-    at = windows.padded(np.arange(math.prod(spatial)).reshape(1, *spatial, 1), padding, -1)
-    best, where = None, None
-    for _, index in windows.cells(size, strides, dilations, places):
-        here, there = wide[index], np.broadcast_to(at[index], wide[index].shape)
+    inside = windows.padded(np.ones((1, *x.shape[1:-1], 1), np.bool_), padding)
+    best, chosen, found = None, None, None
+    for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
+        here, there = wide[index], inside[index]
         if best is None:
-            best, where = here.copy(), there.copy()
+            best, chosen = here.copy(), np.zeros(here.shape, np.int16)
+            found = there
             continue
-        better = (here > best) | ((where < 0) & (there >= 0))
-        np.copyto(best, here, where=better)
-        np.copyto(where, there, where=better)
-    return where.reshape(x.shape[0], math.prod(places), x.shape[-1])
+        better = here > best
+        if not found.all():  # the lowest number, on the input, is larger than padding
+            better |= there & ~found
+            found = found | there
+        np.maximum(best, here, out=best)
+        np.multiply(chosen, ~better, out=chosen)
+        chosen += np.multiply(better, number, dtype=np.int16)
+    return chosen
+
+
+def max_index(x, **window):
+    """Where in the flat spatial axes the largest cell is, of equals the first; places flat too."""
+    chosen = max_cell(x, **window)
+    places, padding = _places(x, **window)
+    spatial = x.shape[1:-1]
+    flat = np.zeros((), np.int64)
+    offsets = np.unravel_index(chosen, window["size"])
+    for axis, n in enumerate(spatial):
+        starts = np.arange(places[axis]) * window["strides"][axis] - padding[axis][0]
+        starts = starts.reshape(-1, *(1,) * (len(spatial) - axis))
+        flat = flat * n + (starts + offsets[axis] * window["dilations"][axis])
+    return flat.reshape(x.shape[0], math.prod(places), x.shape[-1])
+
+
+def cell_take(x, chosen, *, size, strides, padding, dilations):
+    """At each place the cell of the window that is numbered in `chosen`."""
+    places, padding = _places(x, size, strides, padding, dilations)
+    wide = windows.padded(x, padding)
+    y = np.zeros(chosen.shape, x.dtype)
+    for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
+        np.copyto(y, wide[index], where=chosen == number)
+    return y
+
+
+def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
+    """Zeros of spatial `sizes` with each place's number added to its chosen cell."""
+    padding = windows.amounts(padding, sizes, size, strides, dilations)
+    shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
+    wide = np.zeros(shape, g.dtype)
+    for number, (_, index) in enumerate(windows.cells(size, strides, dilations, g.shape[1:-1])):
+        wide[index] += choose.masked(g, chosen == number)
+    return windows.unpadded(wide, sizes, padding)
 
 
 def window_sum(x, *, size, strides, padding, dilations):

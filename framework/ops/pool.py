@@ -8,7 +8,6 @@ from framework.core.op import Op, no_derivative
 from framework.kernels import pool as kernels
 from framework.kernels.windows import output_sizes
 from framework.ops.elementwise import divide
-from framework.ops.movement import put_along_axis, reshape
 
 
 def _pool_infer(x, *, size, strides, padding, dilations):
@@ -26,13 +25,36 @@ def _index_infer(x, **window):
 max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer)
 
 
+# the number of the largest cell within each window; of equals the first
+max_cell = Op(
+    "max_cell", kernels.max_cell, no_derivative,
+    infer=lambda x, **window: (_pool_infer(x, **window)[0], np.dtype(np.int16)),
+)  # fmt: skip
+
+
+def _put(g, chosen, x_shape, size, strides, padding, dilations):
+    return cell_put(
+        g, chosen, sizes=tuple(x_shape[1:-1]), size=size, strides=strides, padding=padding,
+        dilations=dilations,
+    )  # fmt: skip
+
+
+# the chosen cell of each window, and its adjoint
+cell_take = Op("cell_take", kernels.cell_take, _put, no_derivative,
+               infer=lambda x, chosen, **_: (chosen.shape, x.dtype))  # fmt: skip
+cell_put = Op(
+    "cell_put", kernels.cell_put,
+    lambda h, chosen, size, strides, padding, dilations: cell_take(
+        h, chosen, size=size, strides=strides, padding=padding, dilations=dilations
+    ),
+    no_derivative, infer=lambda g, _, *, sizes, **__: ((g.shape[0], *sizes, g.shape[-1]), g.dtype),
+)  # fmt: skip
+
+
 def _max_pool_vjp(g, x, x_shape, size, strides, padding, dilations):
     """All of the gradient goes to the first of the largest cells, as in TensorFlow."""
-    batch, *spatial, channels = x_shape
-    index = max_index(x, size=size, strides=strides, padding=padding, dilations=dilations)
-    flat = reshape(g, shape=tuple(index.shape))
-    shape = (batch, math.prod(spatial), channels)
-    return reshape(put_along_axis(flat, index, shape=shape, axis=1), shape=tuple(x_shape))
+    window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
+    return _put(g, max_cell(x, **window), x_shape, **window)
 
 
 max_pool = Op("max_pool", kernels.max_pool, _max_pool_vjp, infer=_pool_infer)

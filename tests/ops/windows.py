@@ -112,6 +112,37 @@ def _max_index(x, size, **window):
     return found.reshape(len(x), int(np.prod(found.shape[1:-1])), x.shape[-1]).astype(int)
 
 
+def _max_cell(x, size, **window):
+    """The cell by its number in the window, from the visits of each place."""
+    places, _ = _numbers(x.shape[1:-1], size, **window)
+    chosen = np.zeros((len(x), *places, x.shape[-1]), np.int16)
+    best = np.full(chosen.shape, -np.inf)
+    for place, cell, at in _visits(x.shape[1:-1], size, **window):
+        here, there = (slice(None), *at), (slice(None), *place)
+        better = x[here] > best[there]
+        best[there] = np.where(better, x[here], best[there])
+        chosen[there] = np.where(better, np.ravel_multi_index(cell, size), chosen[there])
+    return chosen
+
+
+def _cell_take(x, chosen, size, **window):
+    y = np.zeros(chosen.shape)
+    for place, cell, at in _visits(x.shape[1:-1], size, **window):
+        there = (slice(None), *place)
+        is_it = chosen[there] == np.ravel_multi_index(cell, size)
+        y[there] += is_it * x[(slice(None), *at)]
+    return y
+
+
+def _cell_put(g, chosen, sizes, size, **window):
+    x = np.zeros((len(g), *sizes, g.shape[-1]))
+    for place, cell, at in _visits(sizes, size, **window):
+        there = (slice(None), *place)
+        is_it = chosen[there] == np.ravel_multi_index(cell, size)
+        x[(slice(None), *at)] += is_it * g[there]
+    return x
+
+
 def _window_spread(g, sizes, size, **window):
     x = np.zeros((len(g), *sizes, g.shape[-1]))
     for place, _, at in _visits(sizes, size, **window):
@@ -142,7 +173,12 @@ SAMPLES = {
     "conv_kernel": _of_conv(
         lambda x, w, g, attrs: one(x, g, size=w.shape[:-2], **attrs)
     ),
-    "max_pool": POOL, "max_index": POOL, "window_sum": POOL,
+    "max_pool": POOL, "max_index": POOL, "max_cell": POOL, "window_sum": POOL,
+    "cell_take": [one(s.args[0], _max_cell(*s.args, **s.attrs), **s.attrs) for s in POOL],
+    "cell_put": [
+        one(real(*chosen.shape), chosen, sizes=s.args[0].shape[1:-1], **s.attrs)
+        for s in POOL for chosen in [_max_cell(*s.args, **s.attrs)]
+    ],
     "window_count": [s for s in POOL if len(s.args[0])] + [fixed(
         real(1, 4, 0, 1), size=(1, 1), **_window())],
     "window_spread": [
@@ -154,7 +190,7 @@ SAMPLES = {
 
 REFERENCES = {
     "conv": _conv, "conv_input": _conv_input, "conv_kernel": _conv_kernel,
-    "max_index": _max_index,
+    "cell_take": _cell_take, "cell_put": _cell_put, "max_cell": _max_cell, "max_index": _max_index,
     "max_pool": lambda x, size, **window: _pooled(x, size, window, lambda c, _: c.max(0)),
     "window_count": lambda x, size, **window: _pooled(
         np.ones((1, *x.shape[1:-1], 1)), size, window, lambda c, _: len(c)
