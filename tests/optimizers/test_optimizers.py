@@ -15,7 +15,7 @@ from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
 from framework.optimizers.base import optimizers
 from tests.compiler.replay import MissError, Replay
 from tests.optimizers.cases import CASES
-from tests.optimizers.keras_numbers import NUMBERS
+from tests.optimizers.keras_numbers import NUMBERS, STATES
 
 
 def start_and_gradients(dtype="float32"):
@@ -57,6 +57,14 @@ def test_every_optimizer_is_in_the_table():
 def test_numbers_are_those_of_keras(name):
     _, variables = run(name, apply)
     np.testing.assert_allclose(flat(variables), np.concatenate(NUMBERS[name]), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_variables_are_kerass_in_its_order(name):
+    """Files with an optimizer's state are exchanged by this order."""
+    optimizer, _ = run(name, apply)
+    sums = [np.sum(v.numpy()) for v in optimizer.variables]
+    np.testing.assert_allclose(sums, STATES[name], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", CASES)
