@@ -70,22 +70,21 @@ class Applying(Rates, Updating):
                     "apply: pass trainable_variables=[...] beside the gradients, or call "
                     "optimizer.build(variables) first."
                 )
-        arrays = []
-        try:
-            for grad, variable in zip(grads, variables, strict=True):
-                if type(grad) is not Tensor:
-                    self._apply_unusual(grads, variables)
-                    return
-                array = grad.array
-                if array.shape != variable.array.shape or array.dtype != variable.array.dtype:
-                    raise misfit(grad, variable)
-                arrays.append(array)
-        except ValueError as error:
-            if "zip()" not in str(error):
-                raise
+        grads = grads if type(grads) is list else list(grads)
+        variables = variables if type(variables) is list else list(variables)
+        if len(grads) != len(variables):
             raise InvalidArgumentError(
                 f"apply: got {len(grads)} gradients for {len(variables)} variables."
-            ) from None
+            )
+        arrays = []
+        for grad, variable in zip(grads, variables):
+            if type(grad) is not Tensor:
+                self._apply_unusual(grads, variables)
+                return
+            array = grad.array  # the other one gets no name: updates in place count them
+            if array.shape != variable.array.shape or array.dtype != variable.array.dtype:
+                raise misfit(grad, variable)
+            arrays.append(array)
         if not arrays:
             return
         if thread.stack and replaying():
@@ -95,7 +94,6 @@ class Applying(Rates, Updating):
                 self._apply(arrays, variables, Arrays)
 
     def _apply_unusual(self, grads, variables):
-        grads, variables = list(grads), list(variables)
         if any(g is None for g in grads):
             grads, variables = present(grads, variables)
         self.apply([g if type(g) is Tensor else as_gradient(g) for g in grads], variables)

@@ -154,10 +154,6 @@ class LossScaleOptimizer(Optimizer):
         """Updates done; skipped steps do not count."""
         return self.inner_optimizer.iterations
 
-    @iterations.setter
-    def iterations(self, value):
-        """The base makes its own counter; the inner optimizer's is the one that counts."""
-
     @property
     def variables(self):
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]

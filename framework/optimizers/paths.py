@@ -61,9 +61,10 @@ def holders_of(variables):
     holders = [(holder, paths_in(holder)) for holder in list(living)]
     holders = [(holder, paths) for holder, paths in holders if not serials.isdisjoint(paths)]
     inner = {id(part) for holder, _ in holders for part in _all_parts(holder)}
-    outer = [paths for holder, paths in holders if id(holder) not in inner]
+    outer = [(getattr(h, "name", ""), paths) for h, paths in holders if id(h) not in inner]
+    outer.sort(key=lambda named: (-len(serials.intersection(named[1])), named[0]))
     found = {}
-    for paths in sorted(outer, key=lambda p: -len(serials.intersection(p))):
+    for _, paths in outer:
         if any(serial in serials and serial not in found for serial in paths):
             found = {**paths, **found}
     for variable in variables:
@@ -72,13 +73,13 @@ def holders_of(variables):
 
 
 def _all_parts(holder):
-    waiting, seen = [part for _, part in _parts(holder)], []
+    waiting, seen = [part for _, part in _parts(holder)], {}
     while waiting:
         part = waiting.pop()
-        if not any(part is known for known in seen):
-            seen.append(part)
+        if id(part) not in seen:
+            seen[id(part)] = part
             waiting += [inner for _, inner in _parts(part)]
-    return seen
+    return seen.values()
 
 
 def own_name(variable):
