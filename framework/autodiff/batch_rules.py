@@ -293,6 +293,18 @@ def _examples_of_all(op, xs, batched, attrs):
     return reshape(found, shape=(count, batch, *shape_of(found)[1:]))
 
 
+def _along_first(op, xs, batched, attrs):
+    """The first input alone has rows; the op works along its first axis, and keeps the others."""
+    if not batched[0] or any(batched[1:]):
+        return row_by_row(op, xs, batched, attrs)
+    x, *others = xs
+    return _swapped(op(_swapped(x), *others, **attrs))
+
+
+def _swapped(x):
+    return transpose(x, perm=(1, 0, *range(2, len(shape_of(x)))))
+
+
 def _conv_kernel(op, xs, batched, attrs):
     """Rows of the cotangent become filters, which do not see each other."""
     x, g = xs
@@ -312,6 +324,7 @@ _LEADING = """
     sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv
     qr singular_values slogdet sqrtm svd"""
 _EXAMPLES = "conv conv_input max_cell max_index max_pool window_spread window_sum"
+_FIRST = "segment_max segment_min segment_prod segment_sum segment_take"
 
 RULES = {
     "matmul": _matmul, "tanh_back": _tanh_back,
@@ -325,5 +338,6 @@ RULES = {
     **dict.fromkeys(_AXIS.split(), _along_axis),
     **dict.fromkeys(_LEADING.split(), _leading),
     **dict.fromkeys(_EXAMPLES.split(), _examples),
+    **dict.fromkeys(_FIRST.split(), _along_first),
 }  # fmt: skip
 """By the op's name; any other follows its kind, or goes row by row."""
