@@ -293,16 +293,17 @@ def _examples_of_all(op, xs, batched, attrs):
     return reshape(found, shape=(count, batch, *shape_of(found)[1:]))
 
 
-def _along_first(op, xs, batched, attrs):
-    """The first input alone has rows; the op works along its first axis, and keeps the others."""
-    if not batched[0] or any(batched[1:]):
+def _segments(op, xs, batched, attrs):
+    """Rows go behind the axes that the ids stand for, which become one; `segment_take`: back."""
+    x, ids = xs
+    if batched[1]:
         return row_by_row(op, xs, batched, attrs)
-    x, *others = xs
-    return _swapped(op(_swapped(x), *others, **attrs))
-
-
-def _swapped(x):
-    return transpose(x, perm=(1, 0, *range(2, len(shape_of(x)))))
+    before, after = len(shape_of(ids)), 1
+    if op.name == "segment_take":
+        before, after = after, before
+    moved = transpose(x, perm=_from_front(before, len(shape_of(x))))
+    found = op(moved, ids, **attrs)
+    return transpose(found, perm=_to_front(after, len(shape_of(found))))
 
 
 def _conv_kernel(op, xs, batched, attrs):
@@ -324,7 +325,7 @@ _LEADING = """
     sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv
     qr singular_values slogdet sqrtm svd"""
 _EXAMPLES = "conv conv_input max_cell max_index max_pool window_spread window_sum"
-_FIRST = "segment_max segment_min segment_prod segment_sum segment_take"
+_SEGMENTS = "segment_max segment_min segment_prod segment_sum segment_take"
 
 RULES = {
     "matmul": _matmul, "tanh_back": _tanh_back,
@@ -338,6 +339,6 @@ RULES = {
     **dict.fromkeys(_AXIS.split(), _along_axis),
     **dict.fromkeys(_LEADING.split(), _leading),
     **dict.fromkeys(_EXAMPLES.split(), _examples),
-    **dict.fromkeys(_FIRST.split(), _along_first),
+    **dict.fromkeys(_SEGMENTS.split(), _segments),
 }  # fmt: skip
 """By the op's name; any other follows its kind, or goes row by row."""
