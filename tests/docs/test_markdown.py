@@ -1,4 +1,4 @@
-"""The Python in README.md and docs/ runs as it stands there, and prints what it says it prints.
+"""The Python in Markdown files runs as it stands there, and prints what it says it prints.
 
 All blocks of a file run in order in one namespace. A comment behind a `print` call, or the comment
 lines right under it, is what the call prints; `...` in it stands for anything, and a line that
@@ -21,8 +21,8 @@ from framework import keras
 
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FILES = [path for path in FILES if BLOCK.search(path.read_text("utf-8"))]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FILES = [path for path in PAGES if BLOCK.search(path.read_text("utf-8"))]
 
 
 def blocks(text):
@@ -106,6 +106,18 @@ def test_gradient_at_a_kink(f, x, expected):
         assert found is None
     else:
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_within_the_repository(path):
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", path.read_text("utf-8"))
+    for file, heading in links:
+        page = path.parent / file if file else path
+        assert page.exists(), f"{path.name} links to {file}"
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+            anchors = [re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles]
+            assert heading in anchors, f"{path.name} links to {file}#{heading}"
 
 
 def test_readme_and_the_tape_are_among_the_files():
