@@ -38,11 +38,12 @@ def _loss_of(model, loss):
     """`compute(x, y, y_pred, sample_weight)` and the Loss objects in it."""
     if loss is None and model.compiled:
         losses = model._require_compiled("check_gradients").loss.losses
+        given = [each for each in nest.flatten(losses) if isinstance(each, Loss)]
 
-        def compute(x, y, y_pred, sample_weight):
+        def compiled(x, y, y_pred, sample_weight):
             return model.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight)
 
-        return compute, [each for each in nest.flatten(losses) if isinstance(each, Loss)]
+        return compiled, given
     if loss is None:
         raise InvalidArgumentError(
             f"check_gradients: the model {model.name!r} is not compiled; pass loss=, or compile it."
