@@ -75,6 +75,20 @@ def test_paths_start_at_the_outermost_model():
     assert sorted(found.values()) == [0.25, 0.25, 1.0, 1.0, 1.0, 1.0]
 
 
+def test_of_two_models_the_one_that_holds_more_of_the_variables():
+    """A model of the first layers alone shares them with the whole one."""
+    inputs = keras.Input((3,))
+    features = keras.layers.Dense(2, name="features")(inputs)
+    whole = keras.Model(inputs, keras.layers.Dense(1, name="head")(features), name="whole")
+    part = keras.Sequential([inputs, keras.Model(inputs, features, name="inner")], name="a_part")
+    variables = whole.trainable_variables
+    before = [v.numpy() for v in variables]
+    apply(SGD(1.0, groups={"features/*": {"learning_rate": 0.25}}), ones(variables), variables)
+    steps = [(b - v.numpy()).max() for b, v in zip(before, variables, strict=True)]
+    np.testing.assert_allclose(steps, [0.25, 0.25, 1.0, 1.0], rtol=1e-5)
+    assert len(part.trainable_variables) == 2
+
+
 def test_build_fixes_where_paths_start():
     model = OneInTheOther()
     model(tf.zeros((1, 3)))
