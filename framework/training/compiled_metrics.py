@@ -36,6 +36,7 @@ class CompiledMetrics:
     name = "compile_metrics"
 
     def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
+        self._waiting = None  # restored values, until it is known of which metrics
         self._given = _resolved(metrics, "metrics"), _resolved(weighted_metrics, "weighted_metrics")
         self._layer_names = layer_names
         self.forget()
@@ -63,7 +64,7 @@ class CompiledMetrics:
         if self._outputs is None or (
             not self._alone and len(nest.flatten(y_pred)) != self._outputs.size
         ):
-            self._match(y, y_pred)
+            self.match(y, y_pred)
         if self._alone and type(y) is Tensor and type(sample_weight) in (Tensor, type(None)):
             for _, metric in self._plain:
                 metric.update_state(y, y_pred)
@@ -80,7 +81,8 @@ class CompiledMetrics:
             for i, metric in self._weighted:
                 metric.update_state(targets[i], outputs[i], weights[i])
 
-    def _match(self, y, y_pred):
+    def match(self, y, y_pred):
+        """Find out which metric belongs to which output of this batch."""
         outputs = Outputs(y_pred, self._layer_names and self._layer_names())
         flat = nest.flatten(y_pred)
         made = []
@@ -96,6 +98,20 @@ class CompiledMetrics:
         self._outputs = outputs
         self._alone = not nest.is_nested(y_pred)
         self._by_name = self._named(outputs)
+        if self._waiting is not None:
+            for variable, value in zip(self.variables, self._waiting, strict=False):
+                variable.assign(value)
+            self._waiting = None
+
+    @property
+    def settled(self):
+        """Whether all metrics are known: before the first batch "accuracy" is not."""
+        leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
+        return self._outputs is not None or not any(isinstance(leaf, str) for leaf in leaves)
+
+    def restore_later(self, values):
+        """Give the metrics' variables these values once it is known which metrics there are."""
+        self._waiting = values
 
     def _named(self, outputs):
         """Metrics by their names in the logs: with the output's where there are several."""

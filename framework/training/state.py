@@ -20,9 +20,12 @@ def state_of(model, optimizer, metrics, accumulator):
 
 def restore(saved, model, optimizer, metrics, accumulator):
     """Set everything back; InvalidArgumentError, and nothing changed, where it does not fit."""
-    variables = _variables(model, optimizer, metrics)
+    settled = [metric for metric in metrics if metric.settled]
+    variables = _variables(model, optimizer, settled)
     expected = {*variables, _GENERATOR}
     found = {name for name in saved if not name.startswith("accumulated/")}
+    later = sorted(n for n in found if n.startswith("metrics/")) if settled != metrics else []
+    found.difference_update(later)
     for names, what in ((expected - found, "lacks"), (found - expected, "has no use for")):
         if names:
             told = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
@@ -45,6 +48,9 @@ def restore(saved, model, optimizer, metrics, accumulator):
         )
     for name, variable in variables.items():
         variable.assign(np.array(saved[name], variable.array.dtype))
+    for metric in metrics:
+        if not metric.settled:
+            metric.restore_later([np.array(saved[name]) for name in later])
     global_generator().state.assign(np.array(saved[_GENERATOR]))
     if accumulator is not None:
         accumulator.restore(waiting, model.variables)

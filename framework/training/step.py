@@ -40,7 +40,8 @@ class TrainingStep:
         self.model, self.optimizer = model, optimizer
         self._compute_loss, self._update_metrics = compute_loss, update_metrics
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
-        self._metrics = metrics
+        self._metrics = list(metrics)
+        self._unmatched = bool(self._metrics)
         self._reasons = None  # why gradients are missing
         self._observer = None  # a `StepRecord` while a callback wants to look on
         self._scaled = hasattr(optimizer, "get_scaled_loss")
@@ -57,10 +58,14 @@ class TrainingStep:
         with np.errstate(all="ignore"):
             if self._plain and self._observer is None:
                 loss, y_pred, grads, variables = self._differentiate(x, y, sample_weight)
+                if self._unmatched:
+                    self._match(y, y_pred)
                 self.optimizer.apply_gradients(list(zip(grads, variables, strict=True)))
             else:
                 loss, y_pred, found = self._gradients(x, y, sample_weight)
                 self._bind()
+                if self._unmatched:
+                    self._match(y, y_pred)
                 if self._observer is not None:
                     self._observer.take(self, (x, y, sample_weight), y_pred, loss, found)
                 self._apply(found)
@@ -158,6 +163,12 @@ class TrainingStep:
                 state.restore()
         if self._reasons is not None:
             thread.missing = self._reasons
+
+    def _match(self, y, y_pred):
+        """Match the metrics to the outputs: a mistake there is found before anything is changed."""
+        for metric in self._metrics:
+            metric.match(y, y_pred)
+        self._unmatched = False
 
     def _bind(self):
         """Let the paths in the optimizer's groups start at the model, once it is built."""

@@ -196,10 +196,12 @@ class Trainer(Fitting):
         training = self._require_compiled("fit")
         if training.step is None:
             own = type(self).compute_loss is not Trainer.compute_loss
+            matched = training.has_metrics and self._metrics_are_plain()
             training.step = TrainingStep(
                 self, self._own_loss_function(True), training.optimizer, self._update_metrics,
                 accumulator=training.accumulator,
                 compute_parts=None if own else self._parts_of(training.loss),
+                metrics=(training.metrics,) if matched else (),
             )  # fmt: skip
         return training.step
 
@@ -230,10 +232,13 @@ class Trainer(Fitting):
 
         return compute_parts
 
+    def _metrics_are_plain(self):
+        return type(self).compute_metrics is Trainer.compute_metrics
+
     def _update_metrics(self, x, y, y_pred, sample_weight, loss):
         training = self._training
         training.loss_tracker.update_state(loss, sample_weight=rows_of(x))
-        if type(self).compute_metrics is not Trainer.compute_metrics:
+        if not self._metrics_are_plain():
             self.compute_metrics(x, y, y_pred, sample_weight)
         elif training.has_metrics:
             training.metrics.update_state(y, y_pred, sample_weight)

@@ -117,7 +117,7 @@ def test_several_outputs_with_losses_of_different_kinds():
             loss_weights={"a": 1.0, "b": 0.1, "c": 2.0},
         )  # fmt: skip
         for x, y, w in pieces(X, Y, WEIGHTS, size=size):
-            step(x, {name: y for name in "abc"}, sample_weight={"a": w, "b": w, "c": w * w})
+            step(x, dict.fromkeys("abc", y), sample_weight={"a": w, "b": w, "c": w * w})
         step.flush()
         found.append(made.get_weights())
     for a, b in zip(*found, strict=True):

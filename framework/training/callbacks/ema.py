@@ -44,6 +44,7 @@ class SwapEMAWeights(Callback):
         self._swapped = into_averages
 
     def on_train_begin(self, logs=None):
+        self._averages()  # an error now, not after an epoch
         self._swapped = False
 
     def on_epoch_begin(self, epoch, logs=None):
