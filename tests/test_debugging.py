@@ -133,6 +133,17 @@ def test_what_is_finite_goes_on_as_ever():
         np.testing.assert_array_equal(run(), expected)
 
 
+def test_forward_mode_and_jacobians():
+    v = tf.Variable([1.0, 2.0])
+    with numerics():
+        with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 0.0])) as accumulator:
+            y = tf.sqrt(v)
+        np.testing.assert_array_equal(accumulator.jvp(y), [0.5, 0.0])
+        with tf.GradientTape() as tape:
+            y = v * v
+        np.testing.assert_array_equal(tape.jacobian(y, v), [[2.0, 0.0], [0.0, 4.0]])
+
+
 def test_the_context_ends():
     with pytest.raises(NumericsError), numerics():
         tf.math.log(tf.constant(0.0))

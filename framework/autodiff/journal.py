@@ -103,7 +103,7 @@ class Journal(Recorder):
         """The numbers of the open tapes, which are told who follows them."""
         found = []
         for recorder in thread.stack:
-            if recorder.differentiates:
+            if hasattr(recorder, "_own_journal"):  # a GradientTape, not another recorder
                 if recorder._journal is not self:
                     recorder._journal = self
                 found.append(number_of(recorder))

@@ -240,7 +240,7 @@ def _infer_inputs(step, known):
 def _dtype_of(step, known):
     """The output's dtype; where nothing says it, that of an input."""
     for serial in (*step.outputs, *step.inputs):
-        shape, dtype = known.get(serial, (None, None))
+        dtype = known.get(serial, (None, None))[1]
         if dtype is not None:
             known.update((o, (known.get(o, (None,))[0], dtype)) for o in step.outputs)
             return dtype

@@ -155,6 +155,8 @@ def _zero_operand(step):
         for value in reads.values():
             if type(value) is Tensor and value.size and not np.any(value.array):
                 return value
+            if isinstance(value, (int, float)) and value == 0:
+                return Tensor(np.asarray(value))
     return None
 
 

@@ -1,8 +1,10 @@
 """`tape.explain`: each cause of a None or zero gradient, its op, its remedy, its line."""
 
+import gc
 import inspect
 import re
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -552,3 +554,63 @@ def test_a_trace_is_closed_by_an_error():
     with tf.GradientTape() as tape:
         v * v
     assert tape._journal is None
+
+
+def test_other_recorders_under_a_trace():
+    v = tf.Variable([1.0, 2.0])
+    with tf.debugging.trace():
+        with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 0.0])) as accumulator:
+            y = v * v
+        np.testing.assert_array_equal(accumulator.jvp(y), [2.0, 0.0])
+        with tf.GradientTape(persistent=True) as tape:
+            y = v * v
+        np.testing.assert_array_equal(tape.jacobian(y, v), [[2.0, 0.0], [0.0, 4.0]])
+
+
+def test_nested_tapes_under_a_trace():
+    v = tf.Variable(2.0)
+    with tf.debugging.trace(), tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.round(v) * v
+        first = inner.gradient(y, v)
+    assert "neither" in inner.explain(y, v)
+    assert "the op round" in outer.explain(first, v)
+    assert outer.gradient(first, v) is None
+
+
+def test_a_compiled_function_is_explained():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f(x):
+        return tf.reduce_sum(tf.round(x))  # MARK
+
+    with tf.debugging.trace(), tf.GradientTape() as tape:
+        y = f(v)
+    assert line_of(test_a_compiled_function_is_explained, "  # MARK\n") in tape.explain(y, v)
+
+
+def test_looked_up_rows():
+    table = tf.Variable(np.ones((5, 3), "float32"), name="table")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(table, [1, 2]) * 0.0)
+    assert "its other input is 0 everywhere" in tape.explain(y, table)
+
+
+def test_explaining_leaves_no_garbage():
+    gc.collect()
+    gc.disable()
+    try:
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape(trace=True) as tape:
+            y = tf.round(v)
+        tape.gradient(y, v)
+        tape.explain(y, v)
+        gone = weakref.ref(tape)
+        del tape
+        with tf.GradientTape() as tape:  # another one, of which the thread may know
+            y = tf.round(v)
+        tape.gradient(y, v)
+        assert gone() is None
+    finally:
+        gc.enable()
