@@ -129,6 +129,8 @@ class Optimizer(Applying, _Rated):
         super().__init_subclass__(**kwargs)
         for name in cls._left_out:
             cls._fields.pop(name, None)
+        if "learning_rate" in cls._fields:  # also where a subclass says float
+            cls._fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
         self.name = self.name or snake_case(type(self).__name__)

@@ -207,6 +207,33 @@ def test_constraints_are_kept():
     np.testing.assert_array_equal(w, [0.5, 0.0])
 
 
+# ---- optimizers of one's own ----------------------------------------------------------------------
+
+
+class SignDescent(keras.optimizers.Optimizer):
+    """Fields, slots and an update, in public names."""
+
+    learning_rate: float = 0.5
+    share: float = 0.5
+    slots = ("mean",)
+
+    def update(self, param, grad, slot, lr, step):
+        slot.mean = self.share * slot.mean + (1 - self.share) * grad
+        return param - lr * tf.sign(slot.mean)
+
+
+def test_an_optimizer_of_ones_own():
+    vector, number = tf.Variable([1.0, 1.0]), tf.Variable(1.0)
+    rate = keras.optimizers.schedules.ExponentialDecay(0.5, 1, 0.5)
+    optimizer = SignDescent(rate)
+    for _ in range(2):
+        apply(optimizer, [tf.constant([2.0, -3.0]), tf.constant(2.0)], [vector, number])
+    np.testing.assert_array_equal(vector, [0.25, 1.75])
+    assert float(number) == 0.25
+    again = SignDescent.from_config(optimizer.get_config())
+    assert again.get_config() == optimizer.get_config()
+
+
 # ---- optimizers written for Keras ----------------------------------------------------------------
 
 
