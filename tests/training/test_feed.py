@@ -119,7 +119,15 @@ def test_an_endless_dataset_goes_on():
 def test_validation_begins_anew_each_epoch():
     model, seen = watching()
     dataset = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4)
-    model.fit(X[:4], Y[:4], epochs=2, validation_data=dataset, validation_steps=2, verbose=0)
+    model.fit(
+        X[:4],
+        Y[:4],
+        epochs=2,
+        shuffle=False,
+        validation_data=dataset,
+        validation_steps=2,
+        verbose=0,
+    )
     assert seen == [0, -1, -5] * 2
 
 

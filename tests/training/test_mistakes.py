@@ -245,7 +245,7 @@ def test_labels_outside_the_classes():
 def test_class_weights_for_several_targets():
     model = two_outputs()
     model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match="several targets.*give a dict of weights for each"):
+    with pytest.raises(ValueError, match=r"several targets.*give a dict of weights for each"):
         model.fit(X, {"p": Y, "q": Y}, class_weight={0: 1.0}, verbose=0)
 
 

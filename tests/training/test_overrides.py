@@ -102,7 +102,7 @@ def test_make_train_function():
 def test_test_and_predict_steps():
     class Own(keras.Sequential):
         def test_step(self, data):
-            x, y = data
+            x, _ = data
             return {"rows": float(len(x)), **super().test_step(data)}
 
         def predict_step(self, data):
