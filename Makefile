@@ -1,4 +1,4 @@
-# make demo | test | lint | bench: each sets up what it needs in .venv the first time.
+# make demo | test | lint | bench | parity: each sets up what it needs in .venv the first time.
 #   make test PYTHON=python3.12     another Python for the environment
 #   make test ARGS="-k tape -x"     arguments for pytest
 PYTHON ?= python3
@@ -8,7 +8,7 @@ ARGS ?=
 python := $(VENV)/bin/python
 install := $(python) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench
+.PHONY: help demo test lint format bench parity
 .NOTPARALLEL:
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make lint     formatting, style, types, and who may import whom'
 	@echo 'make format   put code into the house format'
 	@echo 'make bench    cost per op, import time, and training steps'
+	@echo 'make parity   the same training runs by real Keras on JAX, compared (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
 	$(python) examples/mnist_fit.py
@@ -39,6 +40,23 @@ bench: $(VENV)/.core
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/op_overhead.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/import_time.py
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/train_step.py
+
+# Real Keras is kept out of the environment in which the tests show what the package needs.
+# PARITY_PYTHON=... names a Python that has keras and jax already.
+PARITY_VENV ?= .venv-parity
+ifdef PARITY_PYTHON
+parity:
+else
+PARITY_PYTHON := $(PARITY_VENV)/bin/python
+parity: $(PARITY_VENV)/.ready
+endif
+	$(PARITY_PYTHON) -m parity $(ARGS)
+
+$(PARITY_VENV)/.ready: pyproject.toml
+	@echo 'installing Keras, JAX and framework into $(PARITY_VENV) (the first time takes minutes) ...'
+	@$(PYTHON) -m venv $(PARITY_VENV)
+	@$(PARITY_PYTHON) -m pip install --quiet --disable-pip-version-check keras jax --editable .
+	@touch $@
 
 # The package itself with what plots need, then everything that work on it needs.
 $(VENV)/.core: pyproject.toml | $(python)
