@@ -1,5 +1,7 @@
 """What all optimizers share: rates, clipping, decay, groups, averages, and applying an update."""
 
+import re
+
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
@@ -186,6 +188,11 @@ class Optimizer(Applying, _Rated):
         rate = [] if self._schedule is not None else [self._learning_rate]
         return [self._iterations, *rate, *slots, *self._shared.values(), *self._own_variables]
 
+    @property
+    def state_variables(self):
+        """`variables`, which are Keras's, and what else the next update depends on."""
+        return [*self.variables, self._multiplier]
+
     def build(self, variables):
         """Make the slots now, not at each variable's first update.
 
@@ -221,7 +228,12 @@ class Optimizer(Applying, _Rated):
         return self._groups.settings(variable)
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
-        """Spare these variables, or those whose name contains one of these names, the decay."""
+        """Spare some variables the decay.
+
+        Args:
+            var_list: these.
+            var_names: those whose own name has one of these in it; regular expressions.
+        """
         self._no_decay.update(v.serial for v in var_list or ())
         self._no_decay_names += list(var_names or ())
         self._forget_plans()
@@ -233,7 +245,7 @@ class Optimizer(Applying, _Rated):
     def _decays(self, variable):
         if variable.serial in self._no_decay:
             return False
-        return not any(name in variable.name for name in self._no_decay_names)
+        return not any(re.search(name, variable.name) for name in self._no_decay_names)
 
     # ---- around the update ----
 

@@ -159,6 +159,11 @@ class LossScaleOptimizer(Optimizer):
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
         return [*own, *self.inner_optimizer.variables]
 
+    @property
+    def state_variables(self):
+        own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
+        return [*own, *self.inner_optimizer.state_variables]
+
     def build(self, var_list):
         self.inner_optimizer.build(var_list)
 

@@ -197,6 +197,10 @@ class MultiOptimizer(Optimizer):
         """The number of updates, and all that the optimizers keep."""
         return [self._iterations, *(v for o in self._inner for v in o.variables)]
 
+    @property
+    def state_variables(self):
+        return [self._iterations, *(v for o in self._inner for v in o.state_variables)]
+
     def build(self, variables):
         if hasattr(variables, "trainable_variables"):
             self.bind(variables)

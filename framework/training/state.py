@@ -67,7 +67,7 @@ def _variables(model, optimizer, metrics):
     found = {}
     for group, variables in (
         ("model", model.variables),
-        ("optimizer", optimizer.variables),
+        ("optimizer", optimizer.state_variables),
         ("metrics", [v for metric in metrics for v in metric.variables]),
     ):
         for i, variable in enumerate(variables):

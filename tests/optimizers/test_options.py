@@ -130,11 +130,12 @@ def test_clipping_is_numpys(rows, limit, kind):
 
 
 def test_excluded_by_variable_or_by_a_part_of_the_name():
-    a, b, c = (KerasVariable(np.ones(1, "float32"), name=n) for n in ("kernel", "bias", "gamma"))
-    optimizer = SGD(0.5, weight_decay=1.0)
-    optimizer.exclude_from_weight_decay(var_list=[a], var_names=["bia"])
-    apply(optimizer, [tf.zeros(1)] * 3, [a, b, c])
-    assert [float(v[0]) for v in (a, b, c)] == [1.0, 1.0, 0.5]
+    names = ("kernel", "bias", "gamma", "beta")
+    variables = [KerasVariable(np.ones(1, "float32"), name=n) for n in names]
+    optimizer = SGD(0.5, weight_decay=1.0, groups={"*": {"weight_decay": 0.5}})
+    optimizer.exclude_from_weight_decay(var_list=variables[:1], var_names=["bia", "^a"])
+    apply(optimizer, [tf.zeros(1)] * 4, variables)
+    assert [float(v[0]) for v in variables] == [1.0, 1.0, 0.75, 0.75]
 
 
 def test_adamw_needs_its_decay():
@@ -207,7 +208,7 @@ def test_constraints_are_kept():
     np.testing.assert_array_equal(w, [0.5, 0.0])
 
 
-# ---- optimizers of one's own ----------------------------------------------------------------------
+# ---- optimizers of one's own ---------------------------------------------------------------------
 
 
 class SignDescent(keras.optimizers.Optimizer):

@@ -239,6 +239,16 @@ def test_a_multiplier_scales_a_number():
     assert descent(optimizer, 1) == [0.25]
 
 
+def test_a_multiplier_is_part_of_a_steps_state():
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.build((None, 2))
+    step = model.training_step(loss="mse", optimizer=SGD(halving()))
+    state = step.state()
+    step.optimizer.scale_learning_rate(0.1)
+    step.restore(state)
+    assert float(step.optimizer.learning_rate) == 0.5
+
+
 def test_any_rate_can_be_assigned_at_any_time():
     optimizer = SGD(0.5)
     optimizer.learning_rate = halving()
