@@ -87,7 +87,7 @@ class ArrayBatches(_Source):
         if shuffle not in (True, False, "batch"):
             raise InvalidArgumentError(f'shuffle must be True, False or "batch", got {shuffle!r}.')
         parts = tuple(
-            None if part is None else map_named(_array, part, name, _is_leaf)
+            None if part is None else map_named(_array, part, name, is_leaf)
             for part, name in zip((x, y, sample_weight), _PARTS)
         )
         labels = [label for part, name in zip(parts, _PARTS) for label in names(part, name)]
@@ -188,7 +188,7 @@ class IterableBatches(_Source):
 def as_whole(value):
     """One element of a generator, Dataset, ... in its own structure; a list is a tuple."""
     value = tuple(value) if isinstance(value, list) else value
-    return map_named(_tensor, value, "data", _is_leaf)
+    return map_named(_tensor, value, "data", is_leaf)
 
 
 def as_batch(value):
@@ -201,7 +201,7 @@ def as_batch(value):
             f"A batch must be x, (x,), (x, y) or (x, y, sample_weight); got {len(parts)} parts."
         )
     return tuple(
-        part if part is None or type(part) is Tensor else map_named(_tensor, part, name, _is_leaf)
+        part if part is None or type(part) is Tensor else map_named(_tensor, part, name, is_leaf)
         for part, name in zip((*parts, None, None), _PARTS)
     )
 
@@ -218,8 +218,8 @@ def _tensor(value, name):
     return value if value is None or type(value) is Tensor else Tensor(_array(value, name))
 
 
-def _is_leaf(value):
-    """False for lists of arrays: several inputs; a list of numbers, or of lists, is an array."""
+def is_leaf(value):
+    """Whether `value` is one input: False for lists of arrays; a list of numbers, or of lists, is an array."""
     return not (isinstance(value, list) and value and all(map(_has_arrays, value)))
 
 
@@ -230,4 +230,4 @@ def _has_arrays(value):
 
 
 def _shapes(part):
-    return map_named(lambda array, _: array.shape, part, "x", _is_leaf)
+    return map_named(lambda array, _: array.shape, part, "x", is_leaf)

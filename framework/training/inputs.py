@@ -6,15 +6,20 @@ from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
+from framework.data.batches import is_leaf
+from framework.data.structure import map_named
 
 
 def as_tensors(structure):
-    """A nest of arrays, numbers and tensors as one of tensors; None stays None."""
+    """A nest of arrays, numbers and tensors as one of tensors; None stays None.
+
+    A list of numbers, or of such lists, is an array, as it is in `fit`.
+    """
     if structure is None or type(structure) is Tensor:
         return structure
     if isinstance(structure, np.ndarray):
         return tensor(structure)
-    return nest.map_structure(lambda leaf: None if leaf is None else tensor(leaf), structure)
+    return map_named(lambda leaf, _: None if leaf is None else tensor(leaf), structure, "", is_leaf)
 
 
 def unpack(data):
