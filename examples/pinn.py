@@ -80,30 +80,31 @@ def exact_wave(t, x):
     return -np.sum(np.sin(np.pi * y) * f, axis=-1) / np.sum(f, axis=-1)
 
 
+def compare(axis, x, exact, found, name):
+    """Draw both; the largest difference."""
+    axis.plot(x, exact, label=name)
+    axis.plot(x, found, "k:")
+    axis.legend()
+    return np.abs(found.numpy() - exact).max()
+
+
 def main():
     _, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
-    net = train(oscillator_residual, inputs=1, steps=100 if SMALL else 6000)
+    steps = 100 if SMALL else 6000
+    net = train(oscillator_residual, 1, steps)
     t = np.linspace(0, 1, 200, dtype="float32")[:, None]
-    exact, found = exact_oscillation(t), oscillation(net, t).numpy()
-    oscillator_error = np.abs(found - exact).max()
-    print(f"oscillator: largest error {oscillator_error:.6f}")
-    left.plot(t, exact, label="exact")
-    left.plot(t, found, "--", label="network")
-    left.legend()
+    of_oscillator = compare(left, t, exact_oscillation(t), oscillation(net, t), "oscillator")
+    print(f"oscillator: largest error {of_oscillator:.6f}")
 
-    net = train(burgers_residual, inputs=2, steps=100 if SMALL else 6000)
-    x = np.linspace(-1, 1, 200, dtype="float32")[:, None]
-    burgers_error = 0.0
-    for time in (0.0, 0.25, 0.5, 1.0):
-        now = np.full_like(x, time)
-        exact, found = exact_wave(now, x), wave(net, now, x).numpy()
-        burgers_error = max(burgers_error, np.abs(found - exact).max())
-        right.plot(x, exact, label=f"t = {time}")
-        right.plot(x, found, "k:")
-    print(f"Burgers: largest error {burgers_error:.6f}")
-    right.legend()
+    net = train(burgers_residual, 2, steps)
+    x = 2 * t - 1
+    of_burgers = max(
+        compare(right, x, exact_wave(now, x), wave(net, now, x), f"t = {now[0, 0]}")
+        for now in (np.full_like(x, time) for time in (0.0, 0.25, 0.5, 1.0))
+    )
+    print(f"Burgers: largest error {of_burgers:.6f}")
     plt.savefig("pinn.png", dpi=120)
-    return oscillator_error, burgers_error
+    return of_oscillator, of_burgers
 
 
 if __name__ == "__main__":

@@ -161,8 +161,8 @@ def sine_derivatives(printed):
 
 
 def wgan_gp(printed):
-    exact, by_differences = numbers("penalty's derivative: #, by finite differences #", printed)
-    assert exact == pytest.approx(by_differences, rel=1e-6)
+    rows = re.findall(r"^(?:args\[0\]|\S+/(?:kernel|bias)) +(\w+) ", printed, re.MULTILINE)
+    assert rows == ["ok"] * 9
     _, near = numbers("critic's distance #; share of samples near the data #", printed)
     assert 0.0 <= near <= 1.0
 
