@@ -4,7 +4,8 @@ import weakref
 
 import numpy as np
 
-from framework import optimizers
+from framework import losses, metrics, optimizers
+from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.metrics import Mean
 from framework.training.accumulation import Accumulator
@@ -79,6 +80,30 @@ def accumulator_of(accumulate, optimizer, where):
             "k times as large; the optimizer's takes the mean of k gradients. Leave one out."
         )
     return made if made.every > 1 else None
+
+
+def config_of(arguments):
+    """The arguments of a `compile` as a config that JSON can hold."""
+    return {name: serialize_value(value) for name, value in arguments.items()}
+
+
+def arguments_in(config):
+    """The arguments that `config_of` described."""
+    made = dict(config)
+    made["optimizer"] = optimizers.get(made["optimizer"])
+    for name, get in (
+        ("loss", losses.get), ("metrics", metrics.get), ("weighted_metrics", metrics.get)
+    ):  # fmt: skip
+        made[name] = _made(made.get(name), get)
+    return made
+
+
+def _made(value, get):
+    if isinstance(value, dict):
+        if "class_name" in value:
+            return get(value)
+        return {key: _made(part, get) for key, part in value.items()}
+    return [_made(part, get) for part in value] if isinstance(value, list) else value
 
 
 def output_names_of(model):

@@ -228,21 +228,25 @@ def _reading(batches, step, whole, class_weight=None):
     """
     arrays = not hasattr(batches, "source")
     if class_weight is not None:
-        plain = step
-
-        def step(batch):
-            x, y, sample_weight = batch if arrays or not whole else unpack(batch)
-            if sample_weight is not None:
-                raise _both_weights("fit")
-            batch = x, y, sample_weights_of(y, class_weight)
-            return plain(pack(*batch) if whole else batch)
-
+        step = _weighing(step, whole, arrays, class_weight)
     if not arrays:
         batches.read = as_whole if whole else as_batch
-        return step
-    if whole and class_weight is None:
+    elif whole and class_weight is None:
         return lambda batch: step(pack(*batch))
     return step
+
+
+def _weighing(step, whole, arrays, class_weight):
+    """`step`, with sample weights made of class weights in each batch."""
+
+    def weighed(batch):
+        x, y, sample_weight = batch if arrays or not whole else unpack(batch)
+        if sample_weight is not None:
+            raise _both_weights("fit")
+        batch = x, y, sample_weights_of(y, class_weight)
+        return step(pack(*batch) if whole else batch)
+
+    return weighed
 
 
 def _nothing():

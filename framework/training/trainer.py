@@ -9,7 +9,9 @@ from framework.training.clipping import Clip
 from framework.training.compilation import (
     Compilation,
     accumulator_of,
+    arguments_in,
     check_count,
+    config_of,
     optimizer_of,
     output_layer,
     output_names_of,
@@ -27,6 +29,7 @@ class Trainer(Fitting):
 
     _training = None  # the Compilation
     _losses_read = False
+    _compile_arguments = None
     optimizer = None
     loss = None
     history = None
@@ -74,6 +77,23 @@ class Trainer(Fitting):
         self.jit_compile, self.steps_per_execution = jit_compile, steps_per_execution
         self.train_function = self.test_function = self.predict_function = None
         self.stop_training = False
+        self.__dict__["_compile_arguments"] = {
+            "optimizer": self.optimizer, "loss": loss, "loss_weights": loss_weights,
+            "metrics": metrics, "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
+            "steps_per_execution": steps_per_execution, "jit_compile": jit_compile,
+        }  # fmt: skip
+        if accumulate is not None:
+            self._compile_arguments["accumulate"] = accumulate
+
+    def get_compile_config(self):
+        """The arguments of `compile` as a config; None where it was not called."""
+        return config_of(self._compile_arguments) if self.compiled else None
+
+    def compile_from_config(self, config):
+        """Compile as `get_compile_config` described it."""
+        self.compile(**arguments_in(config))
+        if self.built:
+            self.optimizer.build(self.trainable_variables)
 
     @property
     def compiled(self):

@@ -1,5 +1,7 @@
 """fit, evaluate, predict: Keras's behaviour, progress, and clear errors."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -193,6 +195,22 @@ def test_accuracy_is_chosen_by_shape():
         found = model.evaluate(x, labels, verbose=0)[1]
         np.testing.assert_allclose(found, right.mean(), rtol=1e-6)
         assert 0 <= history["accuracy"][0] <= 1
+
+
+def test_compile_config():
+    model = compiled(metrics=["mae", keras.metrics.MeanSquaredError(name="squares")])
+    config = json.loads(json.dumps(model.get_compile_config()))
+    twin = keras.Sequential([keras.layers.Dense(1)])
+    assert twin.get_compile_config() is None
+    twin.compile_from_config(config)
+    x, y = data()
+    model.fit(x, y, verbose=0)
+    twin.build((None, 4))
+    twin.set_weights(model.get_weights())
+    assert twin.evaluate(x, y, verbose=0, return_dict=True) == model.evaluate(
+        x, y, verbose=0, return_dict=True
+    )
+    assert twin.get_compile_config() == config
 
 
 def test_progress_is_one_line_an_epoch_off_a_terminal(capsys):

@@ -60,8 +60,19 @@ def by_fit():
     return run
 
 
+def by_train_on_batch():
+    model, x, y = make()
+    model.compile("adam", "mse", metrics=["mae"])
+
+    def run(steps):
+        for _ in range(steps):
+            model.train_on_batch(x, y)
+
+    return run
+
+
 @pytest.mark.skipif(not STATUS.exists(), reason="resident memory is read from Linux's /proc")
-@pytest.mark.parametrize("way", [by_training_step, by_tape, by_fit])
+@pytest.mark.parametrize("way", [by_training_step, by_tape, by_fit, by_train_on_batch])
 def test_memory_is_flat_with_the_collector_off(way):
     run = way()
     gc.collect()
@@ -73,3 +84,19 @@ def test_memory_is_flat_with_the_collector_off(way):
         assert resident_megabytes() - before < 3
     finally:
         gc.enable()
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="resident memory is read from Linux's /proc")
+def test_memory_is_flat_over_models_built_fitted_and_dropped():
+    def run(models):
+        for _ in range(models):
+            model, x, y = make()
+            model.compile("adam", "mse", metrics=["mae"], accumulate=2)
+            model.fit(np.repeat(x, 4, 0), np.repeat(y, 4, 0), validation_split=0.5, verbose=0)
+            del model
+        gc.collect()
+
+    run(40)
+    before = resident_megabytes()
+    run(200)
+    assert resident_megabytes() - before < 3

@@ -86,10 +86,15 @@ class StepRecord:
 
 def rates_of(optimizer, variables):
     """The learning rate of each variable at the present step, a float by path."""
-    inner = getattr(optimizer, "inner_optimizer", optimizer)
-    plans = inner._plans_of(variables)
-    rates = [inner._rate_now(inner._kinds[plan.kind][0], Arrays) for plan in plans]
-    return {v.path: float(rate) for v, rate in zip(variables, rates, strict=True)}
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    chosen = getattr(optimizer, "optimizer_map", None)
+    return {v.path: _rate(optimizer if chosen is None else chosen(v), v) for v in variables}
+
+
+def _rate(optimizer, variable):
+    (plan,) = optimizer._plans_of([variable])
+    rate, _ = optimizer._kinds[plan.kind]
+    return float(optimizer._rate_now(rate, Arrays))
 
 
 def needs_of(callbacks):
