@@ -2,7 +2,8 @@
 
     python -m parity.run framework results.npz 0/1 [PATTERN ...]
 
-0/1 is part 0 of 1: with 1/3, every third scenario from the second on. The backend is `framework`, or one of real Keras's: jax, tensorflow, torch.
+0/1 is part 0 of 1: with 1/3, every third scenario from the second on. The backend is `framework`,
+or one of real Keras's: jax, tensorflow, torch.
 """
 
 import importlib

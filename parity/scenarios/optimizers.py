@@ -1,6 +1,6 @@
 """Every optimizer, with its own options and with those of all optimizers, over 12 steps."""
 
-from parity.scenarios.problems import Fit, Outcome, compiled, mlp, regression, train
+from parity.scenarios.problems import Fit, Outcome, compiled, mlp, regression, sgd, train
 
 # Rates at which 12 steps get somewhere.
 RATES = {
@@ -10,7 +10,6 @@ RATES = {
 }  # fmt: skip
 
 COMMON = {
-    "weight_decay": {"weight_decay": 0.05},
     "clipnorm": {"clipnorm": 0.2},
     "clipvalue": {"clipvalue": 0.05},
     "global_clipnorm": {"global_clipnorm": 0.3},
@@ -48,7 +47,8 @@ OWN = {
     "Adamax": [{}, {"beta_1": 0.5, "beta_2": 0.8}, {"epsilon": 1e-2}],
     "Adafactor": [
         {},
-        {"relative_step": False},
+        {"learning_rate": 0.4},
+        {"learning_rate": 0.4, "relative_step": False},
         {"beta_2_decay": -0.5, "clip_threshold": 0.5},
         {"epsilon_1": 1e-6, "epsilon_2": 0.1},
     ],
@@ -74,13 +74,15 @@ OWN = {
 
 
 def scenarios():
-    for name in RATES:
+    for name, rate in RATES.items():
         for options in OWN[name]:
             title = " ".join(f"{k}={v}" for k, v in options.items()) or "defaults"
             yield f"{name} {title}", _twelve_steps(name, options)
+        yield f"{name} weight_decay", _twelve_steps(name, {"weight_decay": 0.01 / rate})
         for title, options in COMMON.items():
             yield f"{name} {title}", _twelve_steps(name, options)
     yield "two optimizers by hand", two_lists
+    yield "loss_scale_factor by hand", scaled_by_hand
     yield "decay with exclusions", decay_with_exclusions
     yield "assigned rate", assigned_rate
     yield "variables added later", unfrozen
@@ -97,11 +99,23 @@ def _twelve_steps(name, options):
 
 
 def two_lists(keras):
-    """Hand-written steps on quadratics, a list of variables for each optimizer."""
     model = mlp(keras)
+    hidden, head = (layer.trainable_variables for layer in model.layers)
+    return _by_hand(
+        keras, model, [(keras.optimizers.Adam(0.05), hidden), (keras.optimizers.SGD(0.2), head)]
+    )
+
+
+def scaled_by_hand(keras):
+    """Gradients arrive as a scaled loss's."""
+    model = mlp(keras)
+    optimizer = sgd(keras, 0.4, loss_scale_factor=4.0, momentum=0.5)
+    return _by_hand(keras, model, [(optimizer, model.trainable_variables)])
+
+
+def _by_hand(keras, model, parts):
+    """Steps on the sum of (w − 1)², some variables for each optimizer."""
     before = model.get_weights()
-    hidden, head = model.layers[0].trainable_variables, model.layers[1].trainable_variables
-    parts = [(keras.optimizers.Adam(0.05), hidden), (keras.optimizers.SGD(0.2), head)]
     losses = []
     for _ in range(12):
         values = model.get_weights()

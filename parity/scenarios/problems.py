@@ -38,12 +38,12 @@ def inputs(rows=32, features=4):
 def regression(rows=32, outputs=1):
     x = inputs(rows)
     slopes = np.linspace(-1, 1, 4 * outputs).reshape(4, outputs)
-    return x, (np.tanh(x @ slopes) + 0.5 * x[:, :1]).astype("float32")
+    return x, (np.tanh(x @ slopes) + 0.5 * x[:, :1] + 1).astype("float32")
 
 
 def positive(rows=32, outputs=1):
     x, y = regression(rows, outputs)
-    return x, np.exp(0.5 * y)
+    return x, np.exp(0.5 * y - 0.5)
 
 
 def shares(rows=32):
@@ -54,7 +54,7 @@ def shares(rows=32):
 
 def binary(rows=32):
     x, y = regression(rows)
-    return x, (y > 0.1).astype("float32")
+    return x, (y > 1.1).astype("float32")
 
 
 def signs(rows=32):
