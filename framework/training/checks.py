@@ -1,5 +1,6 @@
 """Honest warnings: what is legal, but almost never meant. Each is given once."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ _FUNCTIONS = {
     losses.categorical_crossentropy: _CLASSES,
     losses.sparse_categorical_crossentropy: _CLASSES,
 }
+_PACKAGE = __name__.partition(".")[0] + "."
 _SQUASHING = ("sigmoid", "softmax")
 
 
@@ -42,18 +44,18 @@ def check_logits(loss, y_pred, layer=None):
         else:
             return
         remedy = "softmax" if kind is _CLASSES else "sigmoid"
-        _warn(
+        warn(
             f"The loss {loss.name!r} takes probabilities (from_logits=False), but {found}: they "
             f'look like logits. Use from_logits=True, or activation="{remedy}" in the last layer.'
         )
     elif activation in _SQUASHING and not outside:
-        _warn(
+        warn(
             f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs{where} are "
             f"probabilities, made by {activation}. Use from_logits=False, or a last layer without "
             "activation."
         )
     elif layer is None and kind is _CLASSES and not outside and sums_to_one and array.ndim > 1:
-        _warn(
+        warn(
             f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs look like "
             "probabilities: they lie in [0, 1] and their rows sum to 1. Use from_logits=False, or "
             "outputs without softmax."
@@ -92,7 +94,7 @@ def check_unseen_classes(y_train, y_held_out):
     if not unseen.size or seen.size > max(20, len(y_train) // 10):
         return  # numbers, not classes
     told = ", ".join(map(str, unseen[:5].tolist())) + (", ..." if unseen.size > 5 else "")
-    _warn(
+    warn(
         f"validation_split takes the last rows as they are, and they hold classes that training "
         f"never sees: {told}. Are the rows sorted by class? Shuffle them first, or give "
         "validation_data."
@@ -104,7 +106,7 @@ def check_left_out(model, count):
     names = [layer.name for layer in model._flatten_layers(include_self=False) if layer._losses]
     names += [v.path for v in model.trainable_weights if getattr(v, "regularizer", None)]
     told = f" (of {', '.join(map(repr, names))})" if names else ""
-    _warn(
+    warn(
         f"{type(model).__name__}.train_step leaves out the model's {count} own "
         f"loss{'es' if count > 1 else ''}{told}: regularizers and add_loss() count only if they "
         "are added: loss += sum(self.losses), or use self.compute_loss(...)."
@@ -113,12 +115,16 @@ def check_left_out(model, count):
 
 def check_scalar_metric(name):
     """Warn that a function metric gives one number per batch."""
-    _warn(
+    warn(
         f"The metric {name!r} gives one number per batch; the log is their mean over the batches, "
         "weighted by rows, which is the value over all data only for a plain mean. Return one "
         "value per row, or use a keras.metrics class."
     )
 
 
-def _warn(message):
-    warnings.warn(message, stacklevel=2)
+def warn(message):
+    """A warning that points at the line outside the package that led to it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

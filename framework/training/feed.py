@@ -1,9 +1,9 @@
 """Feed: one epoch's batches after another, from data that begins anew or goes on."""
 
-import warnings
 from itertools import islice
 
 from framework.core.errors import InvalidArgumentError
+from framework.training.checks import warn
 
 
 class Feed:
@@ -97,11 +97,10 @@ class Feed:
             return True
         of = f" of {self._steps}" if self._steps else ""
         where = f" in epoch {epoch + 1} of {epochs}, and {what} stops there" if epochs else ""
-        warnings.warn(
+        warn(
             f"{what}: the data ran out: they gave {self.done}{of} steps{where}. Pass data that can "
             "be iterated again (arrays, a Dataset, a PyDataset), an endless generator, or fewer "
-            "steps.",
-            stacklevel=5,
+            "steps."
         )
         return False
 

@@ -81,6 +81,19 @@ def test_with_a_number_of_steps_they_go_on(source):
     assert history.epoch == [0, 1, 2, 3]
 
 
+def test_each_pass_has_an_order_of_its_own():
+    orders = []
+    for steps in (None, 5, 2):
+        keras.utils.set_random_seed(1)
+        model, seen = watching()
+        epochs = 3 if steps != 2 else 7
+        model.fit(X, Y, batch_size=4, epochs=epochs, steps_per_epoch=steps, verbose=0)
+        orders.append(seen)
+    assert orders[0] == orders[1]
+    assert orders[2] == orders[0][:14]
+    assert len({tuple(orders[0][i : i + 5]) for i in (0, 5, 10)}) == 3
+
+
 def test_a_generator_goes_on():
     model, seen = watching()
     model.fit(batches(), epochs=2, steps_per_epoch=2, verbose=0)

@@ -185,6 +185,7 @@ def test_logits_given_as_probabilities():
     with pytest.warns(UserWarning, match=r"outputs of layer 'scores'.*from_logits=True") as caught:
         fit_once(model, epochs=3)
     assert len(caught) == 1
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "relu"])

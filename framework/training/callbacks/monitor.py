@@ -1,11 +1,10 @@
 """Monitor: which of two values of a metric is better."""
 
-import warnings
-
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
+from framework.training.checks import warn
 
 _UP = ("acc", "accuracy", "auc", "precision", "recall", "f1", "r2", "iou", "top_k")
 
@@ -63,9 +62,8 @@ class Monitor(Callback):
         value = (logs or {}).get(self.monitor)
         if value is None and not self._told:
             self._told = True
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} watches {self.monitor!r}, which the logs do not have: they "
-                f"have {', '.join(logs or ())}.",
-                stacklevel=4,
+                f"have {', '.join(logs or ())}."
             )
         return value
