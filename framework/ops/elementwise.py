@@ -95,7 +95,7 @@ def _abs_vjp(g, x):
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
-square = unary("square", np.square, lambda g, x: g * (x * 2))
+square = unary("square", quiet(np.square), lambda g, x: g * (x * 2))
 reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g * y * y))
 
 # The product that is 0 wherever b is 0, even beside inf or nan.

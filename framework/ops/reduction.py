@@ -26,11 +26,13 @@ def _count(shape, axis):
     return math.prod(shape[i] for i in axis)
 
 
+@quiet
 def _sum(x, *, axis, keepdims):
     # small integers add up in their own type, as in TensorFlow; NumPy would widen them
     return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
+@quiet
 def _mean(x, *, axis, keepdims):
     n = _count(x.shape, axis)
     dtype = x.dtype
