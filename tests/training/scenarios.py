@@ -310,7 +310,8 @@ def averages_for_validation(keras):
 def averages_at_epoch_ends(keras):
     optimizer = keras.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.7)
     callback = keras.callbacks.SwapEMAWeights(swap_on_epoch=True)
-    return plain(keras, {"callbacks": [callback]}, optimizer=optimizer)
+    options = {"callbacks": [callback], "validation_data": data()}
+    return plain(keras, options, optimizer=optimizer)
 
 
 @scenario

@@ -8,8 +8,8 @@ class SwapEMAWeights(Callback):
     """Puts the running means of the weights (`use_ema=True`) in their place for each evaluation.
 
     Args:
-        swap_on_epoch: swap at the end of each epoch instead, for callbacks that save the model
-            there; the weights come back at the next epoch's beginning.
+        swap_on_epoch: swap at the end of each epoch too, for callbacks that save the model there;
+            the weights come back at the next epoch's beginning.
 
     Example:
         >>> SwapEMAWeights(swap_on_epoch=True).swap_on_epoch
@@ -52,12 +52,10 @@ class SwapEMAWeights(Callback):
             self._swap(False)
 
     def on_test_begin(self, logs=None):
-        if not self.swap_on_epoch:
-            self._swap(True)
+        self._swap(True)
 
     def on_test_end(self, logs=None):
-        if not self.swap_on_epoch:
-            self._swap(False)
+        self._swap(False)
 
     def on_epoch_end(self, epoch, logs=None):
         if not self.swap_on_epoch:
@@ -69,12 +67,10 @@ class SwapEMAWeights(Callback):
             self._swapped = False
 
     def on_predict_begin(self, logs=None):
-        if not self.swap_on_epoch:
-            self._swap(True)
+        self._swap(True)
 
     def on_predict_end(self, logs=None):
-        if not self.swap_on_epoch:
-            self._swap(False)
+        self._swap(False)
 
     def on_train_end(self, logs=None):
         self._swap(False)
