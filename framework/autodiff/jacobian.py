@@ -262,7 +262,7 @@ def _at_once(tape, target, sources, eye, careful=True):
 
 # Elements of the largest array of a block of rows, which then stays in the cache; and the fewest
 # rows, for which a walk is worth while.
-_BLOCK, _FEWEST = 1 << 17, 32
+_BLOCK, _FEWEST = 1 << 18, 32
 
 
 def _widest(tape):

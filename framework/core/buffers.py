@@ -48,3 +48,19 @@ def _own_references():
 
 
 _OWN = _own_references() if _CPYTHON else 0
+
+
+def _keep_freed_memory():
+    """Have the C library serve the next arrays from the memory of freed ones.
+
+    glibc gives arrays of more than 128 kB pages of their own, and returns them when they are freed:
+    each new array then costs page faults, which take as long as computing it. It stops doing so for
+    sizes up to the largest that was ever freed, 32 MB at most. These pages are never touched, so
+    that nothing is used by it; other C libraries do not notice.
+    """
+    import numpy as np
+
+    np.empty((1 << 25) - (1 << 16), np.uint8)
+
+
+_keep_freed_memory()
