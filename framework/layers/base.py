@@ -59,6 +59,7 @@ class Layer(Owner, _BaseFields):
     _convert_input_args = True
     _allow_non_tensor_positional_args = False
     _input_shape_arg = None
+    _makes_masks = False  # whether outputs may have a mask where the inputs have none
     _initialized = _building = False
     _entered = 0
     _its_facts = None
@@ -70,6 +71,7 @@ class Layer(Owner, _BaseFields):
             cls.build = around(cls.build)
         if "compute_mask" in cls.__dict__:
             cls.supports_masking = True
+            cls._makes_masks = cls.__dict__.get("_makes_masks", True)
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)

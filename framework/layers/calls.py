@@ -73,7 +73,7 @@ def call(layer, args, kwargs):
         layer._finish_build(dict(zip(["input_shape"], shapes)))
     if symbolic:
         remember(layer, *original, outputs)
-    elif layer.autocast:
+    elif layer.autocast and not layer._makes_masks:
         layer.__dict__["_direct"] = layer.input_dtype.np if layer._convert_input_args else ANY
     return outputs
 

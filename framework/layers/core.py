@@ -224,7 +224,7 @@ class Lambda(Layer):
 
     def __post_init__(self):
         self.arguments = dict(self.arguments or {})
-        self.supports_masking = self.mask is not None
+        self.supports_masking = self._makes_masks = self.mask is not None
         try:
             taken = inspect.signature(self.function).parameters
         except ValueError:  # a builtin that does not tell

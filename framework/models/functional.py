@@ -24,6 +24,7 @@ class Functional(Model):
         trainable: whether its variables are trained.
     """
 
+    _makes_masks = False  # the layers inside do
     _convert_input_args = False  # each input has a dtype of its own
     _allow_non_tensor_positional_args = True
 

@@ -29,6 +29,8 @@ class Sequential(Model):
         (TensorShape([2, 1]), 21)
     """
 
+    _makes_masks = False  # the layers inside do
+
     def __init__(self, layers=None, trainable=True, name=None):
         super().__init__(trainable=trainable, name=name)
         # The stack without its input layer; and the KerasTensors at its ends, once the shape of

@@ -469,8 +469,8 @@ def test_masks_travel_with_tensors():
     layer, masks = TakesMask(), Masks()
     x = np.array([[1.0], [-1.0]], "float32")
     assert masks.supports_masking
-    for _ in range(2):
-        masked = masks(x)
+    for fresh in (x, x, tf.constant(x)):
+        masked = masks(fresh)
         np.testing.assert_array_equal(masked._keras_mask, [True, False])
         out = layer(Dense(1)(masked))
         np.testing.assert_array_equal(layer.mask, [True, False])
