@@ -171,7 +171,6 @@ class ForwardAccumulator(Recorder):
             if tangent is not None and output.array.dtype.kind in _DIFFERENTIABLE:
                 known.keep(output, tangent)
 
-
     def _called(self, call, tangents):
         """The outputs' tangents: in several directions, by a map over these."""
         if self._rows is None:
@@ -323,9 +322,7 @@ class _Call:
         return total
 
     def _through_composite(self, tangents):
-        copies = [
-            a if t is None else identity(a) for a, t in zip(self.args, tangents, strict=True)
-        ]
+        copies = [a if t is None else identity(a) for a, t in zip(self.args, tangents, strict=True)]
         pairs = [(c, t) for c, t in zip(copies, tangents, strict=True) if t is not None]
         with ForwardAccumulator(*map(list, zip(*pairs, strict=True))) as inner:
             outputs = self.op.composite(*copies, **self.attrs)

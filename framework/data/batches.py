@@ -219,7 +219,7 @@ def _tensor(value, name):
 
 
 def is_leaf(value):
-    """Whether `value` is one input: False for lists of arrays; a list of numbers, or of lists, is an array."""
+    """Whether `value` is one input; a list of arrays is several, a list of numbers is one."""
     return not (isinstance(value, list) and value and all(map(_has_arrays, value)))
 
 

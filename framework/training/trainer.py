@@ -305,8 +305,8 @@ class Trainer(Fitting):
             >>> float(step(x, 2 * x[:, :1])) >= 0
             True
             >>> loss, grads = step.gradients(x, 2 * x[:, :1])
-            >>> grads["sequential/dense/bias"].shape
-            TensorShape([1])
+            >>> [tuple(gradient.shape) for gradient in grads.values()]
+            [(2, 1), (1,)]
         """
         compiled = None
         if loss is None or optimizer is None:

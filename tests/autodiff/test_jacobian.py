@@ -219,7 +219,7 @@ def test_parallel_iterations_inside_a_function_need_a_persistent_tape(name):
         return getattr(tape, name)(y, x, parallel_iterations=2)
 
     x = tf.constant([[1.0, 2.0]])
-    with pytest.raises(RuntimeError, match="persistent=True.*parallel_iterations"):
+    with pytest.raises(RuntimeError, match=r"persistent=True.*parallel_iterations"):
         f(x, False)
     assert f(x, True).shape[-1] == 2
     tape, y, (x,) = taped(lambda x: x * x, [[1.0, 2.0]], persistent=False)
