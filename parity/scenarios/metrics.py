@@ -8,12 +8,10 @@ from parity.scenarios.problems import (
     classes,
     compiled,
     head,
-    inputs,
     one_hot,
     positive,
     regression,
     row_weights,
-    seeded,
     shares,
     signs,
 )
@@ -54,9 +52,6 @@ WORDS = {
     ),
     "acc of one-hot": (["acc"], one_hot, head(3, "softmax"), "categorical_crossentropy"),
     "accuracy of binary": (["accuracy"], binary, head(1, "sigmoid"), "binary_crossentropy"),
-    "crossentropy of classes": (
-        ["crossentropy"], classes, head(3, "softmax"), "sparse_categorical_crossentropy",
-    ),
     "mae and mse": (["mae", "mse", "mean_squared_error"], regression, head(1), "mse"),
 }  # fmt: skip
 
@@ -78,7 +73,6 @@ def scenarios():
         "validated",
         Fit(compiled(metrics=["mae"], weighted_metrics=["mae"]), fit={"validation_split": 0.3}),
     )
-    yield "held by the model", Fit(compiled(metrics=["mae"]), model=_with_tracker)
 
 
 def _maker(rows):
@@ -114,20 +108,3 @@ def _own_class(keras):
             return self.total / self.count
 
     return [Bias()]
-
-
-def _with_tracker(keras):
-    class Tracking(keras.Model):
-        def __init__(self):
-            super().__init__()
-            self.dense = keras.layers.Dense(1)
-            self.size = keras.metrics.Mean(name="size")
-
-        def call(self, x):
-            y = self.dense(x)
-            self.size.update_state(keras.ops.abs(y))
-            return y
-
-    model = Tracking()
-    model(inputs(2))
-    return seeded(model)

@@ -4,7 +4,6 @@ import numpy as np
 
 from parity.scenarios.problems import (
     Fit,
-    compiled,
     inputs,
     mlp,
     regression,
@@ -71,7 +70,8 @@ def scenarios():
         sequences,
     ):
         yield build.__name__.replace("_", " "), Fit(model=build, data=DATA.get(build, regression))
-    yield "mixed bfloat16", Fit(model=_mixed("mixed_bfloat16"), compile=compiled(optimizer=sgd))
+    # Few steps: backends round sums of bfloat16 products differently, and it adds up.
+    yield "mixed bfloat16", Fit(_slower, model=_mixed("mixed_bfloat16"), epochs=2)
 
 
 def _slower(keras):

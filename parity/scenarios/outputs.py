@@ -32,9 +32,6 @@ def scenarios():
             listed, {"loss": pair, "weighted_metrics": [["mae"], [accuracy]]}, _targets(list),
         ),
         "list, one loss for all": (_alike, {"loss": "mae"}, _alike_targets),
-        "list, one loss for all, weights": (
-            _alike, {"loss": "mae", "loss_weights": [1.0, 0.1]}, _alike_targets,
-        ),
         "list, an output without loss": (_alike, {"loss": ["mse", None]}, _alike_targets),
         "dict": (named, {"loss": by_name}, _targets(dict)),
         "dict, weights": (named, {"loss": by_name, "loss_weights": weights}, _targets(dict)),

@@ -32,6 +32,7 @@ def scenarios():
         _own(_train_step(), optimizer=lambda keras: sgd(keras, use_ema=True, ema_momentum=0.8)),
     )
     yield "train_step, validated", _own(_train_step(), {"validation_data": regression(11)})
+    yield "train_step, metrics", _own(_train_step(), metrics=["mae", "mse"])
     yield "train_step, own loss", _own(_train_step(_own_loss))
     yield "train_step, two losses", _own(_train_step(_two_losses))
     yield "train_step, a loss of the input alone", _own(_train_step(_reconstruction))
@@ -61,7 +62,7 @@ def _network(methods):
                 self.head = keras.layers.Dense(1)
                 self.decoder = keras.layers.Dense(4)
 
-            def call(self, x):
+            def call(self, x, training=None):
                 hidden = self.hidden(x)
                 return self.head(hidden) + 0 * keras.ops.sum(self.decoder(hidden))
 
@@ -100,20 +101,22 @@ def _compute_metrics(keras):
 
 
 def _test_step(keras):
-    if keras.backend.backend() == "jax":
+    def far(y, y_pred):
+        return keras.ops.max(keras.ops.abs(y - y_pred))
 
-        def test_step(self, state, data):
-            x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-            y_pred, _ = self.stateless_call(*state[:2], x, training=False)
-            return {"far": keras.ops.max(keras.ops.abs(y - y_pred))}, state
+    def stateless(self, state, data):
+        trainable, others, metrics = state
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        y_pred, others = self.stateless_call(trainable, others, x, training=False)
+        logs, metrics = _tracked(self, metrics, far(y, y_pred), y, y_pred)
+        return logs, (trainable, others, metrics)
 
-    else:
+    def test_step(self, data):
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=False)
+        return _track(self, far(y, y_pred), y, y_pred)
 
-        def test_step(self, data):
-            x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-            return {"far": keras.ops.max(keras.ops.abs(y - self(x, training=False)))}
-
-    return {"test_step": test_step}
+    return {"test_step": stateless if keras.backend.backend() == "jax" else test_step}
 
 
 def _predict_step(keras):
@@ -122,7 +125,7 @@ def _predict_step(keras):
         def predict_step(self, state, data):
             x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
             y_pred, rest = self.stateless_call(*state, x, training=False)
-            return keras.ops.tanh(y_pred), (state[0], rest)
+            return keras.ops.tanh(y_pred), rest
 
     else:
 
@@ -137,25 +140,32 @@ def _predicted(model):
     return {"predicted": np.asarray(model.predict(inputs(11), batch_size=4, verbose=0))}
 
 
-# ---- train_step, two forms ----
+# ---- losses for train_step: (loss, predictions) ----
 
 
 def _compiled_loss(keras, model, x, y):
-    return model.compute_loss(x=x, y=y, y_pred=model(x, training=True))
+    y_pred = model(x, training=True)
+    return model.compute_loss(x=x, y=y, y_pred=y_pred), y_pred
 
 
 def _own_loss(keras, model, x, y):
-    return keras.ops.mean(keras.ops.logaddexp(0.0, 3 * keras.ops.abs(y - model(x, training=True))))
+    y_pred = model(x, training=True)
+    return keras.ops.mean(keras.ops.logaddexp(0.0, 3 * keras.ops.abs(y - y_pred))), y_pred
 
 
 def _two_losses(keras, model, x, y):
     hidden = model.hidden(x)
-    fit = keras.ops.mean(keras.ops.square(model.head(hidden) - y))
-    return fit + 0.3 * keras.ops.mean(keras.ops.square(model.decoder(hidden) - x))
+    y_pred = model.head(hidden)
+    loss = keras.ops.mean(keras.ops.square(y_pred - y))
+    return loss + 0.3 * keras.ops.mean(keras.ops.square(model.decoder(hidden) - x)), y_pred
 
 
 def _reconstruction(keras, model, x, y):
-    return keras.ops.mean(keras.ops.square(model.decoder(model.hidden(x)) - x))
+    hidden = model.hidden(x)
+    return keras.ops.mean(keras.ops.square(model.decoder(hidden) - x)), model.head(hidden)
+
+
+# ---- train_step, two forms ----
 
 
 def _train_step(loss_of=_compiled_loss):
@@ -175,12 +185,21 @@ def _taped(keras, loss_of):
     def train_step(self, data):
         x, y = data
         with tf.GradientTape() as tape:
-            loss = loss_of(keras, self, x, y)
+            loss, y_pred = loss_of(keras, self, x, y)
         gradients = tape.gradient(loss, self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        return {"loss": loss}
+        return _track(self, loss, y, y_pred)
 
     return train_step
+
+
+def _track(model, loss, y, y_pred):
+    for metric in model.metrics:
+        if metric.name == "loss":
+            metric.update_state(loss)
+        else:
+            metric.update_state(y, y_pred)
+    return {metric.name: metric.result() for metric in model.metrics}
 
 
 def _pure(keras, loss_of):
@@ -192,8 +211,9 @@ def _pure(keras, loss_of):
             *zip(model.non_trainable_variables, others),
         ]
         with keras.StatelessScope(state_mapping=pairs) as scope:
-            loss = loss_of(keras, model, x, y)
-        return loss, [scope.get_current_value(v) for v in model.non_trainable_variables]
+            loss, y_pred = loss_of(keras, model, x, y)
+        others = [scope.get_current_value(v) for v in model.non_trainable_variables]
+        return loss, (others, y_pred)
 
     def train_step(self, state, data):
         trainable, others, slots, metrics = state
@@ -202,8 +222,21 @@ def _pure(keras, loss_of):
         def target(values):
             return loss_and_rest(self, values, others, x, y)
 
-        (loss, others), gradients = jax.value_and_grad(target, has_aux=True)(trainable)
+        (loss, (others, y_pred)), gradients = jax.value_and_grad(target, has_aux=True)(trainable)
         trainable, slots = self.optimizer.stateless_apply(slots, gradients, trainable)
-        return {"loss": loss}, (trainable, others, slots, metrics)
+        logs, metrics = _tracked(self, metrics, loss, y, y_pred)
+        return logs, (trainable, others, slots, metrics)
 
     return train_step
+
+
+def _tracked(model, values, loss, y, y_pred):
+    """`_track` without a state: the logs, and the new values of the metrics' variables."""
+    logs, made = {}, []
+    for metric in model.metrics:
+        own = values[len(made) : len(made) + len(metric.variables)]
+        arguments = (loss,) if metric.name == "loss" else (y, y_pred)
+        own = metric.stateless_update_state(own, *arguments)
+        logs[metric.name] = metric.stateless_result(own)
+        made += own
+    return logs, made
