@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 NUMBER = r"(-?\d+\.\d+)"
-MNIST = ["mnist_fit", "mnist_tape"]
+MNIST = ["custom_loop_controls", "mnist_fit", "mnist_tape"]
 
 
 def run(name, folder, **environment):
@@ -72,6 +72,15 @@ def custom_layer(printed):
     assert len({g for row in gates for g in row}) > 2  # they have learned, each its own
 
 
+def custom_loop_controls(printed):
+    (accuracy,) = numbers("Test accuracy on (?:MNIST|digits): #", printed)
+    assert 0.3 < accuracy <= 1.0  # a guess has 0.1
+    losses = [numbers(rf"Epoch {n}/2: loss #, \d+ updates clipped", printed)[0] for n in (1, 2)]
+    assert losses[1] < losses[0]
+    # 2 epochs of 512 rows, 128 an update: too few for the scale to grow
+    assert "loss scale 32768.0, 8 updates, 0 skipped" in printed.splitlines()
+
+
 def digits_or_mnist(printed):
     assert not printed  # imported by others
 
@@ -82,6 +91,30 @@ def fgsm(printed):
     assert attacked[0] == noisy[0] > 0.5
     assert all(a > b for a, b in itertools.pairwise(attacked))
     assert attacked[-1] < noisy[-1] - 0.2
+
+
+def finetune_groups(printed):
+    (pretrained,) = numbers("digits 0 to 4: accuracy #", printed)
+    found = {
+        name: numbers(
+            rf"backbone {name}: update ratios # and # \(head\), accuracy on 5 to 9 #, on 0 to 4 #",
+            printed,
+        )
+        for name in ("frozen", "slow", "as the head")
+    }
+    ratios = {name: backbone / head for name, (backbone, head, *_) in found.items()}
+    assert ratios["frozen"] == 0.0
+    assert ratios["as the head"] / 200 < ratios["slow"] < ratios["as the head"] / 20
+    assert all(0.5 < new <= 1.0 for *_, new, _ in found.values())  # a guess has 0.2
+    assert found["frozen"][3] == pretrained > found["as the head"][3]
+
+
+def gan_2d(printed):
+    losses = numbers("losses: discriminator #, generator #", printed)
+    assert all(0.0 < loss < 3.0 for loss in losses)
+    near, covered = numbers("share of samples near the data #, of the data near samples #", printed)
+    assert 0.1 < near <= 1.0
+    assert 0.5 < covered <= 1.0  # it has spread along the curve
 
 
 def integrated_gradients(printed):
@@ -170,9 +203,10 @@ def wgan_gp(printed):
 CHECKS = {
     check.__name__: check
     for check in (
-        binary_classification, checkpointing, custom_layer, digits_or_mnist, fgsm,
-        integrated_gradients, linear_regression, maml_sine, mnist_fit, mnist_tape,
-        momentum_from_scratch, newton, pinn, polynomial_regression, sine_derivatives, wgan_gp,
+        binary_classification, checkpointing, custom_layer, custom_loop_controls,
+        digits_or_mnist, fgsm, finetune_groups, gan_2d, integrated_gradients, linear_regression,
+        maml_sine, mnist_fit, mnist_tape, momentum_from_scratch, newton, pinn,
+        polynomial_regression, sine_derivatives, wgan_gp,
     )
 }  # fmt: skip
 
