@@ -11,7 +11,7 @@ from digits_or_mnist import epochs_for, load
 import framework as tf
 from framework import keras
 
-BATCH, PART = 128, 64  # an update for each batch, of which a part at a time is in memory
+BATCH, PART = 256, 128  # an update for each batch, of which a part at a time is in memory
 CLIP = 1.0
 
 
@@ -37,7 +37,7 @@ def main():
     epochs = epochs_for(name)
     slow, fast = (
         keras.optimizers.schedules.CosineDecay(rate, decay_steps=epochs * len(dataset))
-        for rate in (2e-3, 4e-3)
+        for rate in (5e-3, 1e-2)
     )
     adam = keras.optimizers.Adam(slow, groups={"head/*": {"learning_rate": fast}})
     optimizer = keras.optimizers.LossScaleOptimizer(adam)

@@ -13,11 +13,11 @@ from digits_or_mnist import SMALL
 import framework as tf
 from framework import keras
 
-BATCH = 128
+BATCH = 64
 
 
 def make(name, activation, outputs):
-    layers = [keras.layers.Dense(64, activation) for _ in range(2)]
+    layers = [keras.layers.Dense(32, activation) for _ in range(2)]
     return keras.Sequential([*layers, keras.layers.Dense(outputs)], name=name)
 
 
@@ -51,7 +51,7 @@ def train(rng, iterations):
 def main():
     keras.utils.set_random_seed(0)
     rng = np.random.default_rng(0)
-    generator, d_loss, g_loss = train(rng, 100 if SMALL else 3000)
+    generator, d_loss, g_loss = train(rng, 200 if SMALL else 3000)
 
     made, real = generator(tf.random.normal((1000, 2))).numpy(), curve(rng, 1000).numpy()
     distances = np.linalg.norm(made[:, None] - real, axis=-1)
