@@ -174,3 +174,13 @@ def arrays(value):
     if type(value) is tuple and any(type(v) is Tensor for v in value):
         return tuple(v.array if type(v) is Tensor else v for v in value)
     return value
+
+
+def live_mask(args, live):
+    """Bit i: the input at position i is live."""
+    mask, bit = 0, 1
+    for arg in args:
+        if type(arg) is Tensor and arg.serial in live:
+            mask += bit
+        bit += bit
+    return mask

@@ -30,6 +30,7 @@ from framework.autodiff.ends import (
     check_source,
     cotangents,
     descendants,
+    live_mask,
     seeds,
     wants_zero,
 )
@@ -41,7 +42,7 @@ from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
-from framework.ops.elementwise import conj, identity
+from framework.ops.elementwise import conj, identity, unchanged
 from framework.ops.movement import sum_to
 from framework.ops.slices import IndexedSlices, finished, sliced
 
@@ -163,14 +164,18 @@ class GradientTape(Explaining, Jacobians):
 
     # ---- events ----
 
-    def op(self, op, args, attrs, outputs, saved, mask=0):
+    # Every recorded op comes through here: what a call would cost is said in line.
+    def op(self, op, args, attrs, outputs, saved, mask=0):  # noqa: C901, PLR0912
         live = self._live
         if not mask:
-            bit = 1
-            for arg in args:
-                if type(arg) is Tensor and arg.serial in live:
-                    mask += bit
-                bit += bit
+            if len(args) == 2:
+                a, b = args
+                if type(a) is Tensor and a.serial in live:
+                    mask = 1
+                if type(b) is Tensor and b.serial in live:
+                    mask += 2
+            else:
+                mask = live_mask(args, live)
             if not mask:
                 return
         try:
@@ -297,7 +302,8 @@ class GradientTape(Explaining, Jacobians):
                 self._stop()
             self._consumed = True
 
-    def _walk_back(self, grads, sources, taped):
+    # The loop over all edges: what a call would cost is said in line.
+    def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
@@ -319,7 +325,9 @@ class GradientTape(Explaining, Jacobians):
                 del grads[made]
             if needed is not None and serial not in needed:
                 continue
-            if not count:
+            if rule is unchanged:
+                d = g
+            elif not count:
                 d = rule(g)
             elif count == 1:
                 d = rule(g, read if taped or type(read) is not Tensor else read.array)
