@@ -1,0 +1,51 @@
+"""What the CPU that Numba compiles for can do with vectors of float32.
+
+LLVM is asked: it compiles one addition, and the registers named in the assembly tell. So the
+machine's own features count as well as what NUMBA_CPU_NAME or NUMBA_CPU_FEATURES choose.
+"""
+
+import functools
+import re
+
+import llvmlite.binding as llvm
+from numba.core.registry import cpu_target
+
+_PROGRAM = """
+target triple = "{triple}"
+define void @f(<16 x float>* %x, <16 x float>* %y) {{
+  %a = load <16 x float>, <16 x float>* %x
+  %b = load <16 x float>, <16 x float>* %y
+  %m = fmul contract <16 x float> %a, %a
+  %s = fadd contract <16 x float> %m, %b
+  store <16 x float> %s, <16 x float>* %x
+  ret void
+}}
+"""
+
+
+@functools.cache
+def assembly():
+    """Of y + x², on 16 numbers."""
+    codegen = cpu_target.target_context.codegen()
+    triple, cpu, features = codegen.magic_tuple()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=2
+    )
+    module = llvm.parse_assembly(_PROGRAM.format(triple=triple))
+    return triple.split("-")[0], machine.emit_assembly(module)
+
+
+def _capabilities():
+    """(name, lanes, registers, fused, masked) of the CPU."""
+    architecture, text = assembly()
+    fused = re.search(r"\bvfn?madd|\bfmla\b", text) is not None
+    if "zmm" in text:
+        return "AVX-512", 16, 32, fused, True
+    if "ymm" in text:
+        return ("AVX2" if fused else "AVX"), 8, 16, fused, True
+    if architecture in ("aarch64", "arm64"):
+        return "NEON", 4, 32, fused, False
+    return ("SSE" if "xmm" in text else architecture), 4, 16, fused, False
+
+
+NAME, LANES, REGISTERS, FUSED, MASKED = _capabilities()
