@@ -30,10 +30,10 @@ _NAMES = _table({
         DType TensorShape=Shape as_dtype bfloat16 bool=bool_ complex128 complex64 double=float64
         float16 float32 float64 half=float16 int16 int32 int64 int8 string uint16 uint32 uint64
         uint8""",
-    "framework.core.module": "Module",
+    "framework.core.module": "Module name_scope=NameScope",
     "framework.core.spec": "TensorSpec",
     "framework.core.tensor": "Tensor",
-    "framework.core.variable": "Variable name_scope",
+    "framework.core.variable": "Variable",
     "framework.functions.array": "TensorArray",
     "framework.functions.assertions": "assert_equal assert_greater assert_less assert_rank",
     "framework.functions.contraction": """
@@ -102,10 +102,10 @@ if TYPE_CHECKING:
         int64 as int64, int8 as int8, string as string, uint16 as uint16, uint32 as uint32,
         uint64 as uint64, uint8 as uint8,
     )  # fmt: skip
-    from framework.core.module import Module as Module
+    from framework.core.module import Module as Module, NameScope as name_scope
     from framework.core.spec import TensorSpec as TensorSpec
     from framework.core.tensor import Tensor as Tensor
-    from framework.core.variable import Variable as Variable, name_scope as name_scope
+    from framework.core.variable import Variable as Variable
     from framework.functions.array import TensorArray as TensorArray
     from framework.functions.assertions import (
         assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less,

@@ -7,10 +7,24 @@ import weakref
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, name_scope
 
 living = weakref.WeakSet()
 """The modules, layers and models that there are: who holds a variable is looked up here."""
+
+
+class NameScope(name_scope):
+    """TensorFlow's `name_scope`: the block is given the scope's path.
+
+    >>> with NameScope("outer"), NameScope("inner") as path:
+    ...     path
+    'outer/inner/'
+    """
+
+    def __enter__(self):
+        super().__enter__()
+        return "".join(f"{name}/" for name in thread.scope)
 
 
 class _SignatureOfInit:
@@ -69,7 +83,7 @@ class Module:
     @property
     def name_scope(self):
         """A context that puts this module's name in front of the names of variables made in it."""
-        return name_scope(self.name)
+        return NameScope(self.name)
 
     @property
     def variables(self):

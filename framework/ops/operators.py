@@ -91,6 +91,13 @@ def _holds_strings(a):
     return getattr(a, "dtype", None) == "string"
 
 
+def _rounded(x, digits=0):
+    if not digits:
+        return e.round_(x)
+    scale = 10.0**digits
+    return e.divide(e.round_(e.multiply(x, scale)), scale)
+
+
 def hang(kind, door):
     """Give `kind` the operators; `door` prepares the operands of those that take two."""
     strict = door is doors.strict
@@ -101,7 +108,7 @@ def hang(kind, door):
         setattr(kind, f"__{name}__", _comparison(op, door))
     for name, op in UNARY.items():
         setattr(kind, f"__{name}__", _unary(op))
-    kind.__round__ = lambda x, digits=0: e.round_(x)
+    kind.__round__ = _rounded
     kind.__getitem__ = _item_of_variable if issubclass(kind, CoreVariable) else _getitem
     kind.__array_ufunc__ = _array_ufunc
     if kind is not KerasTensor:

@@ -89,9 +89,13 @@ def test_small_members():
     assert v.device == tf.ones(2).device == "/device:CPU:0"
     assert v.set_shape([None]) is None
     assert tf.ones([2, 3]).set_shape([None, 3]) is None
-    with tf.name_scope("outer") as scope:
-        assert scope.name == "outer"
+    with tf.name_scope("outer") as path:
+        assert path == "outer/"
         assert tf.Variable(1.0, name="w").name == "outer/w:0"
+        with tf.name_scope("inner") as inner:
+            assert inner == "outer/inner/"
+    with tf.keras.name_scope("outer") as scope:  # Keras's gives itself
+        assert scope.name == "outer"
 
 
 def test_tensors_have_neither_name_nor_hash():

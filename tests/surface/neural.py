@@ -1,0 +1,111 @@
+"""Values of tf.nn: by hand, by NumPy, and convolutions by SciPy's correlation."""
+
+import numpy as np
+from scipy import signal, special
+
+import framework as tf
+
+RNG = np.random.default_rng(0)
+X1, K1 = RNG.normal(size=7), RNG.normal(size=3)
+X2, K2 = RNG.normal(size=(5, 6)), RNG.normal(size=(3, 2))
+X3, K3 = RNG.normal(size=(4, 4, 5)), RNG.normal(size=(2, 2, 3))
+LINE = [[[1.0], [3.0], [2.0], [5.0]]]
+SQUARE = [[[[1.0], [3.0]], [[2.0], [6.0]]]]
+CUBE = np.arange(8.0).reshape(1, 2, 2, 2, 1)
+LABELS, LOGITS = np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([[2.0, -1.0], [0.5, 1.5]])
+ROWS = np.array([[1.0, 2.0], [3.0, 6.0], [5.0, 1.0]])
+COUNTS = np.array([1.0, 2.0, 1.0])
+WEIGHTED_MEAN = (ROWS * COUNTS[:, None]).sum(0) / 4
+
+
+def image(x):
+    """With a batch axis and one channel."""
+    return x[None, ..., None]
+
+
+def kernel(k):
+    return k[..., None, None]
+
+
+def valid(x, k):
+    return image(signal.correlate(x, k, "valid"))
+
+
+def full(x, k):
+    return image(signal.convolve(x, k, "full"))
+
+
+def transposed(x, k):
+    """The call of a transposed convolution of stride 1, "VALID"."""
+    return lambda f: f(image(x), kernel(k), full(x, k).shape, 1, "VALID")
+
+
+CROSS = -(LABELS * special.log_softmax(LOGITS, -1)).sum(-1)
+BINARY = -LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
+WEIGHTED = -3 * LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
+
+VALUES = {
+    "nn.avg_pool": (lambda f: f(SQUARE, 2, 2, "VALID"), [[[[3.0]]]]),
+    "nn.avg_pool1d": (lambda f: f(LINE, 2, 2, "VALID"), [[[2.0], [3.5]]]),
+    "nn.avg_pool2d": (lambda f: f(SQUARE, [1, 2], 1, "VALID"), [[[[2.0]], [[4.0]]]]),
+    "nn.avg_pool3d": (lambda f: f(CUBE, 2, 2, "VALID"), [[[[[3.5]]]]]),
+    "nn.max_pool": (lambda f: f(SQUARE, 2, 2, "VALID"), [[[[6.0]]]]),
+    "nn.max_pool1d": (lambda f: f(LINE, 2, 2, "VALID"), [[[3.0], [5.0]]]),
+    "nn.max_pool2d": (lambda f: f(SQUARE, [2, 1], 1, "VALID"), [[[[2.0], [6.0]]]]),
+    "nn.max_pool3d": (lambda f: f(CUBE, 2, 2, "VALID"), [[[[[7.0]]]]]),
+    "nn.max_pool_with_argmax": (
+        lambda f: f(SQUARE, [1, 2], 1, "VALID"), ([[[[3.0]], [[6.0]]]], [[[[1]], [[3]]]])
+    ),
+    "nn.pool": (lambda f: f(SQUARE, [2, 1], "AVG"), [[[[1.5], [4.5]]]]),
+    "nn.conv1d": (lambda f: f(image(X1), kernel(K1), 1, "VALID"), valid(X1, K1)),
+    "nn.conv2d": (lambda f: f(image(X2), kernel(K2), 1, "VALID"), valid(X2, K2)),
+    "nn.conv3d": (lambda f: f(image(X3), kernel(K3), [1] * 5, "VALID"), valid(X3, K3)),
+    "nn.convolution": (lambda f: f(image(X2), kernel(K2)), valid(X2, K2)),
+    "nn.conv1d_transpose": (transposed(X1, K1), full(X1, K1)),
+    "nn.conv2d_transpose": (transposed(X2, K2), full(X2, K2)),
+    "nn.conv3d_transpose": (
+        lambda f: f(image(X3), kernel(K3), full(X3, K3).shape, [1] * 5, "VALID"), full(X3, K3)
+    ),
+    "nn.depthwise_conv2d": (
+        lambda f: f(image(X2), kernel(K2), [1, 1, 1, 1], "VALID"), valid(X2, K2)
+    ),
+    "nn.separable_conv2d": (
+        lambda f: f(image(X2), kernel(K2), np.array([[[[3.0]]]]), [1, 1, 1, 1], "VALID"),
+        3 * valid(X2, K2),
+    ),
+    "nn.batch_normalization": (
+        lambda f: f(ROWS, [1.0, 2.0], [4.0, 0.25], [0.5, 0.0], [2.0, 1.0], 0.0),
+        (ROWS - [1, 2]) / [2, 0.5] * [2, 1] + [0.5, 0],
+    ),
+    "nn.bias_add": (lambda f: f(ROWS, np.array([1.0, -1.0])), ROWS + np.array([1, -1])),
+    "nn.crelu": (lambda f: f([[-1.0, 2.0]]), [[0.0, 2.0, 1.0, 0.0]]),
+    "nn.depth_to_space": (lambda f: f([[[[1, 2, 3, 4]]]], 2), [[[[1], [2]], [[3], [4]]]]),
+    "nn.space_to_depth": (lambda f: f([[[[1], [2]], [[3], [4]]]], 2), [[[[1, 2, 3, 4]]]]),
+    "nn.space_to_batch": (
+        lambda f: f(SQUARE, [2, 2], [[0, 0], [0, 0]]), [[[[1.0]]], [[[3.0]]], [[[2.0]]], [[[6.0]]]]
+    ),
+    "nn.dropout": (
+        lambda f: [f(ROWS, 0.0), sorted(set(f(tf.ones([100]), 0.5, seed=1).numpy().tolist()))],
+        [ROWS, [0.0, 2.0]],
+    ),
+    "nn.embedding_lookup": (lambda f: f(ROWS, [2, 0, 2]), ROWS[[2, 0, 2]]),
+    "nn.l2_loss": (lambda f: f(ROWS), np.sum(ROWS**2) / 2),
+    "nn.log_poisson_loss": (lambda f: f([1.0, 2.0], [0.5, 1.0]), np.exp([0.5, 1]) - [0.5, 2]),
+    "nn.moments": (lambda f: f(ROWS, [0]), (ROWS.mean(0), ROWS.var(0))),
+    "nn.normalize_moments": (
+        lambda f: f(3.0, ROWS.sum(0), (ROWS**2).sum(0), None), (ROWS.mean(0), ROWS.var(0))
+    ),
+    "nn.sufficient_statistics": (
+        lambda f: f(ROWS, [0]), (3.0, ROWS.sum(0), (ROWS**2).sum(0), None)
+    ),
+    "nn.weighted_moments": (
+        lambda f: f(ROWS, [0], COUNTS[:, None]),
+        (WEIGHTED_MEAN, ((ROWS - WEIGHTED_MEAN) ** 2 * COUNTS[:, None]).sum(0) / 4),
+    ),
+    "nn.sigmoid_cross_entropy_with_logits": (lambda f: f(LABELS, LOGITS), BINARY),
+    "nn.softmax_cross_entropy_with_logits": (lambda f: f(LABELS, LOGITS), CROSS),
+    "nn.sparse_softmax_cross_entropy_with_logits": (
+        lambda f: f([1, 0], LOGITS), -special.log_softmax(LOGITS, -1)[[0, 1], [1, 0]]
+    ),
+    "nn.weighted_cross_entropy_with_logits": (lambda f: f(LABELS, LOGITS, 3.0), WEIGHTED),
+}  # fmt: skip
