@@ -131,9 +131,9 @@ class Configurable:
                 own[name] = Field(name, annotation, default, keyword_only)
                 if _is_property(cls, name):  # the default must not hide a base's property
                     delattr(cls, name)
-        inherited = {n: f for n, f in cls._fields.items() if n not in own}
-        positional = {n: f for n, f in inherited.items() if not f.keyword_only}
-        base = {n: f for n, f in inherited.items() if f.keyword_only}
+        # a field declared again keeps its place, but for a base's that becomes positional
+        positional = {n: own.get(n, f) for n, f in cls._fields.items() if not f.keyword_only}
+        base = {n: f for n, f in cls._fields.items() if f.keyword_only and n not in own}
         cls._fields = {**positional, **own, **base}
 
     @classmethod

@@ -5,27 +5,66 @@ from typing import TYPE_CHECKING
 from framework.core.lazy import lazy as _lazy, table as _table
 
 _NAMES = _table({
-    "framework.layers.activation": "ELU LeakyReLU ReLU Softmax",
+    "framework.layers.activation": "ELU LeakyReLU PReLU ReLU Softmax",
     "framework.layers.base": "Layer",
+    "framework.layers.batch_normalization": "BatchNormalization",
+    "framework.layers.convolution": """
+        Conv1D Conv2D Conv3D Convolution1D=Conv1D Convolution2D=Conv2D Convolution3D=Conv3D""",
     "framework.layers.core": "Activation Dense Dropout Identity Input InputLayer Lambda",
+    "framework.layers.depthwise": """
+        DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D
+        SeparableConvolution1D=SeparableConv1D SeparableConvolution2D=SeparableConv2D""",
     "framework.layers.merging": """
         Add Average Concatenate Maximum Minimum Multiply Subtract add average concatenate maximum
         minimum multiply subtract""",
-    "framework.layers.preprocessing": "Rescaling",
+    "framework.layers.padding": """
+        Cropping1D Cropping2D Cropping3D ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
+    "framework.layers.noise": """
+        ActivityRegularization AlphaDropout GaussianDropout GaussianNoise SpatialDropout1D
+        SpatialDropout2D SpatialDropout3D""",
+    "framework.layers.normalization": """
+        GroupNormalization LayerNormalization RMSNormalization UnitNormalization""",
+    "framework.layers.pooling": """
+        AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
+        AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D
+        AveragePooling1D AveragePooling2D AveragePooling3D
+        AvgPool1D=AveragePooling1D AvgPool2D=AveragePooling2D AvgPool3D=AveragePooling3D
+        GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D
+        GlobalAvgPool1D=GlobalAveragePooling1D GlobalAvgPool2D=GlobalAveragePooling2D
+        GlobalAvgPool3D=GlobalAveragePooling3D
+        GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
+        GlobalMaxPool1D=GlobalMaxPooling1D GlobalMaxPool2D=GlobalMaxPooling2D
+        GlobalMaxPool3D=GlobalMaxPooling3D MaxPooling1D MaxPooling2D MaxPooling3D
+        MaxPool1D=MaxPooling1D MaxPool2D=MaxPooling2D MaxPool3D=MaxPooling3D""",
+    "framework.layers.preprocessing": "Normalization Rescaling",
     "framework.layers.reshaping": "Flatten Permute RepeatVector Reshape",
     "framework.layers.spec": "InputSpec",
+    "framework.layers.transposed": """
+        Conv1DTranspose Conv2DTranspose Conv3DTranspose Convolution1DTranspose=Conv1DTranspose
+        Convolution2DTranspose=Conv2DTranspose Convolution3DTranspose=Conv3DTranspose""",
+    "framework.layers.upsampling": "UpSampling1D UpSampling2D UpSampling3D",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
     from framework.layers.activation import (
-        ELU as ELU, LeakyReLU as LeakyReLU, ReLU as ReLU, Softmax as Softmax,
+        ELU as ELU, LeakyReLU as LeakyReLU, PReLU as PReLU, ReLU as ReLU, Softmax as Softmax,
     )  # fmt: skip
     from framework.layers.base import Layer as Layer
+    from framework.layers.batch_normalization import BatchNormalization as BatchNormalization
+    from framework.layers.convolution import (
+        Conv1D as Conv1D, Conv1D as Convolution1D, Conv2D as Conv2D, Conv2D as Convolution2D,
+        Conv3D as Conv3D, Conv3D as Convolution3D,
+    )  # fmt: skip
     from framework.layers.core import (
         Activation as Activation, Dense as Dense, Dropout as Dropout, Identity as Identity,
         Input as Input, InputLayer as InputLayer, Lambda as Lambda,
+    )  # fmt: skip
+    from framework.layers.depthwise import (
+        DepthwiseConv1D as DepthwiseConv1D, DepthwiseConv2D as DepthwiseConv2D,
+        SeparableConv1D as SeparableConv1D, SeparableConv1D as SeparableConvolution1D,
+        SeparableConv2D as SeparableConv2D, SeparableConv2D as SeparableConvolution2D,
     )  # fmt: skip
     from framework.layers.merging import (
         Add as Add, Average as Average, Concatenate as Concatenate, Maximum as Maximum,
@@ -33,8 +72,50 @@ if TYPE_CHECKING:
         average as average, concatenate as concatenate, maximum as maximum, minimum as minimum,
         multiply as multiply, subtract as subtract,
     )  # fmt: skip
-    from framework.layers.preprocessing import Rescaling as Rescaling
+    from framework.layers.padding import (
+        Cropping1D as Cropping1D, Cropping2D as Cropping2D, Cropping3D as Cropping3D,
+        ZeroPadding1D as ZeroPadding1D, ZeroPadding2D as ZeroPadding2D,
+        ZeroPadding3D as ZeroPadding3D,
+    )  # fmt: skip
+    from framework.layers.noise import (
+        ActivityRegularization as ActivityRegularization, AlphaDropout as AlphaDropout,
+        GaussianDropout as GaussianDropout, GaussianNoise as GaussianNoise, SpatialDropout1D as
+        SpatialDropout1D, SpatialDropout2D as SpatialDropout2D, SpatialDropout3D as
+        SpatialDropout3D,
+    )  # fmt: skip
+    from framework.layers.normalization import (
+        GroupNormalization as GroupNormalization, LayerNormalization as LayerNormalization,
+        RMSNormalization as RMSNormalization, UnitNormalization as UnitNormalization,
+    )  # fmt: skip
+    from framework.layers.pooling import (
+        AdaptiveAveragePooling1D as AdaptiveAveragePooling1D, AdaptiveAveragePooling2D as
+        AdaptiveAveragePooling2D, AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
+        AdaptiveMaxPooling1D as AdaptiveMaxPooling1D, AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
+        AdaptiveMaxPooling3D as AdaptiveMaxPooling3D, AveragePooling1D as AveragePooling1D,
+        AveragePooling2D as AveragePooling2D, AveragePooling3D as AveragePooling3D, AveragePooling1D
+        as AvgPool1D, AveragePooling2D as AvgPool2D, AveragePooling3D as AvgPool3D,
+        GlobalAveragePooling1D as GlobalAveragePooling1D, GlobalAveragePooling2D as
+        GlobalAveragePooling2D, GlobalAveragePooling3D as GlobalAveragePooling3D,
+        GlobalAveragePooling1D as GlobalAvgPool1D, GlobalAveragePooling2D as GlobalAvgPool2D,
+        GlobalAveragePooling3D as GlobalAvgPool3D, GlobalMaxPooling1D as GlobalMaxPooling1D,
+        GlobalMaxPooling2D as GlobalMaxPooling2D, GlobalMaxPooling3D as GlobalMaxPooling3D,
+        GlobalMaxPooling1D as GlobalMaxPool1D, GlobalMaxPooling2D as GlobalMaxPool2D,
+        GlobalMaxPooling3D as GlobalMaxPool3D, MaxPooling1D as MaxPooling1D, MaxPooling2D as
+        MaxPooling2D, MaxPooling3D as MaxPooling3D, MaxPooling1D as MaxPool1D, MaxPooling2D as
+        MaxPool2D, MaxPooling3D as MaxPool3D,
+    )  # fmt: skip
+    from framework.layers.preprocessing import (
+        Normalization as Normalization, Rescaling as Rescaling,
+    )  # fmt: skip
     from framework.layers.reshaping import (
         Flatten as Flatten, Permute as Permute, RepeatVector as RepeatVector, Reshape as Reshape,
     )  # fmt: skip
     from framework.layers.spec import InputSpec as InputSpec
+    from framework.layers.transposed import (
+        Conv1DTranspose as Conv1DTranspose, Conv1DTranspose as Convolution1DTranspose,
+        Conv2DTranspose as Conv2DTranspose, Conv2DTranspose as Convolution2DTranspose,
+        Conv3DTranspose as Conv3DTranspose, Conv3DTranspose as Convolution3DTranspose,
+    )  # fmt: skip
+    from framework.layers.upsampling import (
+        UpSampling1D as UpSampling1D, UpSampling2D as UpSampling2D, UpSampling3D as UpSampling3D,
+    )  # fmt: skip

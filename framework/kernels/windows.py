@@ -82,3 +82,27 @@ def cells(size, strides, dilations, places):
 def wide_enough(dtype):
     """The dtype to add up in: half-precision floats are added up in float32."""
     return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+
+
+def transposed(places, size, strides, same, output_padding, dilations):
+    """(sizes, padding) of the convolution whose input gradient a transposed convolution is.
+
+    By "valid" (not `same`) an axis of n cells becomes (n - 1) * stride + max(reach, stride) long,
+    by "same" n * stride; with `output_padding` by as much longer than the least that goes back.
+    """
+    extras = output_padding or (None,) * len(size)
+    sizes, padding = [], []
+    for n, k, s, extra, d in zip(places, size, strides, extras, dilations, strict=True):
+        reach = (k - 1) * d + 1
+        if not same:
+            before = 0
+            length = reach + (max(s - reach, 0) if extra is None else extra)
+        else:
+            odd = reach % 2
+            # what is added to (n - 1) * stride + 1 cells: on the left at most reach - 1 of it
+            added = s + reach - 2 if extra is None else reach + odd - 2 + extra
+            before = reach - 1 - min(added - added // 2, reach - 1)
+            length = s if extra is None else odd + extra
+        sizes.append(None if n is None else (n - 1) * s + length)
+        padding.append((before, max(reach - before - length, 0)))
+    return tuple(sizes), tuple(padding)

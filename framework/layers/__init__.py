@@ -1,7 +1,9 @@
 """Layers: the base class and the built-in ones."""
 
-from framework.layers.activation import ELU, LeakyReLU, ReLU, Softmax
+from framework.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax
 from framework.layers.base import Layer
+from framework.layers.batch_normalization import BatchNormalization
+from framework.layers.convolution import Conv1D, Conv2D, Conv3D
 from framework.layers.core import (
     Activation,
     Dense,
@@ -10,6 +12,12 @@ from framework.layers.core import (
     Input,
     InputLayer,
     Lambda,
+)
+from framework.layers.depthwise import (
+    DepthwiseConv1D,
+    DepthwiseConv2D,
+    SeparableConv1D,
+    SeparableConv2D,
 )
 from framework.layers.merging import (
     Add,
@@ -27,13 +35,70 @@ from framework.layers.merging import (
     multiply,
     subtract,
 )
-from framework.layers.preprocessing import Rescaling
+from framework.layers.noise import (
+    ActivityRegularization,
+    AlphaDropout,
+    GaussianDropout,
+    GaussianNoise,
+    SpatialDropout1D,
+    SpatialDropout2D,
+    SpatialDropout3D,
+)
+from framework.layers.normalization import (
+    GroupNormalization,
+    LayerNormalization,
+    RMSNormalization,
+    UnitNormalization,
+)
+from framework.layers.padding import (
+    Cropping1D,
+    Cropping2D,
+    Cropping3D,
+    ZeroPadding1D,
+    ZeroPadding2D,
+    ZeroPadding3D,
+)
+from framework.layers.pooling import (
+    AdaptiveAveragePooling1D,
+    AdaptiveAveragePooling2D,
+    AdaptiveAveragePooling3D,
+    AdaptiveMaxPooling1D,
+    AdaptiveMaxPooling2D,
+    AdaptiveMaxPooling3D,
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+    GlobalMaxPooling1D,
+    GlobalMaxPooling2D,
+    GlobalMaxPooling3D,
+    MaxPooling1D,
+    MaxPooling2D,
+    MaxPooling3D,
+)
+from framework.layers.preprocessing import Normalization, Rescaling
 from framework.layers.reshaping import Flatten, Permute, RepeatVector, Reshape
 from framework.layers.spec import InputSpec
+from framework.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from framework.layers.upsampling import UpSampling1D, UpSampling2D, UpSampling3D
 
 __all__ = [
-    "ELU", "Activation", "Add", "Average", "Concatenate", "Dense", "Dropout", "Flatten", "Identity",
-    "Input", "InputLayer", "InputSpec", "Lambda", "Layer", "LeakyReLU", "Maximum", "Minimum",
-    "Multiply", "Permute", "ReLU", "RepeatVector", "Rescaling", "Reshape", "Softmax", "Subtract",
-    "add", "average", "concatenate", "maximum", "minimum", "multiply", "subtract",
+    "ELU", "Activation", "ActivityRegularization", "AdaptiveAveragePooling1D",
+    "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D",
+    "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AlphaDropout", "Average",
+    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Concatenate",
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
+    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D",
+    "Dropout", "Flatten", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
+    "GlobalMaxPooling3D", "GroupNormalization", "Identity", "Input", "InputLayer", "InputSpec",
+    "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "MaxPooling1D", "MaxPooling2D",
+    "MaxPooling3D", "Maximum", "Minimum", "Multiply", "Normalization", "PReLU", "Permute",
+    "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv1D",
+    "SeparableConv2D", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "Subtract", "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+    "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "maximum",
+    "minimum", "multiply", "subtract",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ Arrays are channels-last. Attributes have one entry per spatial axis, see `kerne
 from framework.core.op import Op
 from framework.kernels import conv as kernels
 from framework.kernels.windows import output_sizes
+from framework.ops.movement import reshape
 
 
 def _conv_infer(x, w, *, strides, padding, dilations, groups):
@@ -74,3 +75,10 @@ conv_kernel = Op(
     "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
     infer=_kernel_infer,
 )  # fmt: skip
+
+
+def depthwise(x, w, **window):
+    """Each channel convolved with filters of its own; w has shape (*size, channels, multiplier)."""
+    *size, channels, multiplier = w.shape
+    each = reshape(w, shape=(*size, 1, channels * multiplier))
+    return conv(x, each, groups=channels, **window)

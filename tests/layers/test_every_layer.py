@@ -11,12 +11,18 @@ from framework.core import nest
 from framework.core.symbolic import KerasTensor
 from framework.layers import Layer
 from tests.layers.samples import SAMPLES
+from tests.layers.samples_normal import WITH_WEIGHTS
 
 CASES = [(name, i) for name in SAMPLES for i in range(len(SAMPLES[name]))]
 each_case = pytest.mark.parametrize(("name", "i"), CASES)
 
-STATELESS = set(SAMPLES) - {"Dense"}
-MASKS_STOP = {"Flatten", "Reshape", "Permute", "RepeatVector", "Lambda"}  # as in Keras
+CONVOLUTIONS = {name for name in SAMPLES if "Conv" in name}
+SPATIAL = {n for n in SAMPLES if n.startswith(("ZeroPadding", "Cropping", "UpSampling"))}
+STATELESS = set(SAMPLES) - {"Dense"} - CONVOLUTIONS - WITH_WEIGHTS
+MASKS_STOP = {
+    *("Flatten", "Reshape", "Permute", "RepeatVector", "Lambda", "RMSNormalization"),
+    *CONVOLUTIONS, *SPATIAL, *(n for n in SAMPLES if "Pooling" in n and n != "GlobalAveragePooling1D"),
+}  # as in Keras  # fmt: skip
 
 
 def made(name, i, /, **kwargs):

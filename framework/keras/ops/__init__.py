@@ -19,6 +19,7 @@ _NAMES = _table({
         pad ravel repeat reshape roll shape size slice sort split squeeze stack stop_gradient
         swapaxes take take_along_axis tensordot tile top_k transpose tri tril triu unstack vdot
         vstack where zeros zeros_like""",
+    "framework.keras.ops.convolution": "conv conv_transpose depthwise_conv separable_conv",
     "framework.keras.ops.derivatives": "vectorized_map",
     "framework.keras.ops.elementwise": """
         abs=absolute absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and
@@ -66,6 +67,10 @@ if TYPE_CHECKING:
         take_along_axis as take_along_axis, tensordot as tensordot, tile as tile, top_k as top_k,
         transpose as transpose, tri as tri, tril as tril, triu as triu, unstack as unstack,
         vdot as vdot, vstack as vstack, where as where, zeros as zeros, zeros_like as zeros_like,
+    )  # fmt: skip
+    from framework.keras.ops.convolution import (
+        conv as conv, conv_transpose as conv_transpose, depthwise_conv as depthwise_conv,
+        separable_conv as separable_conv,
     )  # fmt: skip
     from framework.keras.ops.derivatives import vectorized_map as vectorized_map
     from framework.keras.ops.elementwise import (

@@ -15,6 +15,10 @@ from framework.core.doors import promote as _promote, tensor as _tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import ShapeError as _ShapeError
 from framework.keras.ops.arrays import one_hot as one_hot
+from framework.keras.ops.convolution import (
+    conv as conv, conv_transpose as conv_transpose, depthwise_conv as depthwise_conv,
+    separable_conv as separable_conv,
+)  # fmt: skip
 from framework.keras.ops.door import as_dtype as _as_dtype, floating as _floating
 from framework.keras.ops.reduction import moments as moments
 from framework.ops import elementwise as _e, losses as _losses, movement as _m, reduction as _r

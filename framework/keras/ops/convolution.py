@@ -1,0 +1,146 @@
+"""keras.ops for convolutions, over one, two or three spatial axes."""
+
+from framework.core.doors import promote
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.functions.windows import check_room, last, restored
+from framework.kernels.windows import transposed
+from framework.keras.ops.door import ints
+from framework.ops import conv as ops
+
+
+def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """The kernel slid over all spatial axes of the inputs.
+
+    Args:
+        inputs: (batch, *spatial, channels), or by "channels_first" (batch, channels, *spatial).
+        kernel: (*size, channels, filters). With fewer channels than the inputs have, which divide
+            them, each group of filters sees a group of the channels.
+        strides, dilation_rate: an int, or one for each spatial axis.
+        padding: "valid", or "same" for `ceil(size / stride)` places.
+        data_format: "channels_last" or "channels_first".
+
+    >>> from framework import keras
+    >>> keras.ops.conv(keras.ops.ones((1, 4, 4, 3)), keras.ops.ones((3, 3, 3, 8))).shape
+    TensorShape([1, 2, 2, 8])
+    """
+    x, w = _operands(inputs, kernel, "conv")
+    first = _channels_first(data_format, "conv")
+    window = _window(strides, padding, dilation_rate, w, "conv")
+    return restored(_convolved(last(x, first), w, window, "conv"), first)
+
+
+def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """Each channel convolved with windows of its own: kernel (*size, channels, multiplier)."""
+    x, w = _operands(inputs, kernel, "depthwise_conv")
+    first = _channels_first(data_format, "depthwise_conv")
+    window = _window(strides, padding, dilation_rate, w, "depthwise_conv")
+    return restored(_depthwise(last(x, first), w, window, "depthwise_conv"), first)
+
+
+def separable_conv(
+    inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
+    dilation_rate=1,
+):  # fmt: skip
+    """`depthwise_conv`, then `conv` with a pointwise kernel (*ones, channels, filters)."""
+    what = "separable_conv"
+    x, each = _operands(inputs, depthwise_kernel, what)
+    x, across = _operands(x, pointwise_kernel, what)
+    first = _channels_first(data_format, what)
+    window = _window(strides, padding, dilation_rate, each, what)
+    between = _depthwise(last(x, first), each, window, what)
+    return restored(_convolved(between, across, _window(1, "valid", 1, across, what), what), first)
+
+
+def conv_transpose(
+    inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None,
+    dilation_rate=1,
+):  # fmt: skip
+    """The way back from what `conv` gives to what it was given; kernel (*size, filters, channels).
+
+    Args:
+        inputs, strides, padding, data_format, dilation_rate: as `conv`'s.
+        output_padding: an int, or one for each axis: how many more places than the least possible.
+            None makes n places n * stride by "same", (n - 1) * stride + size by "valid".
+    """
+    what = "conv_transpose"
+    x, w = _operands(inputs, kernel, what)
+    first = _channels_first(data_format, what)
+    x = last(x, first)
+    if w.shape[-1] != x.shape[-1]:
+        raise ShapeError(
+            f"{what}: a kernel of shape {w.shape} (*size, filters, channels) expects "
+            f"{w.shape[-1]} channels, but the inputs have {x.shape[-1]}."
+        )
+    window = _window(strides, padding, dilation_rate, w, what)
+    extra = None
+    if output_padding is not None:
+        extra = _per_axis(output_padding, w.ndim - 2, "output_padding", what, least=0)
+    sizes, amounts = transposed(
+        x.shape[1:-1], w.shape[:-2], window["strides"], window["padding"] == "SAME", extra,
+        window["dilations"],
+    )  # fmt: skip
+    window["padding"] = amounts
+    return restored(ops.conv_input(x, w, sizes=sizes, groups=1, **window), first)
+
+
+def _operands(inputs, kernel, what):
+    x, w = promote(inputs, kernel)
+    if not 3 <= w.ndim <= 5 or x.ndim != w.ndim:
+        raise ShapeError(
+            f"{what}: inputs (batch, spatial axes, channels) and kernel must have the same number "
+            f"of axes, 3 to 5, got shapes {tuple(x.shape)} and {tuple(w.shape)}."
+        )
+    return x, w
+
+
+def _channels_first(data_format, what):
+    if data_format not in (None, "channels_last", "channels_first"):
+        raise InvalidArgumentError(
+            f"{what}: data_format must be 'channels_last' or 'channels_first', got {data_format!r}."
+        )
+    return data_format == "channels_first"
+
+
+def _window(strides, padding, dilation_rate, w, what):
+    n = w.ndim - 2
+    amounts = {"same": "SAME", "valid": ((0, 0),) * n}.get(str(padding).lower())
+    if amounts is None:
+        raise InvalidArgumentError(f"{what}: padding must be 'valid' or 'same', got {padding!r}.")
+    return {
+        "strides": _per_axis(strides, n, "strides", what),
+        "padding": amounts,
+        "dilations": _per_axis(dilation_rate, n, "dilation_rate", what),
+    }
+
+
+def _per_axis(value, n, name, what, least=1):
+    found = ints(value)
+    found = found * n if len(found) == 1 else found
+    if len(found) != n or min(found) < least:
+        raise InvalidArgumentError(
+            f"{what}: {name} must be an int of {least} or more, or {n} of them, got {value!r}."
+        )
+    return found
+
+
+def _convolved(x, w, window, what):
+    inner, filters = w.shape[-2:]
+    groups = x.shape[-1] // inner if inner else 0
+    if not groups or x.shape[-1] % inner or filters % groups:
+        raise ShapeError(
+            f"{what}: the number of input channels must be evenly divisible by the kernel's, and "
+            f"the filters by the groups that this makes; got {x.shape[-1]} channels and a kernel "
+            f"of shape {w.shape}."
+        )
+    check_room(x.shape[1:-1], w.shape[:-2], **window, what=what)
+    return ops.conv(x, w, groups=groups, **window)
+
+
+def _depthwise(x, w, window, what):
+    if w.shape[-2] != x.shape[-1]:
+        raise ShapeError(
+            f"{what}: a kernel of shape {w.shape} is for {w.shape[-2]} channels, but the inputs "
+            f"have {x.shape[-1]}."
+        )
+    check_room(x.shape[1:-1], w.shape[:-2], **window, what=what)
+    return ops.depthwise(x, w, **window)

@@ -1,0 +1,135 @@
+"""Convolutions over one, two and three spatial axes."""
+
+from framework.activations import Activation as ActivationField
+from framework.constraints import ConstraintField
+from framework.core.doors import promote
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField
+from framework.layers.core import PositiveInt
+from framework.layers.windowed import (
+    CausalPadding,
+    DataFormat,
+    Padding,
+    Windowed,
+    last,
+    restored,
+    with_spatial,
+)
+from framework.ops.conv import conv
+from framework.regularizers import RegularizerField
+
+
+class _Convolution(Windowed):
+    filters: PositiveInt
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    groups: PositiveInt = 1
+    activation: ActivationField = None
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.filters % self.groups:
+            raise InvalidArgumentError(
+                "The number of filters must be evenly divisible by the number of groups. Received: "
+                f"groups={self.groups}, filters={self.filters} (layer {self.name!r})."
+            )
+        self._refuse_strides_with_dilation()
+
+    def build(self, input_shape):
+        count = self._see_inputs(input_shape)
+        if count % self.groups:
+            raise ShapeError(
+                "The number of input channels must be evenly divisible by the number of groups. "
+                f"Received groups={self.groups}, but the input has {count} channels (full input "
+                f"shape is {tuple(input_shape)}, layer {self.name!r})."
+            )
+        self._places(input_shape)
+        shape = (*self.kernel_size, count // self.groups, self.filters)
+        self.kernel = self._add_kernel("kernel", shape, "kernel")
+        self._add_bias(self.filters)
+
+    def convolution_op(self, inputs, kernel):
+        """The convolution alone, for subclasses that change the kernel first."""
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.dtype:
+            inputs, kernel = promote(inputs, kernel)
+        self._places(inputs.shape)
+        x = last(inputs, self.data_format)
+        return restored(conv(x, kernel, groups=self.groups, **self._window()), self.data_format)
+
+    def call(self, inputs):
+        return self._finished(self.convolution_op(inputs, self.kernel.read()))
+
+    def compute_output_shape(self, input_shape):
+        places = self._places(input_shape)
+        return with_spatial(input_shape, places, self.data_format, self.filters)
+
+
+class Conv1D(_Convolution):
+    """Windows along one axis: `activation(conv(inputs, kernel) + bias)`.
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: of the window.
+        strides: by which the window moves.
+        padding: "valid" for none; "same" for `ceil(steps / strides)` outputs; "causal" for as many,
+            none of which sees a later step.
+        data_format: "channels_last", (batch, steps, channels), or "channels_first".
+        dilation_rate: the distance of the window's cells.
+        groups: into which channels and filters are split; each is convolved by itself.
+
+    Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
+
+    >>> import numpy as np
+    >>> Conv1D(32, 3, padding="causal", activation="relu")(np.ones((4, 10, 16))).shape
+    TensorShape([4, 10, 32])
+    """
+
+    _rank = 1
+    padding: CausalPadding = "valid"
+
+
+class Conv2D(_Convolution):
+    """Windows over images: `activation(conv(inputs, kernel) + bias)`.
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: of the window, an int or (height, width).
+        strides: by which the window moves.
+        padding: "valid" for none; "same" for `ceil(size / strides)` outputs.
+        data_format: "channels_last", (batch, height, width, channels), or "channels_first".
+        dilation_rate: the distance of the window's cells.
+        groups: into which channels and filters are split; each is convolved by itself.
+
+    Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
+
+    >>> import numpy as np
+    >>> Conv2D(8, 3, strides=2, padding="same")(np.ones((2, 9, 8, 3))).shape
+    TensorShape([2, 5, 4, 8])
+    """
+
+    _rank = 2
+    strides: object = (1, 1)
+    dilation_rate: object = (1, 1)
+
+
+class Conv3D(_Convolution):
+    """Windows over volumes; see `Conv2D`.
+
+    Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
+    """
+
+    _rank = 3
+    strides: object = (1, 1, 1)
+    dilation_rate: object = (1, 1, 1)

@@ -1,0 +1,166 @@
+"""Convolutions of each channel by itself, alone or with a product over the channels after it."""
+
+from framework.activations import Activation as ActivationField
+from framework.constraints import ConstraintField
+from framework.core.doors import promote
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField
+from framework.layers.core import PositiveInt
+from framework.layers.windowed import (
+    DataFormat,
+    Padding,
+    Windowed,
+    channels,
+    last,
+    restored,
+    with_spatial,
+)
+from framework.ops.conv import conv, depthwise
+from framework.regularizers import RegularizerField
+
+
+class _Depthwise(Windowed):
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    depth_multiplier: PositiveInt = 1
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    activation: ActivationField = None
+    use_bias: bool = True
+    depthwise_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    depthwise_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    depthwise_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+
+    def build(self, input_shape):
+        count = self._see_inputs(input_shape)
+        self._places(input_shape)
+        shape = (*self.kernel_size, count, self.depth_multiplier)
+        self.kernel = self._add_kernel("kernel", shape, "depthwise")
+        self._add_bias(count * self.depth_multiplier)
+
+    def call(self, inputs):
+        kernel = self.kernel.read()
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel = promote(inputs, kernel)
+        self._places(inputs.shape)
+        y = depthwise(last(inputs, self.data_format), kernel, **self._window())
+        return self._finished(restored(y, self.data_format))
+
+    def compute_output_shape(self, input_shape):
+        count = channels(input_shape, self.data_format) * self.depth_multiplier
+        places = self._places(input_shape)
+        return with_spatial(input_shape, places, self.data_format, count)
+
+
+class DepthwiseConv1D(_Depthwise):
+    """Each channel along one axis with windows of its own.
+
+    Args:
+        kernel_size: of the window.
+        strides: by which the window moves.
+        padding: "valid" for none; "same" for `ceil(steps / strides)` outputs.
+        depth_multiplier: the number of windows, and of outputs, of each channel.
+        data_format: "channels_last", (batch, steps, channels), or "channels_first".
+        dilation_rate: the distance of the window's cells.
+
+    Shapes: `(batch, steps, channels)` gives `(batch, new_steps, channels * depth_multiplier)`.
+
+    >>> import numpy as np
+    >>> DepthwiseConv1D(3, depth_multiplier=2)(np.ones((4, 10, 12))).shape
+    TensorShape([4, 8, 24])
+    """
+
+    _rank = 1
+
+
+class DepthwiseConv2D(_Depthwise):
+    """Each channel of images with windows of its own; see `DepthwiseConv1D`.
+
+    Shapes: `(batch, height, width, channels)` gives
+    `(batch, new_height, new_width, channels * depth_multiplier)`.
+    """
+
+    _rank = 2
+    strides: object = (1, 1)
+    dilation_rate: object = (1, 1)
+
+
+class _Separable(Windowed):
+    filters: PositiveInt
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    depth_multiplier: PositiveInt = 1
+    activation: ActivationField = None
+    use_bias: bool = True
+    depthwise_initializer: InitializerField = "glorot_uniform"
+    pointwise_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    depthwise_regularizer: RegularizerField = None
+    pointwise_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    depthwise_constraint: ConstraintField = None
+    pointwise_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+
+    def build(self, input_shape):
+        count = self._see_inputs(input_shape)
+        self._places(input_shape)
+        each = (*self.kernel_size, count, self.depth_multiplier)
+        across = (*(1,) * self._rank, count * self.depth_multiplier, self.filters)
+        self.depthwise_kernel = self._add_kernel("depthwise_kernel", each, "depthwise")
+        self.pointwise_kernel = self._add_kernel("pointwise_kernel", across, "pointwise")
+        self._add_bias(self.filters)
+
+    def call(self, inputs):
+        each, across = self.depthwise_kernel.read(), self.pointwise_kernel.read()
+        if type(inputs) is not Tensor or inputs.array.dtype != each.array.dtype:
+            inputs, each, across = promote(inputs, each, across)
+        self._places(inputs.shape)
+        between = depthwise(last(inputs, self.data_format), each, **self._window())
+        ones = (1,) * self._rank
+        y = conv(
+            between, across, strides=ones, padding=((0, 0),) * self._rank, dilations=ones, groups=1
+        )
+        return self._finished(restored(y, self.data_format))
+
+    def compute_output_shape(self, input_shape):
+        places = self._places(input_shape)
+        return with_spatial(input_shape, places, self.data_format, self.filters)
+
+
+class SeparableConv1D(_Separable):
+    """`DepthwiseConv1D`, then a product over the channels at each step.
+
+    Args:
+        filters: the number of output channels.
+        kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier: of the first
+            part, as `DepthwiseConv1D`'s.
+
+    Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
+
+    >>> import numpy as np
+    >>> SeparableConv1D(3, 4, 3)(np.ones((4, 10, 12))).shape
+    TensorShape([4, 3, 3])
+    """
+
+    _rank = 1
+
+
+class SeparableConv2D(_Separable):
+    """`DepthwiseConv2D`, then a product over the channels at each place; see `SeparableConv1D`.
+
+    Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
+    """
+
+    _rank = 2
+    strides: object = (1, 1)
+    dilation_rate: object = (1, 1)

@@ -1,0 +1,133 @@
+"""Transposed convolutions: from what a convolution gives back to what it was given."""
+
+from framework.activations import Activation as ActivationField
+from framework.constraints import ConstraintField
+from framework.core.doors import promote
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField
+from framework.kernels.windows import transposed
+from framework.layers.core import PositiveInt
+from framework.layers.windowed import (
+    DataFormat,
+    Padding,
+    Windowed,
+    ints,
+    last,
+    restored,
+    spatial,
+    with_spatial,
+)
+from framework.ops.conv import conv_input
+from framework.regularizers import RegularizerField
+
+
+class _Transposed(Windowed):
+    filters: PositiveInt
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    output_padding: object = None
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    activation: ActivationField = None
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        extra = self.output_padding
+        if extra is not None:
+            self.output_padding = extra = ints(extra, self._rank, "output_padding", least=0)
+            if any(e >= s for e, s in zip(extra, self.strides, strict=True)):
+                raise InvalidArgumentError(
+                    "`output_padding` must be strictly less than `strides` for all dimensions. "
+                    f"Received: output_padding={extra}, strides={self.strides} "
+                    f"(layer {self.name!r})."
+                )
+        self._refuse_strides_with_dilation()
+
+    def build(self, input_shape):
+        count = self._see_inputs(input_shape)
+        shape = (*self.kernel_size, self.filters, count)
+        self.kernel = self._add_kernel("kernel", shape, "kernel")
+        self._add_bias(self.filters)
+
+    def call(self, inputs):
+        kernel = self.kernel.read()
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel = promote(inputs, kernel)
+        sizes, padding = self._target(inputs.shape)
+        y = conv_input(
+            last(inputs, self.data_format), kernel, sizes=sizes, strides=self.strides,
+            padding=padding, dilations=self.dilation_rate, groups=1,
+        )  # fmt: skip
+        return self._finished(restored(y, self.data_format))
+
+    def _target(self, input_shape):
+        """The output's spatial sizes, and the padding of the convolution that goes back."""
+        return transposed(
+            spatial(input_shape, self.data_format), self.kernel_size, self.strides,
+            self.padding == "same", self.output_padding, self.dilation_rate,
+        )  # fmt: skip
+
+    def compute_output_shape(self, input_shape):
+        sizes, _ = self._target(input_shape)
+        return with_spatial(input_shape, sizes, self.data_format, self.filters)
+
+
+class Conv1DTranspose(_Transposed):
+    """`Conv1D` the other way: with stride s it makes sequences s times as long.
+
+    Args:
+        filters: the number of output channels.
+        kernel_size: of the window.
+        strides: by which the window moves along the output.
+        padding: "valid" for `(steps - 1) * strides + kernel_size` outputs, if the window is not
+            smaller than the stride; "same" for `steps * strides`.
+        output_padding: how many more outputs than the least possible; None for the above.
+        data_format: "channels_last", (batch, steps, channels), or "channels_first".
+        dilation_rate: the distance of the window's cells.
+
+    Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
+
+    >>> import numpy as np
+    >>> Conv1DTranspose(32, 3, 2)(np.ones((4, 10, 128))).shape
+    TensorShape([4, 21, 32])
+    """
+
+    _rank = 1
+
+
+class Conv2DTranspose(_Transposed):
+    """`Conv2D` the other way: with stride s it makes images s times as large.
+
+    See `Conv1DTranspose` for the arguments, whose values may be pairs.
+
+    Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
+
+    >>> import numpy as np
+    >>> Conv2DTranspose(8, 4, strides=2, padding="same")(np.ones((2, 7, 7, 3))).shape
+    TensorShape([2, 14, 14, 8])
+    """
+
+    _rank = 2
+    strides: object = (1, 1)
+    dilation_rate: object = (1, 1)
+
+
+class Conv3DTranspose(_Transposed):
+    """`Conv3D` the other way; see `Conv1DTranspose`.
+
+    Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
+    """
+
+    _rank = 3
+    strides: object = (1, 1, 1)
+    dilation_rate: object = (1, 1, 1)

@@ -1,0 +1,111 @@
+"""Layers that make spatial axes a whole number of times as long."""
+
+import numpy as np
+
+from framework.core.configurable import one_of
+from framework.core.errors import InvalidArgumentError
+from framework.kernels.resizing import METHODS, weights
+from framework.layers.base import Layer
+from framework.layers.spec import InputSpec
+from framework.layers.windowed import DataFormat, ints, last, restored, spatial, with_spatial
+from framework.ops.contraction import matmul
+from framework.ops.movement import broadcast_to, reshape, transpose
+
+
+def _repeated(x, axis, n):
+    """Each slice along `axis` n times."""
+    shape = tuple(x.shape)
+    before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    x = reshape(x, shape=(*before, size, 1, *after))
+    x = broadcast_to(x, shape=(*before, size, n, *after))
+    return reshape(x, shape=(*before, None if size is None else size * n, *after))
+
+
+class _UpSampling(Layer):
+    _builds_at_init = True
+    _rank = 0
+    data_format = "channels_last"
+
+    def __post_init__(self):
+        self._sizes = self.size = ints(self.size, self._rank, "size")
+        self.input_spec = InputSpec(ndim=self._rank + 2)
+
+    def call(self, inputs):
+        first = 1 if self.data_format == "channels_last" else 2
+        for axis, n in enumerate(self._sizes, first):
+            inputs = _repeated(inputs, axis, n)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        old = spatial(input_shape, self.data_format)
+        new = [None if n is None else n * m for n, m in zip(old, self._sizes, strict=True)]
+        return with_spatial(input_shape, new, self.data_format)
+
+
+class UpSampling1D(_UpSampling):
+    """Each step `size` times: `(batch, steps, channels)` gives `(batch, steps * size, channels)`.
+
+    >>> import numpy as np
+    >>> UpSampling1D(2)(np.arange(3).reshape(1, 3, 1)).numpy().ravel()
+    array([0, 0, 1, 1, 2, 2])
+    """
+
+    size: object = 2
+    _rank = 1
+
+    def __post_init__(self):
+        if isinstance(self.size, bool) or not hasattr(self.size, "__index__"):
+            raise TypeError(f"Expected an integer value for `size`, got {type(self.size)}.")
+        size = int(self.size)
+        super().__post_init__()
+        self.size = size
+
+
+class UpSampling2D(_UpSampling):
+    """Images `size` times as large.
+
+    Args:
+        size: an int or (height, width), by which they grow.
+        data_format: "channels_last", (batch, height, width, channels), or "channels_first".
+        interpolation: "nearest" repeats pixels; "bilinear", "bicubic" (Keys, 1981, a = -0.5),
+            "lanczos3" and "lanczos5" give smooth images.
+
+    >>> import numpy as np
+    >>> UpSampling2D(2)(np.ones((1, 2, 3, 4))).shape
+    TensorShape([1, 4, 6, 4])
+    """
+
+    size: object = (2, 2)
+    data_format: DataFormat = None
+    interpolation: one_of("nearest", *METHODS) = "nearest"
+    _rank = 2
+
+    def call(self, inputs):
+        if self.interpolation == "nearest":
+            return super().call(inputs)
+        if not inputs.dtype.is_floating:
+            raise InvalidArgumentError(
+                f"UpSampling2D layer {self.name!r}: interpolation={self.interpolation!r} needs "
+                f"floating inputs, got {inputs.dtype}; cast them, or use 'nearest'."
+            )
+        x = last(inputs, self.data_format)
+        rows, columns = (
+            weights(n, m, self.interpolation).astype(inputs.dtype.np)
+            for n, m in zip(x.shape[1:3], self._sizes, strict=True)
+        )
+        x = matmul(np.ascontiguousarray(columns), x)  # over the width, at each row
+        x = matmul(np.ascontiguousarray(rows), transpose(x, perm=(0, 2, 1, 3)))
+        return restored(transpose(x, perm=(0, 2, 1, 3)), self.data_format)
+
+
+class UpSampling3D(_UpSampling):
+    """Volumes `size` times as large; each cell is repeated.
+
+    Args:
+        size: an int, or one for each axis.
+        data_format: "channels_last", (batch, a, b, c, channels), or "channels_first".
+    """
+
+    size: object = (2, 2, 2)
+    data_format: DataFormat = None
+    _rank = 3
