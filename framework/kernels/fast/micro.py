@@ -21,7 +21,7 @@ is 0.
     tile    exactly ROWS × WIDTH
     panel   any number of rows, 1 to WIDTH columns: the same arguments, then rows and columns.
             It loops over tiles, takes the rest by smaller ones, and touches nothing outside.
-    pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), padded by zeros
+    pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), with zeros
     make    other blocks, for callers with a shape of their own
 
 `tile` compiles into the calling loop; `panel` is a call (some 10 ns). Both are specialised by the
@@ -73,8 +73,7 @@ def make(rows, vectors, masked=False):
     """A micro-kernel of `rows` × (`vectors` · LANES) as a function for use inside kernels.
 
     Args:
-        rows, vectors: the block; the accumulators, rows · vectors, must leave registers for a row of
-            B.
+        rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
         masked: whether it takes, as a last argument, how many columns there are (1 to all): the
             rest is neither read nor written.
     """

@@ -1,0 +1,253 @@
+"""Functions of one float32 for use inside kernels, without branches: loops that call them are
+turned into vector code.
+
+    exp  expm1  log  tanh  sigmoid  erf  gelu  gelu_slope  gelu_tanh  gelu_tanh_slope
+
+Each is within 3 units in the last place (gelu and its slope, where their terms cancel: within 1e-7
+of the larger term), for denormal numbers, infinities and NaN too. They take and give float32: a
+Python number has to be wrapped, `exp(np.float32(2))`.
+
+    exp(x) = 2**n (1 + r + r² P(r)),  x = n log 2 + r, |r| <= log(2) / 2;  P a Chebyshev interpolant
+    log(x) = e log 2 + 2 artanh(s),   x = m 2**e, s = (m - 1) / (m + 1), sqrt(1/2) <= m < sqrt(2)
+
+Example:
+    >>> from framework.kernels.fast.jit import kernel
+    >>> @kernel(cache=False)
+    ... def squash(x, y):
+    ...     for i in range(x.size):
+    ...         y[i] = tanh(x[i])
+    >>> x = np.array([-1, 0, 1e-30, np.inf], np.float32)
+    >>> squash(x, x); x
+    array([-7.615942e-01,  0.000000e+00,  1.000000e-30,  1.000000e+00],
+          dtype=float32)
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from framework.kernels.erf import _P32, _W32
+from framework.kernels.fast.jit import kernel
+
+_f = np.float32
+
+_LOG2E = _f(1.44269504088896341)
+_LOG2_HIGH = _f(0.693359375)  # 9 bits: n times it is exact
+_LOG2_LOW = _f(-2.12194440054690583e-4)
+_P0, _P1, _P2, _P3, _P4 = (
+    _f(c) for c in (0.5, 0.1666657338, 0.04166655011, 0.008363773874, 0.001392692661)
+)  # relative error 1.1e-8
+_ERF_NEAR = tuple(_f(c) for c in _P32)
+_ERF_FAR = tuple(_f(c) for c in _W32)
+_ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
+_INF, _NAN = _f(np.inf), _f(np.nan)
+_SMALLEST = _f(1.17549435e-38)  # the smallest number that is not denormal
+_ROOT_HALF = _f(0.70710678118654752)
+_ROOT_2_OVER_PI = _f(0.79788456080286536)
+_ROOT_1_OVER_2PI = _f(0.39894228040143268)
+_CUBIC = _f(0.044715)  # Hendrycks & Gimpel 2016
+
+
+def element(function):
+    """Compile a function of elements into the loops that call it.
+
+    The order of its operations is kept: exp's reduction by two constants would be none otherwise.
+    """
+    return kernel(function, fastmath={"contract"}, forceinline=True)
+
+
+def _named(name):
+    """LLVM's function of one float32, or of two, of that name."""
+
+    def emit(context, builder, signature, arguments):
+        number = ir.FloatType()
+        kind = ir.FunctionType(number, [number] * len(arguments))
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.f32")
+        return builder.call(function, arguments)
+
+    return emit
+
+
+@intrinsic
+def _floor(_, x):
+    return types.float32(types.float32), _named("floor")
+
+
+@intrinsic
+def _size(_, x):
+    return types.float32(types.float32), _named("fabs")
+
+
+@intrinsic
+def _signed(_, x, sign):
+    return types.float32(types.float32, types.float32), _named("copysign")
+
+
+@intrinsic
+def _power_of_2(_, n, half):
+    """2**(n // 2), or times that 2**n where `half` is false; n a whole float32, |n| <= 252."""
+
+    def emit(context, builder, signature, arguments):
+        integer = ir.IntType(32)
+        n = builder.fptosi(arguments[0], integer)
+        first = builder.ashr(n, ir.Constant(integer, 1))
+        n = builder.select(arguments[1], first, builder.sub(n, first))
+        biased = builder.add(n, ir.Constant(integer, 127))
+        return builder.bitcast(builder.shl(biased, ir.Constant(integer, 23)), ir.FloatType())
+
+    return types.float32(types.float32, types.boolean), emit
+
+
+@intrinsic
+def _exponent(_, x):
+    """The whole number e with x = m 2**e, sqrt(1/2) <= m < sqrt(2); x > 0 is not denormal."""
+
+    def emit(context, builder, signature, arguments):
+        integer = ir.IntType(32)
+        bits = builder.bitcast(arguments[0], integer)
+        above = builder.sub(bits, ir.Constant(integer, 0x3F3504F3))  # sqrt(1/2)
+        return builder.sitofp(builder.ashr(above, ir.Constant(integer, 23)), ir.FloatType())
+
+    return types.float32(types.float32), emit
+
+
+@intrinsic
+def _mantissa(_, x):
+    """The m of `_exponent`."""
+
+    def emit(context, builder, signature, arguments):
+        integer = ir.IntType(32)
+        start = ir.Constant(integer, 0x3F3504F3)
+        above = builder.sub(builder.bitcast(arguments[0], integer), start)
+        rest = builder.and_(above, ir.Constant(integer, 0x007FFFFF))
+        return builder.bitcast(builder.add(rest, start), ir.FloatType())
+
+    return types.float32(types.float32), emit
+
+
+@element
+def _between(x, low, high):
+    """x, no less than `low` and no more than `high`; NaN becomes `low`."""
+    x = x if x > low else low
+    return x if x < high else high
+
+
+@element
+def _reduced(x):
+    """n and exp(r) - 1, where x = n log 2 + r."""
+    n = _floor(x * _LOG2E + _HALF)
+    r = x - n * _LOG2_HIGH
+    r = r - n * _LOG2_LOW
+    p = _P4 * r + _P3
+    p = p * r + _P2
+    p = p * r + _P1
+    p = p * r + _P0
+    return n, r * r * p + r
+
+
+@element
+def exp(x):
+    """e to the x."""
+    n, rest = _reduced(_between(x, _f(-104), _f(89)))
+    y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)  # in two: 2**128, denormals
+    return y if x == x else x
+
+
+@element
+def expm1(x):
+    """exp(x) - 1, exact for small x too."""
+    n, rest = _reduced(_between(x, _f(-25), _f(89)))
+    first, second = _power_of_2(n, True), _power_of_2(n, False)
+    power = first * second
+    # 2**128 is none: there the two factors come one after the other
+    y = rest * power + (power - _ONE) if n < _f(127) else (_ONE + rest) * first * second
+    y = y if _size(x) > _f(1e-10) else x
+    return y if x == x else x
+
+
+@element
+def log(x):
+    """The natural logarithm; NaN for x < 0."""
+    tiny = x < _SMALLEST
+    normal = x * _f(8388608) if tiny else x  # 2**23
+    m = _mantissa(normal)
+    e = _exponent(normal) - (_f(23) if tiny else _ZERO)
+    z = m - _ONE
+    s = z / (_TWO + z)
+    q = s * s
+    p = _f(2 / 9) * q + _f(2 / 7)
+    p = p * q + _f(2 / 5)
+    p = p * q + _f(2 / 3)
+    # 2 s = z - s z, without its rounding
+    y = z - (s * (z - q * p) - e * _LOG2_LOW) + e * _LOG2_HIGH
+    y = y if x < _INF else x
+    return y if x > _ZERO else (-_INF if x == _ZERO else _NAN)
+
+
+@element
+def tanh(x):
+    """The hyperbolic tangent."""
+    size = _size(x)
+    n, rest = _reduced(_between(_TWO * size, _ZERO, _f(20)))
+    power = _power_of_2(n, True) * _power_of_2(n, False)
+    less = rest * power + (power - _ONE)  # exp(2 |x|) - 1
+    y = _signed(less / (less + _TWO), x)
+    return y if size > _f(1e-10) else x  # NaN too
+
+
+@element
+def sigmoid(x):
+    """1 / (1 + exp(-x))."""
+    e = exp(-_size(x))
+    return (_ONE if x >= _ZERO else e) / (_ONE + e)
+
+
+@element
+def erf(x):
+    """The error function, by the method of `kernels/erf.py`."""
+    size = _between(_size(x), _ZERO, _f(4))
+    squared = size * size
+    near = _ERF_NEAR[0]
+    for i in range(1, len(_ERF_NEAR)):
+        near = near * squared + _ERF_NEAR[i]
+    u = (size - _TWO) / (size + _TWO)
+    far = _ERF_FAR[0]
+    for i in range(1, len(_ERF_FAR)):
+        far = far * u + _ERF_FAR[i]
+    far = _signed(_ONE - far * exp(-squared), x)
+    y = near * x + x if size < _ONE else far
+    return y if x == x else x
+
+
+@element
+def gelu(x):
+    """x Φ(x), Φ the normal distribution function."""
+    return _HALF * x * (_ONE + erf(x * _ROOT_HALF))
+
+
+@element
+def gelu_slope(x):
+    """The derivative of `gelu`."""
+    density = _ROOT_1_OVER_2PI * exp(-_HALF * x * x)
+    return _HALF * (_ONE + erf(x * _ROOT_HALF)) + x * density
+
+
+@element
+def gelu_tanh(x):
+    """The approximation of `gelu` by tanh."""
+    return _HALF * x * (_ONE + tanh(_ROOT_2_OVER_PI * (x + _CUBIC * x * x * x)))
+
+
+@element
+def gelu_tanh_slope(x):
+    """The derivative of `gelu_tanh`."""
+    squared = x * x
+    t = tanh(_ROOT_2_OVER_PI * (x + _CUBIC * x * squared))
+    inner = _ROOT_2_OVER_PI * (_ONE + _f(3) * _CUBIC * squared)
+    return _HALF * (_ONE + t) + _HALF * x * (_ONE - t * t) * inner
+
+
+def warm():
+    """Nothing: these functions become part of the kernels that call them."""
