@@ -1,0 +1,180 @@
+"""The elementwise ops as expressions of one element, for loops that are made as source.
+
+In a template `{0}`, `{1}` ... are the operands, names or literals, each of the type in which the op
+computes; `{t}` is that type (`{t}(0.5)`) and `{w}` its width (`exp_{w}({0})` becomes
+`exp_32(x)`). The functions are those of `kernels/fast/elementwise.py`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+INTEGERS = tuple(map(np.dtype, (np.int8, np.int16, np.int32, np.int64, np.uint8)))
+BOOL = np.dtype(np.bool_)
+
+
+class Code(NamedTuple):
+    """How an op reads as an expression.
+
+    template: the expression.
+    kinds: NumPy's letters of the types in which it can compute: "f" floating, "i" integers, "b".
+    gives: "same" as it computes in, or "bool".
+    slow: a call of the C library for each element, which NumPy's own loops may well beat.
+    conditions: positions of operands that are taken as booleans.
+    """
+
+    template: str
+    kinds: str = "f"
+    gives: str = "same"
+    slow: bool = False
+    conditions: tuple = ()
+
+
+def _library(function):
+    return Code(f"np.{function}({{0}})", slow=True)
+
+
+def _compare(sign):
+    return Code(f"{{0}} {sign} {{1}}", "fib", gives="bool")
+
+
+def _logic(sign):
+    return Code(f"{{0}} {sign} {{1}}", "b", gives="bool", conditions=(0, 1))
+
+
+CODES = {
+    # arithmetic
+    "add": Code("{0} + {1}", "fi"),
+    "subtract": Code("{0} - {1}", "fi"),
+    "multiply": Code("{0} * {1}", "fi"),
+    "divide": Code("{0} / {1}"),
+    "negative": Code("-{0}", "fi"),
+    "identity": Code("{0}", "fib"),
+    "stop_gradient": Code("{0}", "fib"),
+    "conj": Code("{0}", "fi"),
+    "abs": Code("abs({0})", "fi"),
+    "square": Code("{0} * {0}", "fi"),
+    "reciprocal": Code("{t}(1) / {0}"),
+    "multiply_no_nan": Code("{t}(0) if {1} == {t}(0) else {0} * {1}"),
+    "divide_no_nan": Code("{t}(0) if {1} == {t}(0) else {0} / {1}"),
+    "sign": Code("{t}(1) if {0} > {t}(0) else {t}(-1) if {0} < {t}(0) else {0}", "fi"),
+    "floor": Code("np.floor({0})"),
+    "ceil": Code("np.ceil({0})"),
+    "trunc": Code("np.trunc({0})"),
+    "round": Code("np.rint({0})"),
+    # choice; a NaN on either side wins in maximum and minimum
+    "maximum": Code("maximum({0}, {1})", "fi"),
+    "minimum": Code("minimum({0}, {1})", "fi"),
+    "clip": Code("minimum(maximum({0}, {1}), {2})", "fi"),
+    "relu": Code("{t}(0) if {0} <= {t}(0) else {0}", "fi"),
+    "masked": Code("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
+    "gated": Code("{0} * {1}", "fi"),
+    "select": Code("{1} if {0} else {2}", "fib", conditions=(0,)),
+    # comparisons and logic
+    "equal": _compare("=="),
+    "not_equal": _compare("!="),
+    "less": _compare("<"),
+    "less_equal": _compare("<="),
+    "greater": _compare(">"),
+    "greater_equal": _compare(">="),
+    "logical_and": _logic("&"),
+    "logical_or": _logic("|"),
+    "logical_xor": _logic("^"),
+    "logical_not": Code("not {0}", "b", gives="bool", conditions=(0,)),
+    "bitwise_and": Code("{0} & {1}", "ib"),
+    "bitwise_or": Code("{0} | {1}", "ib"),
+    "bitwise_xor": Code("{0} ^ {1}", "ib"),
+    "is_nan": Code("{0} != {0}", gives="bool"),
+    "is_inf": Code("abs({0}) == {t}(np.inf)", gives="bool"),
+    "is_finite": Code("abs({0}) < {t}(np.inf)", gives="bool"),
+    # powers, exponentials, logarithms
+    "power": Code("{0} ** {1}", slow=True),  # but see `power`
+    "sqrt": Code("np.sqrt({0})"),
+    "rsqrt": Code("{t}(1) / np.sqrt({0})"),
+    "exp": Code("exp_{w}({0})"),
+    "expm1": Code("expm1_{w}({0})"),
+    "log": Code("log_{w}({0})"),
+    "log1p": Code("log1p_{w}({0})"),
+    "xlogy": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} * log_{w}({1})"),
+    "xlog1py": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} * log1p_{w}({1})"),
+    "xdivy": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} / {1}"),
+    # activations and losses
+    "tanh": Code("tanh_{w}({0})"),
+    "tanh_back": Code("{0} - {0} * {1} * {1}"),
+    "sigmoid": Code("sigmoid_{w}({0})"),
+    "softplus": Code("softplus_{w}({0})"),
+    "sigmoid_cross_entropy": Code(
+        "maximum({0}, {t}(0)) - {0} * {1} + log1p_{w}(exp_{w}(-abs({0})))"
+    ),
+    "erf": Code("erf_{w}({0})"),
+    # trigonometric and hyperbolic
+    **{
+        name: _library(name)
+        for name in ("sin", "cos", "tan", "sinh", "cosh")
+    },
+    **{
+        name: _library(f"arc{name[1:]}")
+        for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+    },
+    "atan2": Code("np.arctan2({0}, {1})", slow=True),
+}  # fmt: skip
+
+
+def supported(name, dtypes, attrs=None):
+    """Whether an op has a form here for operands of these dtypes (Python numbers are types)."""
+    try:
+        resolve(name, [d(1) if isinstance(d, type) else d for d in dtypes], attrs or {})
+    except KeyError:
+        return False
+    return True
+
+
+def is_slow(name, exponent=None):
+    """Whether a loop would call the C library for each element."""
+    if name == "power" and exponent is not None:
+        return _by_products(exponent) is None
+    return name in CODES and CODES[name].slow
+
+
+def resolve(name, operands, attrs):
+    """The dtype in which an op computes, that of its result, and its `Code`.
+
+    Args:
+        name: of the op.
+        operands: a NumPy dtype for each that has one, Python numbers as they are.
+        attrs: the op's attributes.
+
+    Raises:
+        KeyError: it has no form here.
+    """
+    if name == "cast":
+        return _cast(operands, np.dtype(attrs["dtype"]))
+    if attrs:
+        raise KeyError(name)
+    code = CODES[name]
+    valued = [o for i, o in enumerate(operands) if i not in code.conditions]
+    computes = np.result_type(*valued) if valued else BOOL
+    if name == "power" and len(operands) == 2 and type(operands[1]) in (int, float):
+        products = _by_products(operands[1])
+        code = code if products is None else Code(products)
+    kind = computes.kind.replace("u", "i")
+    if kind not in code.kinds or computes not in (*FLOATS, *INTEGERS, BOOL):
+        raise KeyError(name)
+    return computes, BOOL if code.gives == "bool" else computes, code
+
+
+def _cast(operands, to):
+    (of,) = operands
+    of = np.result_type(of)
+    known = (*FLOATS, *INTEGERS, BOOL)
+    if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
+        raise KeyError("cast")  # a float out of an integer's range is the machine's affair
+    return of, to, Code("{0}")
+
+
+def _by_products(exponent):
+    """A power with this exponent as products and roots, or None."""
+    products = {0.5: "np.sqrt({0})", -0.5: None, 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}",
+                4: "({0} * {0}) * ({0} * {0})", -1: "{t}(1) / {0}", 0: None}  # fmt: skip
+    return products.get(exponent)
