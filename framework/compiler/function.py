@@ -1,20 +1,21 @@
-"""`function`: TensorFlow's decorator. There is no compiler behind it yet; `explain()` says so."""
+"""`function`: TensorFlow's decorator. A call is recorded once, and runs by its plan from then on."""
 
 import functools
-import inspect
 import types
+import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
+from framework.compiler.compiled import Compiled, compiles
+from framework.compiler.signature import Signature
 from framework.core import dtypes, nest
 from framework.core.doors import tensor
-from framework.core.errors import InvalidArgumentError, SignatureError
+from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
-from framework.core.spec import TensorSpec
-from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
+from framework.kernels import tier
 
 
 def function(
@@ -22,19 +23,24 @@ def function(
     experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
     experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None,
 ):  # fmt: skip
-    """Make a Python function one that may be compiled. For now its body runs at every call.
+    """Compile a Python function of tensors: it runs once for each signature, then by a plan.
 
-    What holds already: arrays among the arguments reach the function as tensors, numbers and arrays
-    that it returns come back as tensors, and `input_signature` is checked.
+    A signature is the dtypes and shapes of tensors, the values of numbers and strings, and the
+    identities of other objects. The first call with one runs the Python body, as it is, and records
+    what it computes; later ones compute the same on their own arguments, in buffers planned ahead.
+    Variables are read and assigned, and random numbers drawn, at each call. Where Python reads a
+    tensor's value (`if loss > 1:`), a call in which it would read another records a plan of its
+    own. Python's own state (closures, attributes, globals, printing) is that of the recorded call,
+    as in TensorFlow. While a tape listens, the body runs in Python and is recorded by the tape.
 
     Args:
         func: the function; where None, a decorator is returned.
         input_signature: a sequence of (nests of) TensorSpec, one for each argument but `self`.
             Arguments are converted to these dtypes where they are no tensors yet.
-        autograph, jit_compile, reduce_retracing, experimental_implements,
-        experimental_autograph_options, experimental_attributes, experimental_relax_shapes,
-        experimental_compile, experimental_follow_type_hints: accepted, without effect as long as
-            the body runs in Python.
+        jit_compile: False runs the Python body at every call.
+        autograph, reduce_retracing, experimental_implements, experimental_autograph_options,
+        experimental_attributes, experimental_relax_shapes, experimental_compile,
+        experimental_follow_type_hints: accepted; nothing depends on them here.
 
     Raises:
         TypeError: `input_signature` is no sequence of TensorSpec, or, from a call, the arguments do
@@ -47,57 +53,93 @@ def function(
         ...     return x + x
         >>> double(tf.constant([1.0, 2.0])).numpy()
         array([2., 4.], dtype=float32)
+        >>> double(tf.constant([3.0, 4.0])).numpy()
+        array([6., 8.], dtype=float32)
         >>> print(double.explain())
-        double runs its Python body at every call: functions are not compiled yet.
-        1 call so far, with 1 signature: (float32[2]).
+        double has 1 plan; it was called 2 times.
+        (float32[2]): 1 plan.
     """
     if func is None:
-        return lambda func: Function(func, input_signature)
-    return Function(func, input_signature)
-
-
-_MOST = 100  # signatures remembered for `explain`
+        return lambda func: Function(func, input_signature, jit_compile)
+    return Function(func, input_signature, jit_compile)
 
 
 class Function:
     """A Python function decorated with `function`; a method where it is found in a class."""
 
-    def __init__(self, python_function, input_signature=None):
+    def __init__(self, python_function, input_signature=None, jit_compile=None):
         if not callable(python_function):
             raise InvalidArgumentError(
                 f"function: expected a callable, got {type(python_function).__name__}."
             )
-        self._is_method = False
         self._calls = 0
-        self._seen = {}  # signature of a call -> None, in the order of the first such call
+        self._in_python = 0
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self.input_signature = _checked_signature(input_signature)
+        self._signature = Signature(python_function, input_signature)
+        self._wanted = jit_compile is not False
+        self._compiled = Compiled(getattr(python_function, "__name__", "function"))
+        self._objects = _Objects(self._compiled)
+
+    @property
+    def input_signature(self):
+        return self._signature.specs
 
     def __set_name__(self, owner, name):
-        self._is_method = True
+        self._signature.is_method = True
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args, **kwargs):
-        if self.input_signature is not None:
-            args, kwargs = self._fitted(args, kwargs)
+        if self._signature.specs is not None:
+            args, kwargs = self._signature.fitted(args, kwargs)
         self._calls += 1
+        if not (self._wanted and compiles() and tier.tier() != "off"):
+            self._in_python += 1
+            return self._run(args, kwargs)
+        arrays = []
         key = []
-        plain = True
         for value in args:
             if type(value) is Tensor:
                 array = value.array
-                key.append((array.dtype, array.shape))
+                arrays.append(array)
+                key.append(array.dtype)
+                key.append(array.shape)
             else:
-                plain = _describe(value, key) and plain
-        for value in kwargs.values():
-            plain = _describe(value, key) and plain
-        key = tuple(key)
-        if key not in self._seen and len(self._seen) < _MOST:
-            self._seen[key] = None
-        if not plain:
+                self._describe(value, key, arrays)
+        if kwargs:
+            key.append(tuple(kwargs))
+            for value in kwargs.values():
+                self._describe(value, key, arrays)
+        return self._compiled(tuple(key), arrays, _Body(self, args, kwargs))
+
+    def _describe(self, value, key, arrays):
+        """Put what the run depends on into `key`, and the arrays among it into `arrays`."""
+        kind = type(value)
+        if kind is Tensor or kind is np.ndarray:
+            array = value.array if kind is Tensor else value
+            arrays.append(array)
+            key += array.dtype, array.shape
+        elif kind in _PLAIN:
+            key += kind, repr(value) if kind is float else value
+        elif isinstance(value, Mapping):
+            key += kind, tuple(value)
+            for each in value.values():
+                self._describe(each, key, arrays)
+        elif isinstance(value, (list, tuple)):
+            key += kind, len(value)
+            for each in value:
+                self._describe(each, key, arrays)
+        elif isinstance(value, np.generic):
+            arrays.append(np.asarray(value))
+            key += arrays[-1].dtype, ()
+        else:
+            key.append(self._objects.token(value))
+
+    def _run(self, args, kwargs):
+        """The body in Python, arrays among the arguments as tensors."""
+        if any(not (type(a) is Tensor or isinstance(a, _PLAIN)) for a in (*args, *kwargs.values())):
             args = [_without_arrays(value) for value in args]
             kwargs = {name: _without_arrays(value) for name, value in kwargs.items()}
         outer, thread.function = thread.function, self
@@ -107,86 +149,50 @@ class Function:
             thread.function = outer
         return result if type(result) is Tensor or result is None else _as_result(result)
 
-    # ---- input_signature ----
-
-    def _fitted(self, args, kwargs):
-        """The arguments as `input_signature` wants them; SignatureError where they do not fit."""
-        specs, first = self.input_signature, int(self._is_method)
-        parameters = _signature_of(self.python_function)
-        if kwargs or len(args) - first != len(specs):
-            bound = self._bound(parameters, args, kwargs)
-            args, kwargs = bound.args, bound.kwargs
-        names = list(parameters.parameters)[first:]
-        fitted = [
-            self._fit(spec, value, names[min(i, len(names) - 1)])
-            for i, (spec, value) in enumerate(zip(specs, args[first:]))
-        ]
-        return (*args[:first], *fitted, *args[first + len(specs) :]), kwargs
-
-    def _bound(self, parameters, args, kwargs):
-        try:
-            bound = parameters.bind(*args, **kwargs)
-        except TypeError as error:
-            raise SignatureError(
-                f"{self._name()}: {error}; input_signature is {self.input_signature}."
-            ) from None
-        given = len(bound.args) - self._is_method
-        if given > len(self.input_signature) or bound.kwargs:
-            raise SignatureError(
-                f"{self._name()} takes {len(self.input_signature)} arguments by its "
-                f"input_signature, got {given + len(bound.kwargs)}. Others keep their defaults."
-            )
-        bound.apply_defaults()
-        return bound
-
-    def _fit(self, spec, value, name):
-        if isinstance(spec, TensorSpec):
-            return self._fit_one(spec, value, name)
-        if isinstance(spec, Mapping):
-            if not isinstance(value, Mapping) or set(value) != set(spec):
-                raise self._misfit(spec, value, name)
-            return {key: self._fit(spec[key], value[key], f"{name}[{key!r}]") for key in value}
-        if not isinstance(value, (list, tuple)) or len(value) != len(spec):
-            raise self._misfit(spec, value, name)
-        return type(value)(
-            [self._fit(s, v, f"{name}[{i}]") for i, (s, v) in enumerate(zip(spec, value))]
-        )
-
-    def _fit_one(self, spec, value, name):
-        if not isinstance(value, (Tensor, CoreVariable, KerasTensor)):
-            try:
-                value = tensor(value, spec.dtype)
-            except (TypeError, ValueError):
-                raise self._misfit(spec, value, name) from None
-        if not spec.is_compatible_with(value):
-            raise self._misfit(spec, TensorSpec.from_tensor(value), name)
-        return tensor(value)
-
-    def _misfit(self, spec, value, name):
-        return SignatureError(
-            f"{self._name()}: the argument {name!r} is {value!r}; input_signature wants {spec!r}."
-        )
-
     # ---- what is known of it ----
 
+    @property
+    def source(self):
+        """The Python source of its plans, one function each, in the order they were recorded.
+
+        Example:
+            >>> import framework as tf
+            >>> f = tf.function(lambda x: tf.tanh(x) * 2.0)
+            >>> _ = f(tf.constant([1.0, 2.0]))
+            >>> "tanh" in f.source
+            True
+        """
+        return self._compiled.source
+
     def explain(self):
-        """How this function is executed, and what it was called with: a text."""
-        text = (
-            f"{self._name()} runs its Python body at every call: functions are not compiled yet.\n"
-        )
-        if not self._calls:
-            return text + "It has not been called."
-        most = " or more" if len(self._seen) == _MOST else ""
-        signatures = self.pretty_printed_concrete_signatures().split("\n")
-        return (
-            f"{text}{_count(self._calls, 'call')} so far, with "
-            f"{_count(len(self._seen), 'signature')}{most}: {'; '.join(signatures[:5])}"
-            f"{'; ...' if len(signatures) > 5 else ''}."
-        )
+        """Its plans, why each exists, and what runs in Python and why: a text."""
+        compiled, name = self._compiled, self._name()
+        total = sum(map(len, compiled.plans.values()))
+        lines = [
+            f"{name} has {_count(total, 'plan')}; it was called {_count(self._calls, 'time')}."
+        ]
+        if not self._wanted:
+            lines = [f"{name} runs its Python body at every call: jit_compile=False."]
+        elif tier.tier() == "off":
+            lines = [f"{name} runs its Python body at every call: compilation is off."]
+        for key, entries in compiled.plans.items():
+            reads = sorted({how for e in entries for how in e.plan.reads})
+            guards = f", one for each way through what Python reads ({', '.join(reads)})"
+            lines.append(
+                f"({_text(key)}): {_count(len(entries), 'plan')}{guards if reads else ''}."
+            )
+        lines += [f"({_text(key)}): in Python: {why}." for key, why in compiled.refused.items()]
+        if self._in_python and self._wanted:
+            lines.append(
+                f"{_count(self._in_python, 'call')} ran in Python, while a tape or another "
+                "function recorded them."
+            )
+        return "\n".join(lines)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The dtypes and shapes it was called with, a line for each combination."""
-        return "\n".join(f"({', '.join(map(_text, key))})" for key in self._seen)
+        known = [*self._compiled.plans, *self._compiled.refused]
+        return "\n".join(f"({_text(key)})" for key in known)
 
     def _name(self):
         return getattr(self, "__name__", None) or repr(self.python_function)
@@ -195,41 +201,104 @@ class Function:
         return f"<function {self._name()} of framework.function>"
 
 
-@functools.lru_cache(maxsize=256)
-def _signature_of(python_function):
-    return inspect.signature(python_function)
+class _Body:
+    """The body as a function of the tensors alone: what is recorded."""
+
+    __slots__ = ("_args", "_function", "_kwargs")
+
+    def __init__(self, function, args, kwargs):
+        self._function, self._args, self._kwargs = function, args, kwargs
+
+    def __call__(self, tensors):
+        tensors = iter(tensors)
+        args = [_replaced(a, tensors) for a in self._args]
+        kwargs = {name: _replaced(a, tensors) for name, a in self._kwargs.items()}
+        return self._function._run(args, kwargs)
+
+    @property
+    def names(self):
+        """Names for the arrays, from the function's parameters."""
+        import inspect
+
+        try:
+            parameters = list(inspect.signature(self._function.python_function).parameters)
+        except (TypeError, ValueError):
+            parameters = []
+        parameters += [f"x{i}" for i in range(len(parameters), len(self._args))]
+        found = []
+        for name, value in [*zip(parameters, self._args), *self._kwargs.items()]:
+            arrays = []
+            self._function._describe(value, [], arrays)
+            found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]
+        return found
 
 
-def _checked_signature(signature):
-    if signature is None:
-        return None
-    if not isinstance(signature, (list, tuple)):
-        raise SignatureError(
-            f"function: input_signature must be either a tuple or a list, got {type(signature)}."
-        )
-    wrong = [s for s in nest.flatten(list(signature)) if not isinstance(s, TensorSpec)]
-    if wrong:
-        raise SignatureError(
-            "function: input_signature must be a possibly nested sequence of TensorSpec objects, "
-            f"got {wrong[0]!r}."
-        )
-    return tuple(signature)
+def _replaced(value, tensors):
+    """`value` with the next of `tensors` in the place of each array in it."""
+    kind = type(value)
+    if kind is Tensor or kind is np.ndarray or isinstance(value, np.generic):
+        made = next(tensors)
+        if kind is Tensor and hasattr(value, "_keras_mask"):
+            made._keras_mask = value._keras_mask
+        return made
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        made = {key: _replaced(each, tensors) for key, each in value.items()}
+        return made if kind is dict else kind(made)
+    if isinstance(value, (list, tuple)):
+        made = [_replaced(each, tensors) for each in value]
+        if hasattr(value, "_fields"):
+            return kind(*made)
+        return kind(made) if kind in (list, tuple) else made
+    return value
+
+
+class _Objects:
+    """A token for each object that a key may name, gone with the object; its plans go with it."""
+
+    def __init__(self, compiled):
+        self._compiled, self._tokens = compiled, {}
+
+    def token(self, value):
+        try:
+            return self._tokens[id(value)][0]
+        except KeyError:
+            token = _Token(value)
+            try:
+                held = weakref.ref(value, self._gone(id(value), token))
+            except TypeError:
+                held = value
+            self._tokens[id(value)] = token, held
+            return token
+
+    def _gone(self, number, token):
+        compiled, tokens = weakref.ref(self._compiled), self._tokens
+
+        def forget(_):
+            tokens.pop(number, None)
+            found = compiled()
+            if found is not None:
+                for known in (found.plans, found.refused):
+                    for key in [key for key in known if token in key]:
+                        del known[key]
+
+        return forget
+
+
+class _Token:
+    """Stands for an object in keys."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value):
+        self.text = type(value).__name__
 
 
 # ---- arguments and results -----------------------------------------------------------------------
 
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ARRAYS = (np.ndarray, np.generic)
-
-
-def _describe(value, key):
-    """Put dtypes, shapes and types into `key`; False if there are arrays, which become tensors."""
-    if isinstance(value, (list, tuple, Mapping)):
-        return min([_describe(leaf, key) for leaf in nest.flatten(value)], default=True)
-    if isinstance(value, (*_ARRAYS, Tensor, CoreVariable, KerasTensor)):
-        key.append((value.dtype, tuple(value.shape)))
-        return not isinstance(value, _ARRAYS)
-    key.append(type(value))
-    return True
 
 
 def _without_arrays(value):
@@ -250,12 +319,21 @@ def _as_result(result):
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)
 
 
-def _text(part):
-    if isinstance(part, type):
-        return part.__name__
-    dtype, shape = part
-    return f"{dtypes.as_dtype(dtype)}{list(shape)}"
+def _text(key):
+    """A key for people: `float32[2], 3.0, Model`."""
+    parts, key = [], list(key)
+    while key:
+        part = key.pop(0)
+        if isinstance(part, np.dtype):
+            parts.append(f"{dtypes.as_dtype(part)}{list(key.pop(0))}")
+        elif isinstance(part, _Token):
+            parts.append(part.text)
+        elif part in _PLAIN:
+            parts.append(str(key.pop(0)))
+    return ", ".join(parts)
 
 
 def _count(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+

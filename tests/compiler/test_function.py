@@ -87,12 +87,23 @@ def test_what_is_no_function():
         tf.function(3)
 
 
-def test_the_body_runs_at_every_call():
+def test_the_body_runs_once_for_a_signature():
     calls = []
-    f = tf.function(lambda x: calls.append(1) or x)
+    f = tf.function(lambda x: calls.append(1) or x + 1.0)
+    for n in range(3):
+        assert values(f(tf.constant(float(n)))) == n + 1.0
+    assert len(calls) == 1
+    f(tf.zeros([2]))
+    assert len(calls) == 2
+
+
+def test_jit_compile_false_runs_the_body_at_every_call():
+    calls = []
+    f = tf.function(lambda x: calls.append(1) or x, jit_compile=False)
     for _ in range(3):
         f(tf.constant(1.0))
     assert len(calls) == 3
+    assert f.explain() == "<lambda> runs its Python body at every call: jit_compile=False."
 
 
 def test_variables_are_read_and_assigned():
@@ -250,28 +261,58 @@ def test_signatures_that_are_none(signature, named):
 
 def test_explain_tells_the_truth():
     f = tf.function(double)
-    assert f.explain() == (
-        "double runs its Python body at every call: functions are not compiled yet.\n"
-        "It has not been called."
-    )
+    assert f.explain() == "double has 0 plans; it was called 0 times."
     f(tf.ones([2, 3]))
     f(tf.zeros([2, 3]))
     f(np.ones(4, np.int64))
     f(2.0)
-    assert f.explain().endswith(
-        "4 calls so far, with 3 signatures: (float32[2, 3]); (int64[4]); (float)."
+    assert f.explain() == (
+        "double has 3 plans; it was called 4 times.\n"
+        "(float32[2, 3]): 1 plan.\n(int64[4]): 1 plan.\n(2.0): 1 plan."
     )
     assert f.pretty_printed_concrete_signatures().count("\n") == 2
 
 
-def test_the_signatures_remembered_do_not_grow_without_end():
-    f = tf.function(lambda x: x)
-    for n in range(150):
-        f(tf.zeros([n]))
-    assert "150 calls so far, with 100 signatures or more" in f.explain()
-    for n in range(50):
-        f(n)  # the value of a number is no part of it
-    assert len(f.explain()) < 400
+def test_one_plan_for_each_way_through_conditions():
+    @tf.function
+    def f(x):
+        return x * 2.0 if x > 0.0 else -x
+
+    for n in (1.0, -1.0, 3.0, -3.0):
+        assert values(f(tf.constant(n))) == (2 * n if n > 0 else -n)
+    assert f.explain() == (
+        "f has 2 plans; it was called 4 times.\n"
+        "(float32[]): 2 plans, one for each way through what Python reads (bool)."
+    )
+
+
+def test_what_cannot_be_compiled_runs_in_python_and_is_told_once(caplog):
+    seen = []
+
+    @tf.function
+    def f(x):
+        y = tf.tanh(x)
+        seen.append(y.numpy())
+        return y
+
+    for n in (1.0, 2.0):
+        f(tf.constant([n]))
+    assert np.allclose(seen, np.tanh([[1.0], [2.0]]))
+    (record,) = caplog.records
+    told = record.getMessage()
+    assert told.startswith("f runs in Python: the result of tanh leaves it as a value (numpy) at ")
+    assert "test_function.py:" in told
+    assert "in Python: the result of tanh" in f.explain()
+
+
+def test_plans_do_not_grow_without_end(caplog):
+    f = tf.function(lambda x, n: x * n)
+    for n in range(100):
+        assert values(f(tf.constant(2.0), float(n))) == 2.0 * n
+    assert "32 plans" in f.explain()
+    assert len(f.explain()) < 3000
+    (record,) = caplog.records
+    assert "called with 32 signatures" in record.getMessage()
 
 
 def test_threads():

@@ -1,0 +1,145 @@
+"""Compiled: the plans of one Python function, recorded as it is called, and why each exists."""
+
+from framework.compiler.graph import Recording
+from framework.compiler.plan import Plan
+from framework.core import nest
+from framework.core.recorders import thread
+from framework.core.tensor import Tensor
+
+_PATHS = 8  # plans for one signature: ways through Python's conditions
+_SIGNATURES = 32  # signatures that get plans
+_ATTEMPTS = 3  # runs that make variables before it is given up
+
+
+class Entry:
+    """A plan and how its arrays are handed out."""
+
+    __slots__ = ("calls", "pack", "plan")
+
+    def __init__(self, plan, pack):
+        self.plan, self.pack, self.calls = plan, pack, 0
+
+
+class Compiled:
+    """Runs a body by plans, one for each signature and path, and in Python where it must be.
+
+    Args:
+        name: of the function, for the source and for messages.
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.plans = {}  # key of a signature -> [Entry]
+        self.refused = {}  # key -> why it runs in Python
+        self._attempts = {}  # key -> runs that made variables
+        self.recorded = 0
+        self._told = False
+
+    def __call__(self, key, arrays, body):
+        """The result of `body(tensors)`, by a plan where there is one.
+
+        Args:
+            key: all that the run depends on besides the values of `arrays`.
+            arrays: NumPy arrays, never changed.
+            body: called with a tensor for each array, while it is recorded.
+        """
+        entries = self.plans.get(key)
+        if entries is not None:
+            for entry in entries:
+                found = entry.plan(arrays)
+                if found is not None:
+                    return entry.pack(found)
+            if not entries[0].plan.current():
+                del self.plans[key]
+        return self._record(key, arrays, body)
+
+    def _record(self, key, arrays, body):
+        if key in self.refused:
+            return body([Tensor(a) for a in arrays])
+        entries = self.plans.get(key, ())
+        full = len(entries) >= _PATHS or (not entries and len(self.plans) >= _SIGNATURES)
+        if full:
+            self._tell(self._why_full(entries))
+            return body([Tensor(a) for a in arrays])
+        tensors = [Tensor(a) for a in arrays]
+        with Recording(tensors) as recording:
+            result = body(tensors)
+            leaves, pack = _packing(result)
+        self.recorded += 1
+        if recording.made_variables:
+            self._attempts[key] = self._attempts.get(key, 0) + 1
+            if self._attempts[key] >= _ATTEMPTS:
+                self._refuse(key, "it makes variables at every call")
+        elif recording.refusal is not None:
+            self._refuse(key, str(recording.refusal))
+        elif leaves is None:
+            self._refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
+        else:
+            graph = recording.graph(leaves)
+            names = getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
+            entry = Entry(Plan(graph, self.name, names), pack)
+            self.plans.setdefault(key, []).append(entry)
+        return result
+
+    def _why_full(self, entries):
+        if entries:
+            return f"it took another way through its conditions in each of {_PATHS} runs"
+        return f"it was called with {_SIGNATURES} signatures; the last ones differ in their numbers"
+
+    def _refuse(self, key, reason):
+        if len(self.refused) < _SIGNATURES:
+            self.refused[key] = reason
+        self._tell(reason)
+
+    def _tell(self, reason):
+        if not self._told:
+            self._told = True
+            tell(f"{self.name} runs in Python: {reason}.")
+
+    @property
+    def source(self):
+        """The Python source of the plans, in the order in which they were recorded."""
+        entries = [e for found in self.plans.values() for e in found]
+        return "\n".join(e.plan.source for e in entries)
+
+
+def tell(sentence):
+    """Say something once, on the log `framework`."""
+    import logging
+
+    logging.getLogger("framework").warning(sentence)
+
+
+def _packing(result):
+    """The tensors in a result, and the function that puts new arrays in their places.
+
+    (None, None) where something in it is neither a tensor nor None nor a plain value.
+    """
+    if type(result) is Tensor:
+        return [result], _one
+    if result is None:
+        return [], _none
+    leaves = nest.flatten(result)
+    if not all(type(v) is Tensor or v is None or isinstance(v, (str, bytes)) for v in leaves):
+        return None, None
+    tensors = [v for v in leaves if type(v) is Tensor]
+
+    def pack(arrays):
+        found = iter(arrays)
+        new = [Tensor(next(found)) if type(v) is Tensor else v for v in leaves]
+        return nest.pack_sequence_as(result, new)
+
+    return tensors, pack
+
+
+def _one(arrays):
+    return Tensor(arrays[0])
+
+
+def _none(_arrays):
+    return None
+
+
+def compiles():
+    """Whether a call may run by a plan here: nobody listens, and nothing is symbolic."""
+    return not thread.stack and thread.symbolic is None and thread.numerics is None

@@ -1,0 +1,324 @@
+"""A graph as the source of a Python function: straight-line NumPy, with memory planned ahead."""
+
+import keyword
+import re
+
+import numpy as np
+
+from framework.compiler import lines as writing
+from framework.compiler.blocks import BLOCK, Blocks
+from framework.compiler.fusion import Group, ufunc_of
+from framework.compiler.graph import DrawStep, GuardStep
+from framework.compiler.memory import Arena, Lives
+from framework.core.buffers import exclusive
+
+MISS = None  # what a run gives when a guard does not hold
+
+
+class Program:
+    """The source of a plan, and what its names stand for.
+
+    `source` defines `make(buffers...)`, which gives `run(arguments...)`. A run returns the tuple
+    of result arrays, or `MISS`, having changed nothing then.
+    """
+
+    def __init__(self, graph, name, argument_names):
+        self.graph = graph
+        self.namespace = dict(writing.NAMES)
+        self.namespace["own"] = own
+        self.arena = Arena()
+        self.lives = Lives(graph)
+        self._names = set(self.namespace) | {"make", "run"}
+        self._known = {}  # id of a constant's array, number or variable -> name
+        self._functions = []  # sources of the groups' functions
+        self._body = []
+        self._in_buffers = set()  # ids of Values that lie in the arena
+        self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
+        self._guards_left = len(graph.guards)
+        for value, text in zip(graph.arguments, argument_names, strict=True):
+            value.name = self._unique(text)
+        for position, step in enumerate(graph.steps):
+            self._step(position, step)
+        self._finish()
+        self.source = self._text(name)
+
+    def compiled(self):
+        """The function `make`."""
+        # The text is this package's own: op names and numbers; names a user chose are sanitised.
+        exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
+        return self.namespace["make"]
+
+    # ---- names ----
+
+    def _unique(self, text):
+        text = re.sub(r"\W", "_", text).strip("_") or "value"
+        if text[0].isdigit() or keyword.iskeyword(text):
+            text = f"v_{text}"
+        name, number = text, 1
+        while name in self._names:
+            number += 1
+            name = f"{text}_{number}"
+        self._names.add(name)
+        return name
+
+    def _bound(self, key, text, value):
+        """The name of an object of the namespace."""
+        if key not in self._known:
+            name = self._known[key] = self._unique(text)
+            self.namespace[name] = value
+        return self._known[key]
+
+    def _name(self, value):
+        """The name under which a Value is found; a variable's array is fetched at its first use."""
+        if value.name is None:
+            if value.constant is not None:
+                value.name = self._bound(id(value), "c", value.constant)
+            elif value.variable is not None:
+                variable = self._variable(value.variable)
+                value.name = self._unique(f"{variable}_now")
+                self._body.append(f"{value.name} = {variable}._array")
+        return value.name
+
+    def _variable(self, variable):
+        path = getattr(variable, "path", None) or variable.name
+        short = "_".join(path.replace(":0", "").split("/")[-2:])
+        return self._bound(id(variable), short, variable)
+
+    def _number(self, number, dtype=None):
+        """A Python number as it is; for a ufunc beside floats, as a 0-d array: half the time."""
+        if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
+            array = np.asarray(number, dtype)
+            key = ("number", array.tobytes(), dtype)
+            return self._bound(key, f"n_{number:g}".replace("-", "m").replace(".", "_"), array)
+        plain = type(number) in (int, bool, float) and number - number == 0
+        if plain or number is None:
+            return repr(number)
+        return self._bound(("object", id(number)), "n", number)
+
+    # ---- steps ----
+
+    def _step(self, position, step):
+        if type(step) is GuardStep:
+            self._guard(step)
+        elif type(step) is DrawStep:
+            self._draw(step)
+        elif type(step) is Group:
+            self._group(position, step)
+        else:
+            self._op(position, step)
+        self._forget(position, step)
+
+    def _line(self, text, step=None):
+        layer = getattr(step, "layer", None)
+        self._body.append(f"{text}  # {layer.path}" if layer is not None else text)
+
+    def _guard(self, step):
+        self._guards_left -= 1
+        name = self._name(step.args[0])
+        if step.how == "bool":
+            test = f"bool({name})" if not step.expected else f"not {name}"
+        else:
+            value = self._bound(("expected", id(step)), "expected", step.expected.tobytes())
+            test = f"asarray({name}).tobytes() != {value}"
+        self._line(f"if {test}:  # Python read it by {step.how}", step)
+        self._body += [f"    {v}._array = {before}" for v, before in self._drawn.values()]
+        self._body.append("    return None")
+
+    def _draw(self, step):
+        state = getattr(step.draw.source, "state", None)
+        if self._guards_left and state is not None and id(state) not in self._drawn:
+            variable = self._variable(state)
+            before = self._unique("before")
+            self._body.append(f"{before} = {variable}._array")
+            self._drawn[id(state)] = variable, before
+        (output,) = step.outputs
+        output.name = self._unique(step.draw.distribution)
+        draw = self._bound(id(step.draw), "draw", step.draw)
+        self._line(f"{output.name} = {draw}()", step)
+
+    def _op(self, position, step):
+        ufunc = ufunc_of(step.op)
+        writer = None if ufunc is not None else writing.into(step)
+        plain = step.op.plain and step.outputs[0].shape != ()
+        if plain and ufunc is not None and not step.attrs:
+            dtype = self._float_beside(step)
+            operands = [self._operand(a, dtype) for a in step.args]
+            call = self._bound(id(ufunc), step.op.name, ufunc)
+            (output,) = step.outputs
+            out = self._destination(position, step, output)
+            output.name = self._unique(step.op.name)
+            after = f", {out})" if out else ")"
+            self._line(f"{output.name} = {call}({', '.join(operands)}{after}", step)
+        elif plain and writer is not None:
+            self._written(position, step)
+        else:
+            self._call(step)
+
+    def _float_beside(self, step):
+        """The dtype in which a number beside floats counts."""
+        dtypes = {v.dtype for v in step.values}
+        return dtypes.pop() if len(dtypes) == 1 else None
+
+    def _operand(self, arg, dtype=None):
+        if hasattr(arg, "constant"):
+            return self._name(arg)
+        return self._number(arg, dtype)
+
+    def _written(self, position, step):
+        operands = [self._operand(a) for a in step.args]
+        (output,) = step.outputs
+        out = self._destination(position, step, output) or self._empty(output)
+        output.name = self._unique(step.op.name)
+        self._body.append(f"{output.name} = {out}")
+        number = lambda n: self._number(n, output.dtype)
+        for text in writing.INTO[step.op.name](step, operands, output.name, number):
+            self._line(text, step)
+
+    def _empty(self, value):
+        dtype = self._bound(("dtype", value.dtype), value.dtype.name, value.dtype)
+        empty = self._bound("empty", "empty", np.empty)
+        return f"{empty}({value.shape}, {dtype})"
+
+    def _call(self, step):
+        forward = getattr(step.op.forward, "ufunc", step.op.forward)
+        call = self._bound(id(step.op), step.op.name, forward)
+        operands = [self._operand(a) for a in step.args]
+        operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
+        for value in step.made:
+            value.name = self._unique(step.op.name)
+        outputs = ", ".join(v.name for v in step.outputs)
+        if step.op.outputs != 1:
+            outputs = f"({outputs},)"
+        if step.op.saves:
+            saved = ", ".join(v.name for v in step.saved)
+            outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
+        self._line(f"{outputs} = {call}({', '.join(operands)})", step)
+        for value in step.outputs:
+            if not value.shape:  # ufuncs give NumPy's numbers
+                self._body.append(f"{value.name} = asarray({value.name})")
+
+    def _attribute(self, value):
+        if _is_literal(value):
+            return repr(value)
+        return self._bound(("attribute", id(value)), "attribute", value)
+
+    def _group(self, position, group):
+        blocks = Blocks(self._unique("group"), group, self._bound)
+        names = [self._name(v) for v in group.inputs]
+        outs = []
+        for value in group.outputs:
+            out = self._destination(position, group, value) or self._empty(value)
+            value.name = self._unique(value.step.op.name)
+            self._body.append(f"{value.name} = {out}")
+            outs.append(value.name)
+        scratch = []
+        for place, dtype in enumerate(blocks.scratch):
+            block = _Block(dtype)
+            scratch.append(self.arena.take(("scratch", position, place), block))
+        for place in range(len(scratch)):
+            self.arena.release(("scratch", position, place))
+        self._functions.append(blocks.source)
+        self._line(f"{blocks.name}({', '.join([*names, *outs, *scratch])})", group)
+
+    # ---- memory ----
+
+    def _destination(self, position, step, value):
+        """Where a value is written: its variable's own array, a block of the arena; None: new."""
+        root = self.lives.root(value)
+        if root in self.lives.escaped:
+            return self._own(position, step, value)
+        if value.dtype.kind not in "fiub" or not value.nbytes:
+            return None
+        if type(step) is not Group and _may_overwrite(step):
+            for other in step.values:  # a ufunc may write where it reads, place by place
+                at = self.lives.root(other)
+                if self.lives.last[at] == position and _alike(value, other):
+                    self.arena.release(at)
+        self._in_buffers.add(id(value))
+        return self.arena.take(root, value)
+
+    def _own(self, position, step, value):
+        """The array of the variable that is assigned the value, if nobody else can see it."""
+        targets = [v for v, held in self.graph.assigned if held is value]
+        held_elsewhere = any(v is value for v in self.graph.results)
+        if len(targets) != 1 or held_elsewhere or self._guards_left:
+            return None
+        (variable,) = targets
+        old = [v for v in step.values if v.variable is variable]
+        if not old or not _alike(old[0], value) or not _may_overwrite(step):
+            return None
+        (old,) = old
+        root = self.lives.root(old)
+        if root in self.lives.escaped or self.lives.last[root] > position:
+            return None
+        self._name(old)
+        return f"own({self._variable(variable)})"
+
+    def _forget(self, position, step):
+        """Give blocks back and let go of arrays that no later step reads."""
+        gone = []
+        for value in {id(v): v for v in (*step.values, *step.made)}.values():
+            root = self.lives.root(value)
+            if self.lives.last[root] == position and root not in self.lives.escaped:
+                self.arena.release(root)
+            unused = self.lives.read_last.get(id(value), position) <= position
+            temporary = value.argument is None and value.constant is None and value.shape
+            if unused and temporary and id(value) not in self._in_buffers and value.name:
+                gone.append(value.name)
+        if gone:
+            self._body.append(f"del {', '.join(gone)}")
+
+    # ---- the end ----
+
+    def _finish(self):
+        for variable, value in self.graph.assigned:
+            name = self._name(value)
+            array = name if value.shape else f"asarray({name})"
+            self._body.append(f"{self._variable(variable)}._array = {array}")
+        results = "".join(f"{self._name(v)}, " for v in self.graph.results)
+        self._body.append(f"return ({results})")
+
+    def _text(self, name):
+        buffers = ", ".join(self.arena.views.values())
+        arguments = ", ".join(v.name for v in self.graph.arguments)
+        self.name = self._unique(name)
+        parts = [
+            *self._functions,
+            f"def make({buffers}):",
+            f"    def {self.name}({arguments}):",
+            *(f"        {line}" for line in self._body),
+            f"    return {self.name}",
+            "",
+        ]
+        return "\n".join(parts)
+
+
+class _Block:
+    """A block of scratch, as the arena wants it."""
+
+    def __init__(self, dtype):
+        self.shape, self.dtype = (BLOCK,), dtype
+        self.nbytes = BLOCK * dtype.itemsize
+
+
+def _may_overwrite(step):
+    """Whether a step may write its output over an input of the same shape."""
+    return type(step) is Group or step.op.name not in writing.LATE_READERS
+
+
+def _alike(a, b):
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def _is_literal(value):
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_literal, value))
+    return value is None or type(value) in (bool, int, str)
+
+
+def own(variable):
+    """The variable's array if only it and the run that calls this can see it, else a new one."""
+    array = variable._array
+    if exclusive(array, holders=3) and array.flags.c_contiguous:  # the run has a name for it too
+        return array
+    return np.empty(array.shape, array.dtype)

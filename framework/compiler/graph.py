@@ -1,0 +1,275 @@
+"""The graph of one run: values, and the steps that make them, in order."""
+
+import math
+import sys
+
+import numpy as np
+
+from framework.core import random
+from framework.core.errors import FrameworkError
+from framework.core.recorders import Recorder, serials, thread
+from framework.core.tensor import Tensor
+
+
+class Value:
+    """An array of the run: an argument, a constant, what a variable holds, or a step's output."""
+
+    __slots__ = ("argument", "constant", "dtype", "name", "shape", "step", "variable")
+
+    def __init__(self, array, *, argument=None, constant=None, variable=None):
+        self.shape, self.dtype = array.shape, array.dtype
+        self.argument = argument  # the place among the arguments
+        self.constant = constant  # the array itself
+        self.variable = variable  # the variable that held it when the run began
+        self.step = None
+        self.name = None
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+    def __repr__(self):
+        return f"<{self.name or 'value'}: {self.dtype}{list(self.shape)}>"
+
+
+class OpStep:
+    """`op(*args, **attrs)`; the arguments are Values, numbers and arrays."""
+
+    __slots__ = ("args", "attrs", "layer", "op", "outputs", "saved")
+
+    def __init__(self, op, args, attrs, outputs, saved, layer):
+        self.op, self.args, self.attrs, self.layer = op, args, attrs, layer
+        self.outputs, self.saved = outputs, saved
+
+    @property
+    def made(self):
+        return (*self.outputs, *self.saved)
+
+    @property
+    def values(self):
+        """The Values among the arguments."""
+        return [a for a in self.args if type(a) is Value]
+
+
+class DrawStep:
+    """A random draw."""
+
+    __slots__ = ("draw", "layer", "outputs")
+    args = saved = values = ()
+
+    def __init__(self, draw, output, layer):
+        self.draw, self.outputs, self.layer = draw, (output,), layer
+
+    @property
+    def made(self):
+        return self.outputs
+
+
+class GuardStep:
+    """Python read a value: the graph holds for runs in which it reads the same."""
+
+    __slots__ = ("args", "expected", "how", "layer")
+    made = outputs = saved = ()
+
+    def __init__(self, value, how, expected, layer):
+        self.args, self.how, self.expected, self.layer = (value,), how, expected, layer
+
+    @property
+    def values(self):
+        return self.args
+
+
+class Graph:
+    """The steps of a run, what it returned, and what variables hold after it.
+
+    Args:
+        arguments: the Values of the arguments, in order.
+        steps: OpStep, DrawStep and GuardStep, in order.
+        assigned: pairs (variable, Value).
+        results: the Values returned.
+    """
+
+    def __init__(self, arguments, steps, assigned, results):
+        self.arguments, self.steps = arguments, steps
+        self.assigned, self.results = assigned, results
+
+    @property
+    def ends(self):
+        """The Values needed after the run."""
+        return [*self.results, *(value for _, value in self.assigned)]
+
+    @property
+    def guards(self):
+        return [s for s in self.steps if type(s) is GuardStep]
+
+    @property
+    def draws(self):
+        return [s for s in self.steps if type(s) is DrawStep]
+
+    def uses(self):
+        """How often each Value is read, by id: by steps, as a result, by an assignment."""
+        counts = {}
+        for value in [v for s in self.steps for v in s.values] + self.ends:
+            counts[id(value)] = counts.get(id(value), 0) + 1
+        return counts
+
+
+_EXACT = ("float", "item", "int", "index", "bool", "complex", "format")
+
+
+class Recording(Recorder):
+    """Listens to one run and makes its Graph.
+
+    Tensors are known by their serials, so that none is kept alive; one that no event gave is a
+    constant. `refusal` is why the run cannot be repeated from its graph, None where it can be.
+    """
+
+    replays = True
+
+    def __init__(self, arguments):
+        self.began = next(serials)
+        self.refusal = None
+        self.made_variables = False
+        self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
+        self._read = {}  # variable's serial -> the Value it held at first
+        self._constants = {}  # id of an array -> Value; the Value keeps the array alive
+        self.arguments = []
+        for place, tensor in enumerate(arguments):
+            self.arguments.append(self._new(tensor, argument=place))
+
+    def __enter__(self):
+        self._outer, thread.stack = thread.stack, (self,)  # it alone listens
+        return self
+
+    def __exit__(self, *_):
+        thread.stack = self._outer
+
+    def graph(self, results):
+        """The graph, given the tensors that the run returned."""
+        results = [self._value(t) for t in results]
+        return Graph(self.arguments, self.steps, list(self.assigned.values()), results)
+
+    # ---- values ----
+
+    def _new(self, tensor, **kind):
+        if tensor.serial is None:
+            tensor.serial = next(serials)
+        value = self._values[tensor.serial] = Value(tensor.array, **kind)
+        return value
+
+    def _value(self, tensor):
+        value = self._values.get(tensor.serial)
+        return self._constant(tensor.array) if value is None else value
+
+    def _constant(self, array):
+        value = self._constants.get(id(array))
+        if value is None:
+            value = self._constants[id(array)] = Value(array, constant=array)
+        return value
+
+    def _operand(self, arg):
+        if type(arg) is Tensor:
+            return self._value(arg)
+        return self._constant(arg) if type(arg) is np.ndarray else arg
+
+    # ---- the five events ----
+
+    def op(self, op, args, attrs, outputs, saved):
+        args = [self._operand(a) for a in args]
+        made = tuple([self._new(t) for t in outputs])
+        kept = tuple([self._new(t) for t in saved or ()])
+        step = OpStep(op, args, attrs, made, kept, self._layer)
+        for value in step.made:
+            value.step = step
+        self.steps.append(step)
+
+    def variable_read(self, variable, tensor):
+        self._check_age(variable)
+        if variable.serial in self.assigned:
+            value = self.assigned[variable.serial][1]
+        elif variable.serial in self._read:
+            value = self._read[variable.serial]
+        else:
+            value = self._read[variable.serial] = self._new(tensor, variable=variable)
+        if tensor.serial is None:
+            tensor.serial = next(serials)
+        self._values[tensor.serial] = value
+
+    def variable_assigned(self, variable, value):
+        self._check_age(variable)
+        self.assigned[variable.serial] = variable, self._value(value)
+
+    def _check_age(self, variable):
+        if variable.serial > self.began:
+            self.made_variables = True
+
+    def random_draw(self, draw, tensor):
+        state = getattr(draw.source, "state", None)
+        if state is not None:
+            self._check_age(state)
+        step = DrawStep(draw, self._new(tensor), self._layer)
+        step.outputs[0].step = step
+        self.steps.append(step)
+
+    def value_read(self, tensor, how):
+        value = self._values.get(tensor.serial)
+        if value is None:
+            return
+        if how in _EXACT and value.size == 1:
+            array = tensor.array.reshape(())
+            expected = bool(array) if how == "bool" else array.copy()
+            self.steps.append(GuardStep(value, how, expected, self._layer))
+        elif self.refusal is None:
+            self.refusal = _Refusal(how, value, self._layer)
+
+    def layer_call(self, layer):
+        self._layer = layer
+
+
+class _Refusal:
+    """Why a run cannot be repeated: a text with the line of the user's code."""
+
+    def __init__(self, how, value, layer):
+        self.how = how
+        step = value.step
+        self.made_by = None if step is None or type(step) is not OpStep else step.op.name
+        self.layer = None if layer is None else layer.path
+        self.line = user_line()
+
+    def __str__(self):
+        what = "a tensor" if self.made_by is None else f"the result of {self.made_by}"
+        layer = f" in layer {self.layer}" if self.layer else ""
+        return f"{what}{layer} leaves it as a value ({self.how}) at {self.line}"
+
+
+def user_line():
+    """`file:line` of the innermost frame outside the package."""
+    package = __name__.partition(".")[0] + "."
+    frame = sys._getframe(1)
+    while frame is not None and (
+        frame.f_globals.get("__name__", "").startswith((package, "numpy"))
+    ):
+        frame = frame.f_back
+    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def generators(graph):
+    """The sources of the graph's draws that follow from `set_seed`: a new seed ends the graph."""
+    followed = {id(g): g for g in [random._Global.generator, *random.seeded_generators()]}
+    return [g for g in {id(s.draw.source): s.draw.source for s in graph.draws}.values()
+            if id(g) in followed]  # fmt: skip
+
+
+def check(graph):
+    """FrameworkError where a step reads what no step before it made: a mistake of a pass."""
+    known = {id(v) for v in graph.arguments}
+    for step in graph.steps:
+        for value in step.values:
+            outside = value.constant is not None or value.variable is not None
+            if not outside and id(value) not in known:
+                raise FrameworkError(f"{step} reads {value} before it is made.")
+        known.update(id(v) for v in step.made)

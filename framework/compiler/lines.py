@@ -1,0 +1,106 @@
+"""How a step is written: NumPy calls that write into an array given to them, where there are such.
+
+A ufunc writes into `out`. `INTO` holds what other forwards can do the same: each entry is given the
+step, the names of its operands and of `out`, and `number(n)`, which gives the name of a number in
+the step's dtype; it gives the lines, or None where this step is not like that.
+"""
+
+import math
+
+import numpy as np
+
+from framework.compiler.fusion import ufunc_of
+
+
+def into(step):
+    """The writer of a step that is not a ufunc but can write into an array; None otherwise."""
+    writer = INTO.get(step.op.name)
+    if writer is None or writer(step, ["a"] * len(step.args), "out", str) is None:
+        return None
+    return writer
+
+
+def _is_float(step):
+    return all(v.dtype.kind == "f" and v.dtype.itemsize > 2 for v in (*step.values, *step.made))
+
+
+def _relu(step, operands, out, number):
+    if _is_float(step):
+        return [f"maximum({operands[0]}, {number(0)}, {out})"]
+    return None
+
+
+def _sigmoid(step, operands, out, number):
+    if not _is_float(step):
+        return None
+    one = number(1)
+    return [
+        f"negative({operands[0]}, {out})", f"exp({out}, {out})", f"add({out}, {one}, {out})",
+        f"divide({one}, {out}, {out})",
+    ]  # fmt: skip
+
+
+def _rsqrt(step, operands, out, number):
+    return [f"sqrt({operands[0]}, {out})", f"reciprocal({out}, {out})"] if _is_float(step) else None
+
+
+def _tanh_back(step, operands, out, number):
+    if not _is_float(step):
+        return None
+    g, y = operands  # g - g y y
+    return [f"multiply({g}, {y}, {out})", f"multiply({out}, {y}, {out})",
+            f"subtract({g}, {out}, {out})"]  # fmt: skip
+
+
+def _sum_to(step, operands, out, number):
+    """Leading axes added up."""
+    (x,), (y,) = step.values, step.made
+    lead = len(x.shape) - len(y.shape)
+    if not _is_float(step) or not y.shape or x.shape[lead:] != y.shape:
+        return None
+    axis = 0 if lead == 1 else tuple(range(lead))
+    return [f"add_reduce({operands[0]}, {axis}, None, {out})"]
+
+
+def _reduce_sum(step, operands, out, number):
+    if not _is_float(step) or not step.made[0].shape or not step.values[0].size:
+        return None
+    axis, keepdims = step.attrs["axis"], step.attrs["keepdims"]
+    return [f"add_reduce({operands[0]}, {axis}, None, {out}, {keepdims})"]
+
+
+def _reduce_mean(step, operands, out, number):
+    lines = _reduce_sum(step, operands, out, number)
+    if lines is None:
+        return None
+    count = math.prod(step.values[0].shape[i] for i in step.attrs["axis"])
+    return [*lines, f"divide({out}, {count}, {out})"]
+
+
+def _matmul(step, operands, out, number):
+    """Of two matrices: BLAS reads either of them transposed as it is."""
+    a, b = step.values if len(step.values) == 2 else (None, None)
+    if a is None or len(a.shape) != 2 or len(b.shape) != 2 or not _is_float(step):
+        return None
+    if not (a.dtype == b.dtype and a.size and b.size):
+        return None
+    first, second = operands
+    first += ".T" if step.attrs.get("transpose_a") else ""
+    second += ".T" if step.attrs.get("transpose_b") else ""
+    return [f"dot({first}, {second}, {out})"]
+
+
+INTO = {
+    "relu": _relu, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "tanh_back": _tanh_back,
+    "sum_to": _sum_to, "reduce_sum": _reduce_sum, "reduce_mean": _reduce_mean, "matmul": _matmul,
+}  # fmt: skip
+
+# Writers that read an operand after they have begun to write.
+LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul"))
+
+NAMES = {
+    "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
+    "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
+    "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
+    "asarray": np.asarray,
+}  # fmt: skip

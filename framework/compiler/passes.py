@@ -1,0 +1,133 @@
+"""Passes over a graph: constants, common subexpressions, what changes nothing, dead code."""
+
+import numpy as np
+
+from framework.compiler.graph import DrawStep, Graph, GuardStep, OpStep, Value
+
+_FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
+
+
+def optimized(graph):
+    """The graph after all passes."""
+    return without_dead(simplified(graph))
+
+
+def simplified(graph):
+    """One walk: fold constants, share equal subexpressions, leave out what changes nothing."""
+    standing, known, steps = {}, {}, []  # id of a Value -> the one in its place; key -> outputs
+
+    def resolved(value):
+        return standing.get(id(value), value)
+
+    keep = []  # replaced Values stay alive, so that no id is used twice
+    for step in graph.steps:
+        if type(step) is GuardStep:
+            value = resolved(step.args[0])
+            if value.constant is None:
+                steps.append(GuardStep(value, step.how, step.expected, step.layer))
+            continue
+        if type(step) is DrawStep:
+            steps.append(step)
+            continue
+        args = [resolved(a) if type(a) is Value else a for a in step.args]
+        found = _unchanged(step, args)
+        if found is None:
+            found = _folded(step, args)
+        key = None
+        if found is None:
+            key = _key(step, args)
+            found = known.get(key) if key is not None else None
+        if found is not None:
+            keep.append(step)
+            standing.update((id(old), new) for old, new in zip(step.made, found, strict=True))
+            continue
+        new = OpStep(step.op, args, step.attrs, step.outputs, step.saved, step.layer)
+        for value in new.made:
+            value.step = new
+        steps.append(new)
+        if key is not None:
+            known[key] = new.made
+    assigned = [(variable, resolved(v)) for variable, v in graph.assigned]
+    return Graph(graph.arguments, steps, assigned, [resolved(v) for v in graph.results])
+
+
+def _unchanged(step, args):
+    """(the argument,) that the step gives back as it is, else None."""
+    op = step.op.name
+    if not args or type(args[0]) is not Value or len(step.made) != 1:
+        return None
+    (x, *rest), (y,) = args, step.made
+    alike = x.shape == y.shape and x.dtype == y.dtype
+    if not alike:
+        return None
+    if op in _SAME_WHERE_ALIKE or (op in _SAME_WITH_ONE and _is_one(rest[0])):
+        return (x,)
+    return None
+
+
+_SAME_WHERE_ALIKE = frozenset(
+    ("identity", "stop_gradient", "cast", "reshape", "broadcast_to", "sum_to")
+)
+_SAME_WITH_ONE = frozenset(("multiply", "divide"))
+
+
+def _is_one(arg):
+    if type(arg) is Value:
+        constant = arg.constant
+        return constant is not None and constant.size == 1 and bool((constant == 1).all())
+    return arg == 1
+
+
+def _folded(step, args):
+    """The outputs computed now, where all that they depend on is constant."""
+    if any(type(a) is Value and a.constant is None for a in args):
+        return None
+    if sum(v.size for v in step.made) > _FOLDED or not any(type(a) is Value for a in args):
+        return None
+    arrays = [a.constant if type(a) is Value else a for a in args]
+    with np.errstate(all="ignore"):
+        found = step.op.forward(*arrays, **step.attrs)
+    found, saved = found if step.op.saves else (found, ())
+    found = (found,) if step.op.outputs == 1 else found
+    arrays = [np.asarray(a) for a in (*found, *saved)]
+    return [Value(a, constant=a) for a in arrays]
+
+
+def _key(step, args):
+    """What two steps that compute the same have in common; None where that cannot be told."""
+    try:
+        attrs = tuple([(name, _hashable(value)) for name, value in step.attrs.items()])
+    except TypeError:
+        return None
+    return step.op.name, id(step.op), tuple([_identity(a) for a in args]), attrs
+
+
+def _identity(arg):
+    if type(arg) is Value:
+        if arg.constant is not None and arg.constant.size == 1:
+            return arg.dtype.str, arg.shape, arg.constant.tobytes()
+        return id(arg)
+    return type(arg), repr(arg)
+
+
+def _hashable(value):
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple([_hashable(v) for v in value])
+    if isinstance(value, slice):
+        return slice, value.start, value.stop, value.step
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    hash(value)
+    return type(value), repr(value) if type(value) is float else value
+
+
+def without_dead(graph):
+    """Without the steps whose outputs nobody needs. Draws stay: they move their generators on."""
+    needed = {id(v) for v in graph.ends}
+    steps = []
+    for step in reversed(graph.steps):
+        if type(step) is OpStep and not any(id(v) in needed for v in step.made):
+            continue
+        needed.update(id(v) for v in step.values)
+        steps.append(step)
+    return Graph(graph.arguments, steps[::-1], graph.assigned, graph.results)
