@@ -3,13 +3,19 @@
 Handing a part over takes 20 to 70 µs: it pays for kernels of 200 µs and more.
 """
 
+import contextlib
 import contextvars
 import os
 import threading
 from collections import deque
+from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
-_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+from framework.core.errors import InvalidArgumentError
+
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_NO_LIMIT = 1 << 30
+_OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
 _jobs = SimpleQueue()
@@ -21,24 +27,65 @@ _here = threading.local()  # .busy: this thread is running a part
 def count():
     """How many threads a kernel may use, this one among them.
 
-    The CPUs this process may run on, and no more than OMP_NUM_THREADS and OPENBLAS_NUM_THREADS say.
+    The CPUs that this process may run on, no more than its control group's quota (what limits a
+    container), OMP_NUM_THREADS and OPENBLAS_NUM_THREADS say; or what `set_count` was given.
     """
     global _count
     if _count is None:
-        _count = _allowed()
+        _count = min(_cpus(), _quota(), *map(_of_environment, VARIABLES))
     return _count
 
 
-def _allowed():
+def set_count(number=None):
+    """Use so many threads from now on; None goes back to what the machine allows."""
+    global _count
+    if number is not None and (type(number) is not int or number < 1):
+        raise InvalidArgumentError(f"number of threads must be an int >= 1, got {number!r}.")
+    _count = number
+
+
+def _cpus():
     try:
-        number = len(os.sched_getaffinity(0))
+        return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
-        number = os.cpu_count() or 1
-    for name in _VARIABLES:
-        text = os.environ.get(name, "").split(",")[0].strip()
-        if text.isdecimal() and int(text):
-            number = min(number, int(text))
-    return number
+        return os.cpu_count() or 1
+
+
+def _of_environment(name):
+    text = os.environ.get(name, "").split(",")[0].strip()  # OpenMP has one number per level
+    return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
+
+
+def _quota(root=Path("/sys/fs/cgroup")):
+    """CPUs' worth of time that the control groups of this process allow, of version 2 or 1."""
+    least = _NO_LIMIT
+    for file in _group_files(root):
+        with contextlib.suppress(OSError, ValueError):
+            if file.name == "cpu.max":
+                quota, period = file.read_text().split()
+            else:
+                quota, period = file.read_text(), (file.parent / "cpu.cfs_period_us").read_text()
+            if int(quota) > 0:  # "max", or -1, is no limit
+                least = min(least, max(1, int(quota) // int(period)))
+    return least
+
+
+def _group_files(root):
+    """Where the quotas stand: of this process's group and of those it is in."""
+    lines = []
+    with contextlib.suppress(OSError):
+        lines = _OWN_GROUPS.read_text().splitlines()
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            folder, name = root, "cpu.max"
+        elif "cpu" in controllers.split(","):
+            folder, name = root / "cpu", "cpu.cfs_quota_us"
+        else:
+            continue
+        parts = PurePosixPath(path.lstrip("/")).parts
+        # in a container the path may be the host's: the root is its own group then
+        yield from (folder.joinpath(*parts[:n], name) for n in range(len(parts) + 1))
 
 
 def run(function, parts):

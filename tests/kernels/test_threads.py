@@ -1,6 +1,8 @@
 """The pool of kernel threads."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -96,12 +98,68 @@ def test_a_forked_child_has_a_pool_of_its_own():
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"])
-@pytest.mark.parametrize(("text", "most"), [("1", 1), ("", 99), ("0", 99), ("1,2", 1), ("x", 99)])
-def test_count_is_what_the_environment_allows(monkeypatch, name, text, most):
-    for other in threads._VARIABLES:
-        monkeypatch.delenv(other, raising=False)
+@pytest.fixture
+def four_cpus(monkeypatch):
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads, "_cpus", lambda: 4)
+    monkeypatch.setattr(threads, "_quota", lambda: 99)
+    threads.set_count()
+
+
+@pytest.mark.parametrize("name", threads.VARIABLES)
+@pytest.mark.parametrize(
+    ("text", "number"), [("1", 1), ("3", 3), ("8", 4), ("", 4), ("0", 4), ("2,1", 2), ("x", 4)]
+)
+def test_count_is_what_the_environment_allows(four_cpus, monkeypatch, name, text, number):
     monkeypatch.setenv(name, text)
-    monkeypatch.setattr(threads, "_count", None)
-    assert threads.count() == min(most, threads._allowed())
-    assert threads.count() >= 1
+    assert threads.count() == number
+
+
+def test_count_is_the_cpus_of_this_process(four_cpus):
+    assert threads.count() == 4
+    threads.set_count(7)
+    assert threads.count() == 7
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])
+def test_a_wrong_count(number):
+    with pytest.raises(ValueError, match="number of threads must be an int >= 1, got"):
+        threads.set_count(number)
+
+
+QUOTAS = [
+    # lines of /proc/self/cgroup, files, CPUs
+    ("0::/", {"cpu.max": "150000 100000"}, 1),
+    ("0::/", {"cpu.max": "max 100000"}, threads._NO_LIMIT),
+    ("0::/", {}, threads._NO_LIMIT),
+    ("0::/", {"cpu.max": "50000 100000"}, 1),
+    ("0::/a/b", {"a/cpu.max": "300000 100000", "a/b/cpu.max": "max 100000"}, 3),
+    ("0::/host/only", {"cpu.max": "200000 100000"}, 2),
+    (
+        "5:cpu,cpuacct:/c\n1:name=x:/",
+        {"cpu/c/cpu.cfs_quota_us": "250000", "cpu/c/cpu.cfs_period_us": "100000"},
+        2,
+    ),
+    ("5:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 1 << 30),
+]
+
+
+@pytest.mark.parametrize(("own", "files", "number"), QUOTAS)
+def test_quotas_of_control_groups(monkeypatch, tmp_path, own, files, number):
+    (tmp_path / "own").write_text(own)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(threads, "_OWN_GROUPS", tmp_path / "own")
+    assert threads._quota(tmp_path) == number
+
+
+def test_threads_die_with_the_program():
+    """No thread at import; those of the pool keep no program alive."""
+    program = (
+        "import threading; from framework.kernels import threads;"
+        "assert threading.active_count() == 1; threads.set_count(3);"
+        "threads.run(lambda part: None, range(9)); assert threading.active_count() == 3"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -1,0 +1,85 @@
+"""The OpenBLAS that NumPy brought along: its CPU core, and how many threads it uses.
+
+Asked through ctypes. NumPy with another BLAS (Accelerate, MKL, a system's) has none of these
+functions: then `core` is None, `threads` 0, and nothing is set.
+"""
+
+import contextlib
+import ctypes
+import functools
+from pathlib import Path
+
+import numpy as np
+
+# NumPy's wheels name the functions so; older wheels and systems' libraries do the others
+_NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
+
+
+@functools.cache
+def _function(name, result):
+    """OpenBLAS's function of that name, or None."""
+    for library in _libraries():
+        for pattern in _NAMES:
+            function = getattr(library, pattern.format(name), None)
+            if function is not None:
+                function.restype = result
+                return function
+    return None
+
+
+@functools.cache
+def _libraries():
+    """The library NumPy's extension module is linked to, by itself and by its file."""
+    package = Path(np.__file__).parent
+    folders = package.parent / "numpy.libs", package / ".libs", package / ".dylibs"
+    bundled = [file for folder in folders for file in folder.glob("*openblas*")]
+    found = []
+    for file in (np._core._multiarray_umath.__file__, *map(str, bundled)):
+        with contextlib.suppress(OSError, TypeError):
+            found.append(ctypes.CDLL(file))
+    return found
+
+
+def core():
+    """The kind of CPU that OpenBLAS computes for, such as "SkylakeX"; None without OpenBLAS."""
+    function = _function("get_corename", ctypes.c_char_p)
+    return function().decode() if function else None
+
+
+def version():
+    """OpenBLAS's own description of itself; None without it."""
+    function = _function("get_config", ctypes.c_char_p)
+    return function().decode() if function else None
+
+
+def threads():
+    """How many threads OpenBLAS may use; 0 without it."""
+    function = _function("get_num_threads", ctypes.c_int)
+    return function() if function else 0
+
+
+def set_threads(number):
+    """Let OpenBLAS use so many threads from now on."""
+    function = _function("set_num_threads", None)
+    if function:
+        function(ctypes.c_int(number))
+
+
+@contextlib.contextmanager
+def limited(number):
+    """OpenBLAS uses `number` threads inside, and as many as before after it.
+
+    Example:
+        >>> with limited(1):
+        ...     threads() in (0, 1)
+        True
+    """
+    before = threads()
+    if before in (0, number):
+        yield
+        return
+    set_threads(number)
+    try:
+        yield
+    finally:
+        set_threads(before)

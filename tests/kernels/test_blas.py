@@ -1,0 +1,38 @@
+"""NumPy's OpenBLAS, where it has one."""
+
+import numpy as np
+import pytest
+
+from framework.kernels import blas
+
+needs_openblas = pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+
+
+def test_it_is_found_where_numpy_says_so():
+    configured = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
+    assert ("openblas" in configured.lower()) == (blas.core() is not None)
+
+
+@needs_openblas
+def test_threads_are_set_and_put_back():
+    before = blas.threads()
+    for number in (1, 2, 1):
+        with blas.limited(number):
+            assert blas.threads() == number
+        assert blas.threads() == before
+    with pytest.raises(KeyError), blas.limited(before + 1):
+        raise KeyError
+    assert blas.threads() == before
+
+
+@needs_openblas
+def test_its_version_names_its_core():
+    assert "OpenBLAS" in blas.version()
+    assert blas.core() in blas.version()
+
+
+def test_another_blas_is_left_alone(monkeypatch):
+    monkeypatch.setattr(blas, "_function", lambda name, result: None)
+    assert (blas.core(), blas.version(), blas.threads()) == (None, None, 0)
+    with blas.limited(1):
+        blas.set_threads(1)
