@@ -51,14 +51,12 @@ class LoopFile:
         """The function, compiled or loaded.
 
         Args:
-            library: `kernels.fast.elementwise`, the names that the text uses.
+            library: `kernels.fast.elementwise`.
             signature: of its parameters, as `library.compiled` takes it.
         """
         text, cached = self.text(), self._write()
         name = str(self.path) if cached else "<loop>"
-        namespace = dict(
-            vars(library)
-        )  # with its __name__: there Numba looks up what it has cached
+        namespace = dict(library.NAMES)
         # The text is made of op names, types and numbers: nothing a user typed enters it.
         exec(compile(text, name, "exec"), namespace)  # noqa: S102
         function = library.compiled(namespace["loop"], signature, cached)
