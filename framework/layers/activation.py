@@ -1,12 +1,16 @@
 """Activation layers that have settings of their own."""
 
 from framework import activations
+from framework.constraints import ConstraintField
 from framework.core import dtypes
 from framework.core.configurable import Resolved
-from framework.core.doors import cast
+from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError
+from framework.initializers import InitializerField
 from framework.layers.base import Layer
-from framework.ops.elementwise import select
+from framework.layers.spec import InputSpec
+from framework.ops.elementwise import relu, select
+from framework.regularizers import RegularizerField
 
 
 def _not_negative(value):
@@ -80,3 +84,39 @@ class Softmax(Layer):
             mask = cast(mask, dtype=dtypes.bool_.np)
         lowest = -3e4 if inputs.dtype == "float16" else -1e9
         return select(mask, activations.softmax(select(mask, inputs, lowest), self.axis), 0.0)
+
+
+def _axes_or_none(value):
+    return value if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+class PReLU(Layer):
+    """`x` where positive, else `alpha * x` with a learned alpha for each element of a row.
+
+    He et al. 2015 (arXiv:1502.01852).
+
+    Args:
+        shared_axes: axes, counted with the batch, along which one alpha serves all.
+    """
+
+    alpha_initializer: InitializerField = "zeros"
+    alpha_regularizer: RegularizerField = None
+    alpha_constraint: ConstraintField = None
+    shared_axes: Resolved("axes, or None", _axes_or_none) = None
+    supports_masking = True
+
+    def build(self, input_shape):
+        shared = self.shared_axes or ()
+        shape = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
+        self.alpha = self.add_weight(
+            tuple(shape), self.alpha_initializer, name="alpha",
+            regularizer=self.alpha_regularizer, constraint=self.alpha_constraint,
+        )  # fmt: skip
+        own = range(1, len(input_shape)) if shared else ()
+        self.input_spec = InputSpec(
+            ndim=len(input_shape), axes={i: input_shape[i] for i in own if i not in shared}
+        )
+
+    def call(self, inputs):
+        x, alpha = promote(inputs, self.alpha.read())
+        return relu(x) - alpha * relu(-x)

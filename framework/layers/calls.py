@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from framework.core import nest
+from framework.core import dtypes, nest
 from framework.core.doors import cast
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.operand import Operand
@@ -266,5 +266,7 @@ def _penalise(layer, outputs):
     """The activity regularizer's loss, per row of the batch."""
     for output in nest.flatten(outputs):
         if type(output) is Tensor:
+            if not output.dtype.is_inexact:
+                output = cast(output, dtype=dtypes.floatx().np)  # noqa: PLW2901
             loss = layer.activity_regularizer(output)
             layer.add_loss(loss / max(output.shape[0], 1) if output.ndim else loss)

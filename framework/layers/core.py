@@ -118,6 +118,9 @@ def _share(value):
     return value
 
 
+Share = Resolved("a share", _share)
+
+
 class Dropout(Layer):
     """Sets a share `rate` of the inputs to 0 in training and divides the others by `1 - rate`.
 
@@ -132,14 +135,14 @@ class Dropout(Layer):
     array([[1., 1., 1.]], dtype=float32)
     """
 
-    rate: Resolved("a share", _share)
+    rate: Share
     noise_shape: object = None
     seed: Seed = None
     supports_masking = True
     _builds_at_init = True
 
     def __post_init__(self):
-        self.noise_shape = _checked_noise_shape(self.noise_shape)
+        self.noise_shape = checked_noise_shape(self.noise_shape, "Dropout")
         if self.rate > 0:
             given = isinstance(self.seed, SeedGenerator)
             self.seed_generator = self.seed if given else SeedGenerator(self.seed)
@@ -149,32 +152,35 @@ class Dropout(Layer):
             return inputs
         shape = tuple(inputs.shape)
         if self.noise_shape is not None:
-            shape = _noise_shape(self.noise_shape, shape, self.name)
-        noise = random.draw(self.seed_generator, "uniform", shape, _noise_dtype(inputs))
+            shape = noise_shape(self.noise_shape, shape, self)
+        noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
         return dropout(inputs, noise, rate=self.rate)
 
 
-def _noise_dtype(inputs):
+def noise_dtype(inputs):
+    """The dtype of the uniform noise that decides what is dropped."""
     return "float64" if inputs.dtype == "float64" else "float32"
 
 
-def _checked_noise_shape(shape):
+def checked_noise_shape(shape, what):
+    """The argument `noise_shape` of a layer of the class `what`, as a tuple or None."""
     if shape is None:
         return None
     if not isinstance(shape, (tuple, list)) or any(
         n is not None and (not isinstance(n, int) or n < 1) for n in shape
     ):
         raise InvalidArgumentError(
-            f"Dropout: noise_shape must be a tuple of positive integers and None, got {shape!r}."
+            f"{what}: noise_shape must be a tuple of positive integers and None, got {shape!r}."
         )
     return tuple(shape)
 
 
-def _noise_shape(wanted, shape, name):
+def noise_shape(wanted, shape, layer):
+    """`wanted` with the inputs' own sizes in the place of None."""
     if len(wanted) != len(shape):
         raise ShapeError(
-            f"Dropout layer {name!r}: noise_shape={wanted} has {len(wanted)} axes, the inputs of "
-            f"shape {shape} have {len(shape)}."
+            f"{type(layer).__name__} layer {layer.name!r}: noise_shape={wanted} has {len(wanted)} "
+            f"axes, the inputs of shape {shape} have {len(shape)}."
         )
     return tuple(own if n is None else n for n, own in zip(wanted, shape))
 

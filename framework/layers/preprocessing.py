@@ -1,10 +1,20 @@
 """Layers that bring data into the range that networks like."""
 
+import itertools
+import math
+
 import numpy as np
 
+from framework.core.axes import one_axis
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.doors import cast
+from framework.core.dtypes import epsilon
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
 from framework.layers.base import Layer
+from framework.ops.elementwise import maximum, sqrt
+from framework.ops.movement import reshape
 
 
 def _numbers(value):
@@ -32,3 +42,190 @@ class Rescaling(Layer):
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
         return inputs * np.asarray(self.scale, dtype.np) + np.asarray(self.offset, dtype.np)
+
+
+def _kept_axes(value):
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (tuple, list)) else (int(value),)
+
+
+class Normalization(Layer):
+    """`(inputs - mean) / sqrt(variance)`, with the mean and variance of data seen before.
+
+    Args:
+        axis: the axis or axes that have a mean and variance for each index; None: one for all.
+        mean, variance: given directly; otherwise `adapt(data)` finds them.
+        invert: go back: `inputs * sqrt(variance) + mean`.
+
+    >>> import numpy as np
+    >>> layer = Normalization()
+    >>> layer.adapt(np.array([[1.0], [3.0]]))
+    >>> layer(np.array([[1.0], [3.0]])).numpy().ravel()
+    array([-1.,  1.], dtype=float32)
+    """
+
+    axis: Resolved("an int, ints or None", _kept_axes) = -1
+    mean: object = None
+    variance: object = None
+    invert: bool = False
+    supports_masking = True
+
+    def __post_init__(self):
+        self.input_mean, self.input_variance = self.mean, self.variance
+        self.mean = self.variance = self._build_input_shape = None
+        given = [np.shape(v) for v in (self.input_mean, self.input_variance) if v is not None]
+        if len(given) == 1:
+            raise InvalidArgumentError(
+                "Normalization: mean and variance must be given both or not at all, got "
+                f"mean={self.input_mean}, variance={self.input_variance}."
+            )
+        if given and (given[0] != given[1] or len(given[0]) > len(self.axis)):
+            raise InvalidArgumentError(
+                "Normalization: mean and variance must have one shape, with no more axes than "
+                f"axis={self.axis} names; got the shapes {given[0]} and {given[1]}."
+            )
+
+    def build(self, input_shape):
+        rank = len(input_shape)
+        self._build_input_shape = tuple(input_shape)
+        kept = tuple(sorted(one_axis(a, rank, f"Normalization layer {self.name!r}")
+                            for a in self.axis))  # fmt: skip
+        if any(input_shape[a] is None for a in kept):
+            raise ShapeError(
+                f"Normalization layer {self.name!r}: the sizes along axis={self.axis} must be "
+                f"known, got inputs of shape {tuple(input_shape)}."
+            )
+        self._keep_axis = kept
+        self._reduce_axis = tuple(i for i in range(rank) if i not in kept)
+        self._broadcast_shape = tuple(n if i in kept else 1 for i, n in enumerate(input_shape))
+        if self.input_mean is None:
+            shape = tuple(input_shape[a] for a in kept)
+            self.adapt_mean = self.add_weight(shape, "zeros", name="mean", trainable=False)
+            self.adapt_variance = self.add_weight(shape, "ones", name="variance", trainable=False)
+            self.count = self.add_weight((), "zeros", "int32", name="count", trainable=False)
+            self.finalize_state()
+        else:
+            self.mean, self.variance = map(self._given, (self.input_mean, self.input_variance))
+
+    def _given(self, value):
+        """A statistic that the user gave, shaped to broadcast against the inputs."""
+        value = np.asarray(value, self.compute_dtype.np)
+        shape = [1] * len(self._broadcast_shape)
+        for axis, size in zip(self._keep_axis[::-1], value.shape[::-1]):
+            shape[axis] = size
+        return Tensor(np.broadcast_to(value.reshape(shape), self._broadcast_shape).copy())
+
+    def adapt(self, data):
+        """Take mean and variance from data, and forget those of earlier data.
+
+        Args:
+            data: an array, or batches: a Dataset, a PyDataset or any iterable of arrays, or of
+                tuples that begin with one.
+        """
+        if isinstance(data, CoreVariable):
+            data = data.read()
+        if isinstance(data, (np.ndarray, Tensor)):
+            batches = iter([np.asarray(data)])
+        elif hasattr(data, "__iter__") or hasattr(data, "__getitem__"):
+            batches = map(_inputs_of, _batches(data))
+        else:
+            raise TypeError(
+                "Normalization.adapt: `data` must be an array, a tensor, a Dataset, a PyDataset or "
+                f"an iterable of batches, got {type(data).__name__}."
+            )
+        first = next(batches, None)
+        if first is None:
+            raise InvalidArgumentError("Normalization.adapt: `data` has no batches.")
+        if not self.built:
+            self.build(first.shape)
+        if self.input_mean is not None:
+            raise InvalidArgumentError(
+                f"Normalization layer {self.name!r} was given mean and variance: it has nothing "
+                "to adapt."
+            )
+        mean, variance = self._moments(itertools.chain([first], batches))
+        self.adapt_mean.assign(mean.astype(self.adapt_mean.dtype.np))
+        self.adapt_variance.assign(variance.astype(self.adapt_variance.dtype.np))
+        self.finalize_state()
+
+    def _moments(self, batches):
+        """Mean and variance over all batches, joined as Chan et al. 1983 do; in float64."""
+        count, mean, variance = 0, 0.0, 0.0
+        for batch in batches:
+            self._check_batch(batch.shape)
+            n = math.prod(batch.shape[a] for a in self._reduce_axis)
+            values = batch.astype(np.float64)
+            batch_mean = np.mean(values, axis=self._reduce_axis)
+            share = n / max(count + n, 1)
+            moved = batch_mean - mean
+            spread = np.var(values, axis=self._reduce_axis) + moved * moved * (1 - share)
+            mean = mean + moved * share
+            variance = variance * (1 - share) + spread * share
+            count += n
+        return np.asarray(mean), np.asarray(variance)
+
+    def _check_batch(self, shape):
+        built = self._build_input_shape
+        if len(shape) != len(built) or any(shape[a] != built[a] for a in self._keep_axis):
+            raise ShapeError(
+                f"Normalization layer {self.name!r} was built for inputs of shape {built}; adapt() "
+                f"got data of shape {tuple(shape)}."
+            )
+
+    def finalize_state(self):
+        """Make `mean` and `variance` what the weights say."""
+        if self.input_mean is None and self._build_input_shape is not None:
+            self.mean, self.variance = map(self._shaped, (self.adapt_mean, self.adapt_variance))
+
+    def _shaped(self, statistic):
+        value = np.reshape(statistic.array, self._broadcast_shape)
+        return Tensor(value.astype(self.compute_dtype.np))
+
+    def call(self, inputs):
+        dtype = self.compute_dtype
+        if inputs.dtype != dtype:
+            inputs = cast(inputs, dtype=dtype.np)
+        mean, variance = self.mean, self.variance
+        if self.input_mean is None:  # read, so that a compiled step sees a later adapt()
+            shape = self._broadcast_shape
+            mean = reshape(self.adapt_mean.read(), shape=shape)
+            variance = reshape(self.adapt_variance.read(), shape=shape)
+        deviation = maximum(sqrt(variance), epsilon())
+        return inputs * deviation + mean if self.invert else (inputs - mean) / deviation
+
+    def get_config(self):
+        config = super().get_config()
+        return {
+            **config,
+            "axis": self.axis,
+            "mean": np.asarray(self.input_mean).tolist(),
+            "variance": np.asarray(self.input_variance).tolist(),
+        }
+
+    def get_build_config(self):
+        """What `build_from_config` needs to make the weights again."""
+        shape = self._build_input_shape
+        return None if shape is None else {"input_shape": shape}
+
+
+def _batches(data):
+    """The batches of an iterable, or of what is read by index; rows of a Dataset by the batch."""
+    spec = getattr(data, "element_spec", None)
+    if spec is not None:
+        first = spec[0] if isinstance(spec, tuple) else spec
+        if len(first.shape) == 1:
+            data = data.batch(128)
+    if hasattr(data, "__iter__"):
+        return iter(data)
+    return (data[i] for i in range(len(data)))
+
+
+def _inputs_of(batch):
+    batch = batch[0] if isinstance(batch, tuple) else batch
+    if not hasattr(batch, "shape"):
+        raise TypeError(
+            "Normalization.adapt: an iterable must give arrays or tensors, got "
+            f"{type(batch).__name__}."
+        )
+    return np.asarray(batch)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops import assigning, matrices, places, windows
+from tests.ops import assigning, attending, matrices, norms, places, recurrence, windows
 from tests.ops import special as special_functions
 
 # Ops that are the NumPy function named here. (Those of one name on both sides are found by it.)
@@ -213,6 +213,9 @@ REFERENCES = {
     **places.REFERENCES,
     **special_functions.REFERENCES,
     **assigning.REFERENCES,
+    **attending.REFERENCES,
+    **norms.REFERENCES,
+    **recurrence.REFERENCES,
     **windows.REFERENCES,
 }  # fmt: skip
 

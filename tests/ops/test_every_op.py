@@ -16,7 +16,7 @@ import framework.ops
 from framework.core.op import first_order_only, table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from tests.ops import assigning, matrices, places, special, windows
+from tests.ops import assigning, attending, matrices, norms, places, recurrence, special, windows
 from tests.ops import derivatives as d
 from tests.ops.references import reference
 from tests.ops.samples import SAMPLES
@@ -24,7 +24,7 @@ from tests.ops.samples import SAMPLES
 for _module in pkgutil.iter_modules(framework.ops.__path__):
     importlib.import_module(f"framework.ops.{_module.name}")
 
-for _topic in (assigning, matrices, places, special, windows):
+for _topic in (assigning, attending, matrices, norms, places, recurrence, special, windows):
     SAMPLES = SAMPLES | _topic.SAMPLES
 NAMES = sorted(table)
 DIFFERENTIABLE = [

@@ -1,0 +1,203 @@
+"""BatchNormalization: by the batch's statistics in training, by their moving averages otherwise."""
+
+import numpy as np
+
+from framework.constraints import ConstraintField
+from framework.core.axes import one_axis
+from framework.core.doors import cast
+from framework.core.dtypes import epsilon
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.initializers import InitializerField
+from framework.layers.normalization import _Normalization, _to, wide
+from framework.layers.spec import InputSpec
+from framework.ops import norm
+from framework.ops.elementwise import (
+    clip,
+    maximum,
+    minimum,
+    relu,
+    select,
+    sqrt,
+    square,
+    stop_gradient,
+)
+from framework.ops.movement import expand_axes, reshape
+from framework.ops.reduction import reduce_sum
+from framework.regularizers import RegularizerField
+
+_CLIPPING = ("rmax", "rmin", "dmax")
+
+
+class BatchNormalization(_Normalization):
+    """Each channel brought to mean 0 and variance 1, then `* gamma + beta` (Ioffe & Szegedy 2015).
+
+    In training the statistics are those of the batch, and `moving_mean` and `moving_variance`
+    follow them; otherwise, and where the layer is frozen (`trainable = False`), they are these two.
+    Half-precision inputs are normalised in float32.
+
+    Args:
+        axis: the channels'; statistics go over all other axes, over steps that the mask has.
+        momentum: the share of the moving averages that an update keeps.
+        epsilon: added to the variance.
+        center, scale: whether there is a beta, a gamma.
+        renorm: batch renormalisation (Ioffe 2017, arXiv:1702.03275), with `renorm_clipping` (a dict
+            with "rmax", "rmin", "dmax") and `renorm_momentum`.
+        synchronized: accepted: one process sees the whole batch.
+
+    >>> import numpy as np
+    >>> layer = BatchNormalization()
+    >>> layer(np.array([[1.0], [3.0]]), training=True).numpy().round(2).ravel()
+    array([-1.,  1.], dtype=float32)
+    >>> layer.moving_mean.numpy()
+    array([0.02], dtype=float32)
+    """
+
+    axis: int = -1
+    momentum: float = 0.99
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: InitializerField = "zeros"
+    gamma_initializer: InitializerField = "ones"
+    moving_mean_initializer: InitializerField = "zeros"
+    moving_variance_initializer: InitializerField = "ones"
+    beta_regularizer: RegularizerField = None
+    gamma_regularizer: RegularizerField = None
+    beta_constraint: ConstraintField = None
+    gamma_constraint: ConstraintField = None
+    renorm: bool = False
+    renorm_clipping: object = None
+    renorm_momentum: float = 0.99
+    synchronized: bool = False
+
+    def __post_init__(self):
+        self.gamma = self.beta = self.moving_mean = self.moving_variance = None
+        if self.renorm:
+            self.renorm_clipping = _checked_clipping(self.renorm_clipping)
+
+    def build(self, input_shape):
+        shape = self._size(input_shape)
+        self._add_scale_and_center(shape)
+        self.moving_mean = self._statistic("moving_mean", shape, self.moving_mean_initializer)
+        self.moving_variance = self._statistic(
+            "moving_variance", shape, self.moving_variance_initializer
+        )
+        if self.renorm:
+
+            def deviation(shape, dtype=None):
+                return sqrt(self.moving_variance_initializer(shape, dtype=dtype))
+
+            self.moving_stddev = self._statistic("moving_stddev", shape, deviation)
+            self.renorm_mean = self._statistic("renorm_mean", shape, self.moving_mean_initializer)
+            self.renorm_stddev = self._statistic("renorm_stddev", shape, deviation)
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
+
+    def _statistic(self, name, shape, initializer):
+        return self.add_weight(shape, initializer, name=name, trainable=False, autocast=False)
+
+    def call(self, inputs, training=None, mask=None):
+        if mask is not None and mask.ndim != inputs.ndim - 1:
+            raise ShapeError(
+                f"BatchNormalization layer {self.name!r}: the mask must have one axis less than "
+                f"the inputs, got a mask of shape {mask.shape} for inputs of shape {inputs.shape}."
+            )
+        x = wide(inputs)
+        axis = one_axis(self.axis, x.ndim, "BatchNormalization")
+        if training and self.trainable:
+            y = self._by_batch(x, axis, mask)
+        else:
+            mean, variance = self.moving_mean.read(), self.moving_variance.read()
+            y = self._by_statistics(x, axis, _to(mean, x.dtype), _to(variance, x.dtype))
+        return _to(y, self.compute_dtype)
+
+    def _by_statistics(self, x, axis, mean, variance):
+        gamma = None if self.gamma is None else _to(self.gamma.read(), x.dtype)
+        beta = None if self.beta is None else _to(self.beta.read(), x.dtype)
+        return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=self.epsilon)
+
+    def _by_batch(self, x, axis, mask):
+        if self.renorm:
+            return self._renormalised(x, axis, mask)
+        if mask is None:
+            gamma, beta = self._scale_and_center(x, (x.shape[axis],))
+            y, mean, variance = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=self.epsilon)
+        else:
+            mean, variance = _masked_moments(x, axis, mask)
+            y = self._by_statistics(x, axis, mean, variance)
+        self._follow(self.moving_mean, mean, self.momentum)
+        self._follow(self.moving_variance, variance, self.momentum)
+        return y
+
+    def _follow(self, statistic, value, momentum):
+        """Move a moving average on: two ops where dtypes agree, which is what a plan replays."""
+        old = _to(statistic.read(), value.dtype)
+        statistic.assign(norm.moving_average(old, value, momentum=momentum))
+
+    # ---- batch renormalisation ----
+
+    def _renormalised(self, x, axis, mask):
+        mean, variance = self._moments(x, axis, mask)
+        stddev = sqrt(variance + self.epsilon)
+        least = float(np.sqrt(self.epsilon))
+        reference = maximum(_to(self.renorm_stddev.read(), x.dtype), least)
+        r = stddev / reference
+        d = (mean - _to(self.renorm_mean.read(), x.dtype)) / reference
+        limits = self.renorm_clipping
+        if limits.get("rmin") is not None:
+            r = maximum(r, float(limits["rmin"]))
+        if limits.get("rmax") is not None:
+            r = minimum(r, float(limits["rmax"]))
+        if limits.get("dmax") is not None:
+            d = clip(d, -float(limits["dmax"]), float(limits["dmax"]))
+        gamma, beta = self._scale_and_center(x, (x.shape[axis],))
+        gamma, beta = stop_gradient(r) * gamma, stop_gradient(d) * gamma + beta
+        self._follow(self.renorm_mean, mean, self.renorm_momentum)
+        self._follow(self.renorm_stddev, stddev, self.renorm_momentum)
+        self._follow(self.moving_mean, mean, self.momentum)
+        self._follow(self.moving_stddev, stddev, self.momentum)
+        moving = self.moving_stddev.read()
+        self.moving_variance.assign(relu(square(moving) - self.epsilon))
+        return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=self.epsilon)
+
+    def _moments(self, x, axis, mask):
+        if mask is not None:
+            return _masked_moments(x, axis, mask)
+        vector = (x.shape[axis],)
+        ones, zeros = np.ones(vector, x.dtype.np), np.zeros(vector, x.dtype.np)
+        return norm.batch_norm(x, ones, zeros, axis=axis, epsilon=self.epsilon)[1:]
+
+
+def _masked_moments(x, axis, mask):
+    """Mean and variance over the steps that the mask has; the mask lacks the last axis."""
+    if mask.dtype != "bool":
+        mask = cast(mask, dtype=np.dtype(bool))
+    mask = expand_axes(mask, (x.ndim - 1,))
+    others = tuple(i for i in range(x.ndim) if i != axis)
+    ones = cast(mask, dtype=x.dtype.np)
+    counted = ones * np.ones((1,) * (x.ndim - 1) + (x.shape[-1],), x.dtype.np)
+    count = reduce_sum(counted, axis=others, keepdims=True) + epsilon()
+    mean = reduce_sum(select(mask, x, 0.0), axis=others, keepdims=True) / count
+    squares = square(select(mask, x - mean, 0.0))
+    variance = reduce_sum(squares, axis=others, keepdims=True) / count
+    size = (x.shape[axis],)
+    return reshape(mean, shape=size), reshape(variance, shape=size)
+
+
+def _checked_clipping(limits):
+    limits = dict(limits or {})
+    unknown = set(limits) - set(_CLIPPING)
+    if unknown:
+        raise InvalidArgumentError(
+            f"BatchNormalization: renorm_clipping has the keys {sorted(unknown)}; known are "
+            f"{list(_CLIPPING)}."
+        )
+    low, high, most = limits.get("rmin"), limits.get("rmax"), limits.get("dmax")
+    if low is not None and high is not None and high < low:
+        raise InvalidArgumentError(
+            f"BatchNormalization: renorm_clipping: rmax should be greater than rmin, got {limits}."
+        )
+    if most is not None and most < 0:
+        raise InvalidArgumentError(
+            f"BatchNormalization: renorm_clipping: dmax should be non-negative, got {limits}."
+        )
+    return limits

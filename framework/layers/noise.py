@@ -1,0 +1,213 @@
+"""Noise and penalties in training: layers that pass their inputs on unchanged otherwise."""
+
+import math
+
+from framework.core import random
+from framework.core.configurable import Resolved
+from framework.core.doors import cast
+from framework.core.errors import InvalidArgumentError
+from framework.core.random import SeedGenerator
+from framework.initializers import Seed
+from framework.layers.base import Layer
+from framework.layers.core import Share, checked_noise_shape, noise_dtype, noise_shape
+from framework.layers.spec import InputSpec
+from framework.ops.elementwise import greater_equal
+from framework.ops.random import dropout
+from framework.regularizers import L1L2, Strength
+
+
+class _Noise(Layer):
+    """Owns a seed generator where its strength is not zero."""
+
+    supports_masking = True
+    _builds_at_init = True
+
+    def _begin(self, strength):
+        if strength > 0:
+            given = isinstance(self.seed, SeedGenerator)
+            self.seed_generator = self.seed if given else SeedGenerator(self.seed)
+
+
+class GaussianNoise(_Noise):
+    """Adds normal noise of mean 0 in training.
+
+    Args:
+        stddev: from 0 to 1.
+        seed: an int, or None.
+
+    >>> import numpy as np
+    >>> GaussianNoise(0.1)(np.ones((1, 2))).numpy()
+    array([[1., 1.]], dtype=float32)
+    """
+
+    stddev: Share
+    seed: Seed = None
+
+    def __post_init__(self):
+        self._begin(self.stddev)
+
+    def call(self, inputs, training=False):
+        if not training or self.stddev == 0:
+            return inputs
+        shape = tuple(inputs.shape)
+        noise = random.draw(
+            self.seed_generator, "normal", shape, self.compute_dtype, 0.0, self.stddev
+        )
+        return inputs + noise
+
+
+class GaussianDropout(_Noise):
+    """Multiplies by normal noise of mean 1 and variance `rate / (1 - rate)` in training.
+
+    Srivastava et al. 2014. Args:
+        rate: from 0 to 1.
+        seed: an int, or None.
+    """
+
+    rate: Share
+    seed: Seed = None
+
+    def __post_init__(self):
+        self._begin(self.rate)
+
+    def call(self, inputs, training=False):
+        if not training or self.rate == 0:
+            return inputs
+        stddev = math.sqrt(self.rate / (1.0 - self.rate))
+        shape = tuple(inputs.shape)
+        return inputs * random.draw(
+            self.seed_generator, "normal", shape, self.compute_dtype, 1.0, stddev
+        )
+
+
+_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805  # selu's (Klambauer et al. 2017)
+
+
+class AlphaDropout(_Noise):
+    """Dropout that keeps mean and variance of what selu gives.
+
+    Dropped inputs take selu's lowest value; then all are scaled and moved (Klambauer et al. 2017,
+    arXiv:1706.02515).
+
+    Args:
+        rate: from 0 to 1.
+        noise_shape: of the mask: 1 where an axis shares it, None where it is the input's own size.
+        seed: an int, or None.
+    """
+
+    rate: Share
+    noise_shape: object = None
+    seed: Seed = None
+
+    def __post_init__(self):
+        self.noise_shape = checked_noise_shape(self.noise_shape, "AlphaDropout")
+        self._begin(self.rate)
+
+    def call(self, inputs, training=False):
+        if not training or self.rate == 0:
+            return inputs
+        shape = tuple(inputs.shape)
+        if self.noise_shape is not None:
+            shape = noise_shape(self.noise_shape, shape, self)
+        noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
+        kept = cast(greater_equal(noise, self.rate), dtype=inputs.dtype.np)
+        lowest = -_ALPHA * _SCALE
+        left = (1 - self.rate) * (1 + self.rate * lowest**2)
+        factor = left**-0.5 if left else 0.0
+        return (inputs * kept + (1 - kept) * lowest) * factor - factor * lowest * self.rate
+
+
+class _SpatialDropout(_Noise):
+    _axes = 1
+
+    def __post_init__(self):
+        self._begin(self.rate)
+        self.input_spec = InputSpec(ndim=self._axes + 2)
+
+    def call(self, inputs, training=False):
+        if not training or self.rate == 0:
+            return inputs
+        batch, *sizes = inputs.shape
+        ones = (1,) * self._axes
+        first = getattr(self, "data_format", None) == "channels_first"
+        shape = (batch, sizes[0], *ones) if first else (batch, *ones, sizes[-1])
+        noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
+        return dropout(inputs, noise, rate=self.rate)
+
+    def get_config(self):
+        config = super().get_config()
+        if config["trainable"]:
+            del config["trainable"]  # Keras's constructor does not take it
+        return config
+
+
+class SpatialDropout1D(_SpatialDropout):
+    """Dropout of whole channels: a channel is dropped in all steps or in none.
+
+    Args:
+        rate: from 0 to 1.
+        seed: an int, or None.
+
+    Shapes: `(batch, steps, channels)`.
+    """
+
+    rate: Share
+    seed: Seed = None
+
+
+def _format(value):
+    if value not in (None, "channels_last", "channels_first"):
+        raise InvalidArgumentError("expected 'channels_last' or 'channels_first'")
+    return value or "channels_last"
+
+
+_Format = Resolved("a data format", _format)
+
+
+class SpatialDropout2D(_SpatialDropout):
+    """Dropout of whole channels of images, `(batch, rows, columns, channels)`.
+
+    Args:
+        rate: from 0 to 1.
+        data_format: "channels_last" or "channels_first".
+        seed: an int, or None.
+    """
+
+    rate: Share
+    data_format: _Format = None
+    seed: Seed = None
+    _axes = 2
+
+
+class SpatialDropout3D(_SpatialDropout):
+    """Dropout of whole channels of volumes; as `SpatialDropout2D`."""
+
+    rate: Share
+    data_format: _Format = None
+    seed: Seed = None
+    _axes = 3
+
+
+class ActivityRegularization(Layer):
+    """Adds `l1 * sum(|x|) + l2 * sum(x**2)`, per row, to the losses.
+
+    Args:
+        l1, l2: numbers >= 0.
+    """
+
+    l1: Strength = 0.0
+    l2: Strength = 0.0
+    supports_masking = True
+    _builds_at_init = True
+
+    def __post_init__(self):
+        if self.activity_regularizer is None:
+            self.activity_regularizer = L1L2(self.l1, self.l2)
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("activity_regularizer", None)
+        return config

@@ -1,0 +1,275 @@
+"""Normalisation of batches, rows, groups and units."""
+
+import warnings
+
+import numpy as np
+
+from framework.constraints import ConstraintField
+from framework.core import dtypes
+from framework.core.axes import all_axes, one_axis
+from framework.core.configurable import Resolved
+from framework.core.doors import cast
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.initializers import InitializerField
+from framework.layers.base import Layer
+from framework.layers.spec import InputSpec
+from framework.ops import norm
+from framework.ops.elementwise import maximum, rsqrt, square
+from framework.ops.movement import reshape
+from framework.ops.reduction import reduce_mean, reduce_sum
+from framework.regularizers import RegularizerField
+
+
+def _one_or_several(value):
+    if isinstance(value, (list, tuple)):
+        return [int(a) for a in value]
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError("expected an int or a list of ints")
+    return int(value)
+
+
+Axes = Resolved("an int or a list of ints", _one_or_several)
+
+
+def wide(x):
+    """`x` in the dtype to normalise in: float32 for half precision and integers."""
+    if x.dtype.np.itemsize >= 4 and x.dtype.is_floating:
+        return x
+    return cast(x, dtype=np.dtype(np.float32))
+
+
+def _to(x, dtype):
+    return x if x.dtype == dtype else cast(x, dtype=dtype.np)
+
+
+class _Normalization(Layer):
+    """What the layers with gamma and beta share."""
+
+    supports_masking = True
+
+    def _size(self, input_shape):
+        """The size of the axis, or the sizes of the axes, that are normalised along."""
+        axes = self.axis if isinstance(self.axis, list) else [self.axis]
+        rank = len(input_shape)
+        for axis in axes:
+            if not -rank <= axis < rank:
+                raise InvalidArgumentError(
+                    f"{type(self).__name__} layer {self.name!r}: axis={self.axis} is out of bounds "
+                    f"for inputs of shape {tuple(input_shape)}."
+                )
+        found = tuple(input_shape[axis] for axis in axes)
+        if None in found:
+            raise ShapeError(
+                f"{type(self).__name__} layer {self.name!r}: the size of axis={self.axis} must be "
+                f"known, got inputs of shape {tuple(input_shape)}."
+            )
+        return found
+
+    def _add_scale_and_center(self, shape):
+        self.gamma = self.beta = None
+        if self.scale:
+            self.gamma = self._vector(shape, "gamma")
+        if self.center:
+            self.beta = self._vector(shape, "beta")
+
+    def _vector(self, shape, name):
+        return self.add_weight(
+            shape, getattr(self, f"{name}_initializer"), name=name, autocast=False,
+            regularizer=getattr(self, f"{name}_regularizer"),
+            constraint=getattr(self, f"{name}_constraint"),
+        )  # fmt: skip
+
+    def _scale_and_center(self, x, shape):
+        """gamma and beta in the dtype of `x`; ones and zeros where there is none."""
+        if self.gamma is None:
+            gamma = np.ones(shape, x.dtype.np)
+        else:
+            gamma = _to(self.gamma.read(), x.dtype)
+        if self.beta is None:
+            return gamma, np.zeros(shape, x.dtype.np)
+        return gamma, _to(self.beta.read(), x.dtype)
+
+
+class LayerNormalization(_Normalization):
+    """Each row brought to mean 0 and variance 1, then `* gamma + beta` (Ba et al. 2016).
+
+    Args:
+        axis: the axis or axes of a row, which are normalised over.
+        epsilon: added to the variance.
+        center, scale: whether there is a beta, a gamma.
+        rms_scaling: deprecated: divide by the standard deviation only; see RMSNormalization.
+
+    >>> import numpy as np
+    >>> LayerNormalization()(np.array([[1.0, 3.0]])).numpy().round(2)
+    array([[-1.,  1.]], dtype=float32)
+    """
+
+    axis: Axes = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: InitializerField = "zeros"
+    gamma_initializer: InitializerField = "ones"
+    beta_regularizer: RegularizerField = None
+    gamma_regularizer: RegularizerField = None
+    beta_constraint: ConstraintField = None
+    gamma_constraint: ConstraintField = None
+    rms_scaling: bool = False
+
+    def __post_init__(self):
+        self.gamma = self.beta = None
+        self.autocast = False
+        if self.rms_scaling:
+            warnings.warn(
+                "LayerNormalization(rms_scaling=True) is deprecated: it divides by the standard "
+                "deviation, not by the root mean square. Use RMSNormalization.",
+                stacklevel=4,
+            )
+
+    def build(self, input_shape):
+        if isinstance(self.axis, list):
+            self.axis = sorted(self.axis)
+        shape = self._size(input_shape)
+        self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
+        if self.rms_scaling:
+            self.gamma = self._vector(shape, "gamma")
+        else:
+            self._add_scale_and_center(shape)
+
+    def call(self, inputs):
+        x = wide(inputs)
+        axes = all_axes(self.axis, x.ndim, "LayerNormalization")
+        sizes = tuple(x.shape[a] for a in axes)
+        gamma, beta = self._scale_and_center(x, sizes)
+        if axes == tuple(range(x.ndim - len(axes), x.ndim)) and not self.rms_scaling:
+            y = norm.layer_norm(x, gamma, beta, epsilon=self.epsilon)
+        else:
+            y = self._general(x, axes, gamma, beta)
+        return _to(y, self.compute_dtype)
+
+    def _general(self, x, axes, gamma, beta):
+        shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
+        gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
+        centred = x - reduce_mean(x, axis=axes, keepdims=True)
+        variance = reduce_mean(square(centred), axis=axes, keepdims=True)
+        factor = rsqrt(variance + self.epsilon) * gamma
+        return x * factor if self.rms_scaling else centred * factor + beta
+
+
+class RMSNormalization(Layer):
+    """Each row divided by its root mean square, then `* scale` (Zhang & Sennrich 2019).
+
+    Args:
+        axis: the axis or axes of a row, which are normalised over.
+        epsilon: added to the mean square.
+
+    >>> import numpy as np
+    >>> RMSNormalization()(np.array([[1.0, -1.0]])).numpy().round(3)
+    array([[ 1., -1.]], dtype=float32)
+    """
+
+    axis: Axes = -1
+    epsilon: float = 1e-6
+
+    def build(self, input_shape):
+        self.axis = sorted(self.axis) if isinstance(self.axis, list) else self.axis
+        shape = _Normalization._size(self, input_shape)
+        self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
+        self.scale = self.add_weight(shape, "ones", name="scale")
+
+    def call(self, inputs):
+        x = wide(inputs)
+        axes = all_axes(self.axis, x.ndim, "RMSNormalization")
+        scale = _to(self.scale.read(), x.dtype)
+        if axes == tuple(range(x.ndim - len(axes), x.ndim)):
+            y = norm.rms_norm(x, scale, epsilon=self.epsilon)
+        else:
+            shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
+            mean = reduce_mean(square(x), axis=axes, keepdims=True)
+            y = x * (rsqrt(mean + self.epsilon) * reshape(scale, shape=shape))
+        return _to(y, self.compute_dtype)
+
+
+def _groups(value):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or (value < 1 and value != -1):
+        raise InvalidArgumentError("expected a positive integer, or -1 for a group per channel")
+    return int(value)
+
+
+class GroupNormalization(_Normalization):
+    """Each group of channels of each row brought to mean 0 and variance 1 (Wu & He 2018).
+
+    Args:
+        groups: how many; -1 for one per channel (instance normalisation).
+        axis: the channels'.
+        epsilon: added to the variance.
+        center, scale: whether there is a beta, a gamma, for each channel.
+    """
+
+    groups: Resolved("a positive integer or -1", _groups) = 32
+    axis: int = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: InitializerField = "zeros"
+    gamma_initializer: InitializerField = "ones"
+    beta_regularizer: RegularizerField = None
+    gamma_regularizer: RegularizerField = None
+    beta_constraint: ConstraintField = None
+    gamma_constraint: ConstraintField = None
+
+    def __post_init__(self):
+        self.gamma = self.beta = None
+        self.autocast = False
+
+    def build(self, input_shape):
+        (size,) = self._size(input_shape)
+        if self.groups == -1:
+            self.groups = size
+        if size % self.groups:
+            raise InvalidArgumentError(
+                f"GroupNormalization layer {self.name!r}: groups={self.groups} must divide the "
+                f"number of channels, {size} (axis={self.axis} of inputs of shape "
+                f"{tuple(input_shape)})."
+            )
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: size})
+        self._add_scale_and_center((size,))
+
+    def call(self, inputs):
+        x = wide(inputs)
+        shape = tuple(-1 if n is None else n for n in x.shape)
+        axis = one_axis(self.axis, x.ndim, "GroupNormalization")
+        size = shape[axis]
+        grouped = (*shape[:axis], self.groups, size // self.groups, *shape[axis + 1 :])
+        parts = reshape(x, shape=grouped)
+        axes = tuple(i for i in range(1, len(grouped)) if i != axis)
+        mean = reduce_mean(parts, axis=axes, keepdims=True)
+        centred = parts - mean
+        variance = reduce_mean(square(centred), axis=axes, keepdims=True)
+        vector = tuple(n if i in (axis, axis + 1) else 1 for i, n in enumerate(grouped))
+        gamma, beta = self._scale_and_center(x, (size,))
+        factor = rsqrt(variance + self.epsilon) * reshape(gamma, shape=vector)
+        y = centred * factor + reshape(beta, shape=vector)
+        return _to(reshape(y, shape=shape), self.compute_dtype)
+
+
+class UnitNormalization(Layer):
+    """Each row divided by its Euclidean length.
+
+    Args:
+        axis: the axis or axes of a row.
+
+    >>> import numpy as np
+    >>> UnitNormalization()(np.array([[3.0, 4.0]])).numpy()
+    array([[0.6, 0.8]], dtype=float32)
+    """
+
+    axis: Axes = -1
+    supports_masking = True
+    _builds_at_init = True
+
+    def call(self, inputs):
+        x = inputs if inputs.dtype.is_floating else cast(inputs, dtype=dtypes.floatx().np)
+        axes = all_axes(self.axis, x.ndim, "UnitNormalization")
+        total = reduce_sum(square(x), axis=axes, keepdims=True)
+        return x * rsqrt(maximum(total, 1e-24 if x.dtype.np.itemsize > 2 else 6e-8))

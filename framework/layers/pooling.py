@@ -1,0 +1,389 @@
+"""Pooling: the largest or the mean cell of sliding windows, or of whole axes."""
+
+import math
+
+import numpy as np
+
+from framework.core.configurable import Resolved, one_of
+from framework.core.doors import cast
+from framework.core.dtypes import floatx
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.kernels.windows import output_sizes
+from framework.layers.base import Layer
+from framework.layers.spec import InputSpec
+from framework.ops import pool
+from framework.ops.contraction import matmul
+from framework.ops.elementwise import select
+from framework.ops.movement import expand_axes, gather, reshape, transpose
+from framework.ops.reduction import reduce_max, reduce_mean, reduce_sum
+
+_FORMATS = one_of(None, "channels_last", "channels_first")
+
+
+def _sizes(value):
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    if not values or any(
+        isinstance(n, bool) or not hasattr(n, "__index__") or n < 1 for n in values
+    ):
+        raise InvalidArgumentError("expected a positive integer, or one for each spatial axis")
+    return tuple(int(n) for n in values) if isinstance(value, (tuple, list)) else int(value)
+
+
+def _sizes_or_none(value):
+    return None if value is None else _sizes(value)
+
+
+def _padding(value):
+    if not isinstance(value, str) or value.lower() not in ("valid", "same"):
+        raise InvalidArgumentError("expected 'valid' or 'same'")
+    return value.lower()
+
+
+_Sizes = Resolved("positive integers", _sizes)
+_Strides = Resolved("positive integers, or None", _sizes_or_none)
+_Padding = Resolved("'valid' or 'same'", _padding)
+
+
+def _per_axis(value, axes, layer, name):
+    values = value if isinstance(value, tuple) else (value,) * axes
+    if len(values) != axes:
+        raise InvalidArgumentError(
+            f"{type(layer).__name__}: argument {name}={value!r}: expected a positive integer or "
+            f"{axes} of them, one for each spatial axis."
+        )
+    return values
+
+
+def _floating(x):
+    return x if x.dtype.is_floating else cast(x, dtype=floatx().np)
+
+
+def _last(x, first):
+    """`x` with its channels at the end."""
+    return transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
+
+
+def _restored(y, first):
+    """`y` with its channels where the user has them."""
+    return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
+
+
+# ---- sliding windows -----------------------------------------------------------------------------
+
+
+class _Pooling(Layer):
+    _builds_at_init = True
+    _axes = 1
+
+    def __post_init__(self):
+        strides = self.pool_size if self.strides is None else self.strides
+        self.pool_size = _per_axis(self.pool_size, self._axes, self, "pool_size")
+        self.strides = _per_axis(strides, self._axes, self, "strides")
+        self.data_format = self.data_format or "channels_last"
+        self.input_spec = InputSpec(ndim=self._axes + 2)
+
+    def call(self, inputs):
+        first = self.data_format == "channels_first"
+        inputs = _last(inputs, first)
+        window = {
+            "size": self.pool_size,
+            "strides": self.strides,
+            "padding": "SAME" if self.padding == "same" else ((0, 0),) * self._axes,
+            "dilations": (1,) * self._axes,
+        }
+        spatial = tuple(inputs.shape[1:-1])
+        for n, places in zip(spatial, output_sizes(spatial, **window)):
+            if places == 0 and n:
+                raise ShapeError(
+                    f"{type(self).__name__} layer {self.name!r}: a window of pool_size="
+                    f"{self.pool_size} does not fit into spatial axes of sizes {spatial}. Use "
+                    "padding='same' or a smaller window."
+                )
+        return _restored(type(self)._pool(inputs, **window), first)
+
+
+class _Max(_Pooling):
+    _pool = staticmethod(pool.max_pool)
+
+
+class _Average(_Pooling):
+    _pool = staticmethod(pool.mean_pool)
+
+    def call(self, inputs):
+        return super().call(_floating(inputs))
+
+
+class MaxPooling1D(_Max):
+    """The largest cell of a window that slides over one spatial axis.
+
+    Args:
+        pool_size: the window's size.
+        strides: how far it moves; its size where None.
+        padding: "valid", or "same" for ceil(size / strides) places.
+        data_format: "channels_last" or "channels_first".
+
+    Shapes: `(batch, steps, channels)` gives `(batch, places, channels)`.
+
+    >>> import numpy as np
+    >>> MaxPooling1D()(np.array([[[1.0], [3.0], [2.0], [0.0]]])).numpy().ravel()
+    array([3., 2.], dtype=float32)
+    """
+
+    pool_size: _Sizes = 2
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+
+
+class MaxPooling2D(_Max):
+    """The largest cell of a window that slides over two spatial axes.
+
+    Args:
+        pool_size: an int, or (height, width).
+        strides: how far the window moves; its size where None.
+        padding: "valid", or "same" for ceil(size / strides) places.
+        data_format: "channels_last" or "channels_first".
+
+    Shapes: `(batch, rows, columns, channels)` gives `(batch, places, places, channels)`.
+
+    >>> import numpy as np
+    >>> MaxPooling2D()(np.ones((1, 28, 28, 3))).shape
+    TensorShape([1, 14, 14, 3])
+    """
+
+    pool_size: _Sizes = (2, 2)
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+    _axes = 2
+
+
+class MaxPooling3D(_Max):
+    """The largest cell of a window that slides over three spatial axes; as `MaxPooling2D`."""
+
+    pool_size: _Sizes = (2, 2, 2)
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+    _axes = 3
+
+
+class AveragePooling1D(_Average):
+    """The mean of a sliding window's cells, padding not counted; as `MaxPooling1D`."""
+
+    pool_size: _Sizes
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+
+
+class AveragePooling2D(_Average):
+    """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
+
+    pool_size: _Sizes
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+    _axes = 2
+
+
+class AveragePooling3D(_Average):
+    """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
+
+    pool_size: _Sizes
+    strides: _Strides = None
+    padding: _Padding = "valid"
+    data_format: _FORMATS = None
+    _axes = 3
+
+
+# ---- whole axes ----------------------------------------------------------------------------------
+
+
+class _GlobalPooling(Layer):
+    data_format: _FORMATS = None
+    keepdims: bool = False
+    _builds_at_init = True
+    _axes = 1
+
+    def __post_init__(self):
+        self.data_format = self.data_format or "channels_last"
+        self.input_spec = InputSpec(ndim=self._axes + 2)
+
+    def _spatial(self):
+        first = 2 if self.data_format == "channels_first" else 1
+        return tuple(range(first, first + self._axes))
+
+    def call(self, inputs):
+        return type(self)._reduce(inputs, axis=self._spatial(), keepdims=self.keepdims)
+
+
+def _mean(x, axis, keepdims):
+    return reduce_mean(_floating(x), axis=axis, keepdims=keepdims)
+
+
+class GlobalMaxPooling1D(_GlobalPooling):
+    """The largest cell over the steps: `(batch, steps, channels)` gives `(batch, channels)`.
+
+    Args:
+        data_format: "channels_last" or "channels_first".
+        keepdims: keep the steps' axis with size 1.
+    """
+
+    _reduce = staticmethod(reduce_max)
+
+
+class GlobalMaxPooling2D(_GlobalPooling):
+    """The largest cell over both spatial axes; as `GlobalMaxPooling1D`."""
+
+    _axes = 2
+    _reduce = staticmethod(reduce_max)
+
+
+class GlobalMaxPooling3D(_GlobalPooling):
+    """The largest cell over all three spatial axes; as `GlobalMaxPooling1D`."""
+
+    _axes = 3
+    _reduce = staticmethod(reduce_max)
+
+
+class GlobalAveragePooling1D(_GlobalPooling):
+    """The mean over the steps that the mask has: `(batch, channels)`.
+
+    Args:
+        data_format: "channels_last" or "channels_first".
+        keepdims: keep the steps' axis with size 1.
+
+    >>> import numpy as np
+    >>> x = np.array([[[1.0], [3.0], [9.0]]])
+    >>> GlobalAveragePooling1D()(x, mask=np.array([[True, True, False]])).numpy()
+    array([[2.]], dtype=float32)
+    """
+
+    supports_masking = True
+
+    def call(self, inputs, mask=None):
+        inputs, axis = _floating(inputs), self._spatial()
+        if mask is None:
+            return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
+        mask = expand_axes(mask, (1 if self.data_format == "channels_first" else 2,))
+        if mask.dtype != "bool":
+            mask = cast(mask, dtype=np.dtype(bool))
+        total = reduce_sum(select(mask, inputs, 0.0), axis=axis, keepdims=self.keepdims)
+        count = cast(mask, dtype=inputs.dtype.np)
+        return total / reduce_sum(count, axis=axis, keepdims=self.keepdims)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return None
+
+    _makes_masks = False
+
+
+class GlobalAveragePooling2D(_GlobalPooling):
+    """The mean over both spatial axes; as `GlobalMaxPooling2D`.
+
+    >>> import numpy as np
+    >>> GlobalAveragePooling2D()(np.ones((2, 7, 7, 16))).shape
+    TensorShape([2, 16])
+    """
+
+    _axes = 2
+    _reduce = staticmethod(_mean)
+
+
+class GlobalAveragePooling3D(_GlobalPooling):
+    """The mean over all three spatial axes; as `GlobalMaxPooling3D`."""
+
+    _axes = 3
+    _reduce = staticmethod(_mean)
+
+
+# ---- windows that make a given number of places --------------------------------------------------
+
+
+def _edges(size, places):
+    """Where the window of each place starts and ends."""
+    return [(i * size // places, -(-(i + 1) * size // places)) for i in range(places)]
+
+
+class _AdaptivePooling(Layer):
+    output_size: _Sizes
+    data_format: _FORMATS = None
+    _axes = 1
+
+    def __post_init__(self):
+        self.output_size = _per_axis(self.output_size, self._axes, self, "output_size")
+        self.data_format = self.data_format or "channels_last"
+        self.input_spec = InputSpec(ndim=self._axes + 2)
+
+    def call(self, inputs):
+        first = self.data_format == "channels_first"
+        x = _last(inputs, first)
+        if None in x.shape[1:-1]:
+            raise ShapeError(
+                f"{type(self).__name__} layer {self.name!r} needs inputs whose spatial sizes are "
+                f"known, got shape {tuple(inputs.shape)}."
+            )
+        for axis, places in enumerate(self.output_size, 1):
+            x = self._along(x, axis, _edges(x.shape[axis], places))
+        return _restored(x, first)
+
+
+class _AdaptiveMax(_AdaptivePooling):
+    def _along(self, x, axis, edges):
+        longest = max(end - start for start, end in edges)
+        index = [[min(start + k, end - 1) for k in range(longest)] for start, end in edges]
+        found = gather(x, np.array(index), axis=axis)
+        return reduce_max(found, axis=(axis + 1,), keepdims=False)
+
+
+class _AdaptiveAverage(_AdaptivePooling):
+    def _along(self, x, axis, edges):
+        """One matrix product: (places, size) by (batch, size, the rest)."""
+        x, shape = _floating(x), tuple(x.shape)
+        weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
+        for row, (start, end) in zip(weights, edges):
+            row[start:end] = 1 / (end - start)
+        lead = (-1 if None in shape[:1] else math.prod(shape[:axis]), shape[axis])
+        if x.ndim == 3:
+            return matmul(weights, x)
+        flat = reshape(x, shape=(*lead, math.prod(shape[axis + 1 :])))
+        found = matmul(weights, flat)
+        return reshape(found, shape=(-1, *shape[1:axis], len(edges), *shape[axis + 1 :]))
+
+
+class AdaptiveMaxPooling1D(_AdaptiveMax):
+    """The largest cell of windows spread so that they make `output_size` places."""
+
+
+class AdaptiveMaxPooling2D(_AdaptiveMax):
+    """The largest cell of windows spread so that they make (height, width) places.
+
+    >>> import numpy as np
+    >>> AdaptiveMaxPooling2D((2, 3))(np.ones((1, 7, 7, 4))).shape
+    TensorShape([1, 2, 3, 4])
+    """
+
+    _axes = 2
+
+
+class AdaptiveMaxPooling3D(_AdaptiveMax):
+    """The largest cell of windows spread so that they make (depth, height, width) places."""
+
+    _axes = 3
+
+
+class AdaptiveAveragePooling1D(_AdaptiveAverage):
+    """The mean of windows spread so that they make `output_size` places."""
+
+
+class AdaptiveAveragePooling2D(_AdaptiveAverage):
+    """The mean of windows spread so that they make (height, width) places."""
+
+    _axes = 2
+
+
+class AdaptiveAveragePooling3D(_AdaptiveAverage):
+    """The mean of windows spread so that they make (depth, height, width) places."""
+
+    _axes = 3
