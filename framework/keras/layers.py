@@ -6,6 +6,7 @@ from framework.core.lazy import lazy as _lazy, table as _table
 
 _NAMES = _table({
     "framework.layers.activation": "ELU LeakyReLU PReLU ReLU Softmax",
+    "framework.layers.attention": "AdditiveAttention Attention",
     "framework.layers.base": "Layer",
     "framework.layers.batch_normalization": "BatchNormalization",
     "framework.layers.convolution": """
@@ -14,9 +15,13 @@ _NAMES = _table({
     "framework.layers.depthwise": """
         DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D
         SeparableConvolution1D=SeparableConv1D SeparableConvolution2D=SeparableConv2D""",
+    "framework.layers.einsum_dense": "EinsumDense",
+    "framework.layers.embedding": "Embedding ReversibleEmbedding",
     "framework.layers.merging": """
-        Add Average Concatenate Maximum Minimum Multiply Subtract add average concatenate maximum
-        minimum multiply subtract""",
+        Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot
+        maximum minimum multiply subtract""",
+    "framework.layers.multi_head": """
+        GroupQueryAttention=GroupedQueryAttention MultiHeadAttention""",
     "framework.layers.padding": """
         Cropping1D Cropping2D Cropping3D ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
     "framework.layers.noise": """
@@ -51,6 +56,9 @@ if TYPE_CHECKING:
     from framework.layers.activation import (
         ELU as ELU, LeakyReLU as LeakyReLU, PReLU as PReLU, ReLU as ReLU, Softmax as Softmax,
     )  # fmt: skip
+    from framework.layers.attention import (
+        AdditiveAttention as AdditiveAttention, Attention as Attention,
+    )  # fmt: skip
     from framework.layers.base import Layer as Layer
     from framework.layers.batch_normalization import BatchNormalization as BatchNormalization
     from framework.layers.convolution import (
@@ -66,11 +74,18 @@ if TYPE_CHECKING:
         SeparableConv1D as SeparableConv1D, SeparableConv1D as SeparableConvolution1D,
         SeparableConv2D as SeparableConv2D, SeparableConv2D as SeparableConvolution2D,
     )  # fmt: skip
+    from framework.layers.einsum_dense import EinsumDense as EinsumDense
+    from framework.layers.embedding import (
+        Embedding as Embedding, ReversibleEmbedding as ReversibleEmbedding,
+    )  # fmt: skip
     from framework.layers.merging import (
-        Add as Add, Average as Average, Concatenate as Concatenate, Maximum as Maximum,
+        Add as Add, Average as Average, Concatenate as Concatenate, Dot as Dot, Maximum as Maximum,
         Minimum as Minimum, Multiply as Multiply, Subtract as Subtract, add as add,
-        average as average, concatenate as concatenate, maximum as maximum, minimum as minimum,
-        multiply as multiply, subtract as subtract,
+        average as average, concatenate as concatenate, dot as dot, maximum as maximum,
+        minimum as minimum, multiply as multiply, subtract as subtract,
+    )  # fmt: skip
+    from framework.layers.multi_head import (
+        GroupedQueryAttention as GroupQueryAttention, MultiHeadAttention as MultiHeadAttention,
     )  # fmt: skip
     from framework.layers.padding import (
         Cropping1D as Cropping1D, Cropping2D as Cropping2D, Cropping3D as Cropping3D,

@@ -1,6 +1,7 @@
 """Layers: the base class and the built-in ones."""
 
 from framework.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax
+from framework.layers.attention import AdditiveAttention, Attention
 from framework.layers.base import Layer
 from framework.layers.batch_normalization import BatchNormalization
 from framework.layers.convolution import Conv1D, Conv2D, Conv3D
@@ -19,10 +20,13 @@ from framework.layers.depthwise import (
     SeparableConv1D,
     SeparableConv2D,
 )
+from framework.layers.einsum_dense import EinsumDense
+from framework.layers.embedding import Embedding, ReversibleEmbedding
 from framework.layers.merging import (
     Add,
     Average,
     Concatenate,
+    Dot,
     Maximum,
     Minimum,
     Multiply,
@@ -30,11 +34,13 @@ from framework.layers.merging import (
     add,
     average,
     concatenate,
+    dot,
     maximum,
     minimum,
     multiply,
     subtract,
 )
+from framework.layers.multi_head import GroupedQueryAttention, MultiHeadAttention
 from framework.layers.noise import (
     ActivityRegularization,
     AlphaDropout,
@@ -87,18 +93,19 @@ from framework.layers.upsampling import UpSampling1D, UpSampling2D, UpSampling3D
 __all__ = [
     "ELU", "Activation", "ActivityRegularization", "AdaptiveAveragePooling1D",
     "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D",
-    "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AlphaDropout", "Average",
-    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Concatenate",
-    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
-    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D",
-    "Dropout", "Flatten", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
-    "GlobalMaxPooling3D", "GroupNormalization", "Identity", "Input", "InputLayer", "InputSpec",
+    "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AdditiveAttention", "AlphaDropout",
+    "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D",
+    "BatchNormalization", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose",
+    "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Cropping3D", "Dense",
+    "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "EinsumDense", "Embedding", "Flatten",
+    "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
+    "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D",
+    "GroupNormalization", "GroupedQueryAttention", "Identity", "Input", "InputLayer", "InputSpec",
     "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "MaxPooling1D", "MaxPooling2D",
-    "MaxPooling3D", "Maximum", "Minimum", "Multiply", "Normalization", "PReLU", "Permute",
-    "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv1D",
-    "SeparableConv2D", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
-    "Subtract", "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D",
-    "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "maximum",
-    "minimum", "multiply", "subtract",
+    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization",
+    "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape",
+    "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "Softmax", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D", "Subtract", "UnitNormalization", "UpSampling1D",
+    "UpSampling2D", "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add",
+    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
 ]  # fmt: skip

@@ -1,14 +1,19 @@
 """Layers that take several inputs and give one."""
 
 import functools
+import string
 
 from framework.core.axes import one_axis
+from framework.core.configurable import Resolved
 from framework.core.doors import cast, promote
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.dtypes import epsilon
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.symbolic import broadcast_shapes
 from framework.layers.base import Layer
 from framework.ops import elementwise as e
+from framework.ops.einsum import einsum
 from framework.ops.movement import concat, expand_axes
+from framework.ops.reduction import reduce_sum
 
 
 class Merge(Layer):
@@ -153,6 +158,90 @@ class Concatenate(Layer):
 
 def _may_be_equal(a, b):
     return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))
+
+
+def _axes(value):
+    if isinstance(value, (list, tuple)) and len(value) != 2:
+        raise InvalidArgumentError("expected an int or two of them")
+    each = value if isinstance(value, (list, tuple)) else (value,)
+    if any(isinstance(a, bool) or not isinstance(a, int) for a in each):
+        raise DTypeError("expected an int or a list of two ints")
+    return value
+
+
+class Dot(Layer):
+    """The sum of products of two inputs along an axis of each, row by row of the batch.
+
+    Args:
+        axes: the axis in both inputs, or one for each; not the batch's, 0.
+        normalize: whether the inputs are divided by their L2 norms along those axes before.
+
+    Shapes: with `axes=(1, 2)`, `(batch, a, b)` and `(batch, c, a)` give `(batch, b, c)`; two
+    inputs of two axes give `(batch, 1)`.
+
+    >>> import numpy as np
+    >>> Dot(axes=(1, 2))([np.ones((1, 5, 2)), np.ones((1, 3, 5))]).shape
+    TensorShape([1, 2, 3])
+    """
+
+    axes: Resolved("an int or two of them", _axes)
+    normalize: bool = False
+    supports_masking = True
+
+    def build(self, input_shape):
+        if len(input_shape) != 2 or not isinstance(input_shape[0], (tuple, list)):
+            raise InvalidArgumentError(
+                "A `Dot` layer should be called on a list of 2 inputs. Received: "
+                f"input_shape={input_shape} (layer {self.name!r})."
+            )
+        self._positions(*input_shape)
+
+    def _positions(self, first, second):
+        """The two axes, counted from the front; ShapeError where they do not fit."""
+        shapes, given = (first, second), self.axes
+        given = (given, given) if isinstance(given, int) else given
+        axes = [one_axis(a, len(s), f"Dot layer {self.name!r}") for a, s in zip(given, shapes)]
+        if 0 in axes:
+            raise InvalidArgumentError(
+                f"Dot layer {self.name!r}: axes={self.axes} names axis 0, the batch, over which "
+                "there is no product. If the inputs have no batch, give them one: "
+                "keras.ops.expand_dims(x, 0)."
+            )
+        m, n = first[axes[0]], second[axes[1]]
+        if not _may_be_equal((m,), (n,)):
+            raise ShapeError(
+                f"Incompatible input shapes: axis values {m} (at axis {axes[0]}) != {n} (at axis "
+                f"{axes[1]}). Full input shapes: {first}, {second} (layer {self.name!r})"
+            )
+        return axes
+
+    def call(self, inputs):
+        x, y = promote(*inputs)
+        i, j = self._positions(tuple(x.shape), tuple(y.shape))
+        if self.normalize:
+            x, y = _unit(x, i), _unit(y, j)
+        letters = string.ascii_letters
+        of_x = letters[: x.ndim]
+        of_y = of_x[0] + letters[x.ndim : x.ndim + y.ndim - 1]
+        of_y = of_y[:j] + of_x[i] + of_y[j + 1 :]
+        kept = of_x.replace(of_x[i], "") + of_y[1:].replace(of_x[i], "")
+        product = einsum(f"{of_x},{of_y}->{kept}", x, y)
+        return expand_axes(product, (1,)) if product.ndim == 1 else product
+
+    def compute_mask(self, inputs, previous_mask):
+        return None
+
+    _makes_masks = False
+
+
+def _unit(x, axis):
+    total = reduce_sum(e.square(x), axis=(axis,), keepdims=True)
+    return x * e.rsqrt(e.maximum(total, epsilon() ** 2))
+
+
+def dot(inputs, axes=-1, **kwargs):
+    """The products along axes, by a `Dot` layer."""
+    return Dot(axes=axes, **kwargs)(inputs)
 
 
 def add(inputs, **kwargs):

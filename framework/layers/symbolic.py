@@ -31,7 +31,8 @@ def shape_of(value):
 
 def shapes_for(names, facts, args, kwargs, layer):
     """The shapes that `build` or `compute_output_shape` with the parameters `names` asks for."""
-    tensors = {k: v for k, v in facts.bind(args, kwargs).items() if is_tensors(v) and k != "mask"}
+    bound = facts.bind(args, kwargs).items()
+    tensors = {k: v for k, v in bound if is_tensors(v) and k not in facts.masks}
     if len(names) <= 1:
         return [shape_of(v) for v in list(tensors.values())[: len(names)]]
     shapes = {f"{k}_shape": shape_of(v) for k, v in tensors.items()}

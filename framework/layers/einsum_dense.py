@@ -1,0 +1,256 @@
+"""EinsumDense: a dense layer over any axes, named by an equation."""
+
+import copy
+import math
+
+from framework.activations import Activation as ActivationField
+from framework.activations import linear
+from framework.constraints import ConstraintField
+from framework.core.configurable import Resolved
+from framework.core.doors import promote
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField, VarianceScaling
+from framework.layers.base import Layer
+from framework.layers.lora import Adaptable
+from framework.layers.spec import InputSpec
+from framework.ops.contraction import matmul
+from framework.ops.einsum import einsum
+from framework.ops.elementwise import add
+from framework.ops.movement import reshape
+from framework.regularizers import RegularizerField
+
+
+def _sizes(value):
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def unquantized(value):
+    """The field of a layer's `quantization_config`: there is no quantization here."""
+    if value is not None:
+        raise InvalidArgumentError("there is no quantization here; expected None")
+
+
+Unquantized = Resolved("None", unquantized)
+
+
+class EinsumDense(Adaptable, Layer):
+    """`activation(einsum(equation, inputs, kernel) + bias)`.
+
+    Args:
+        equation: "abc,cd->abd"; "..." may stand for axes at the left or at the right of the inputs
+            and of the outputs.
+        output_shape: the sizes of the outputs' axes but the batch and those that "..." stands for,
+            None where the equation takes them from the inputs.
+        bias_axes: the outputs' axes that the bias has, such as "d"; no bias where None.
+        lora_rank, lora_alpha: see `enable_lora`.
+        gptq_unpacked_column_size, quantization_config: None.
+
+    Raises:
+        InvalidArgumentError: for an equation that cannot be read.
+        ShapeError: where inputs or `output_shape` do not fit it.
+
+    >>> import numpy as np
+    >>> EinsumDense("abc,cde->abde", output_shape=(None, 2, 3))(np.ones((1, 4, 5))).shape
+    TensorShape([1, 4, 2, 3])
+    """
+
+    equation: str
+    output_shape: Resolved("an int or a tuple", _sizes)
+    activation: ActivationField = None
+    bias_axes: str = None
+    kernel_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    lora_rank: int = None
+    lora_alpha: float = None
+    gptq_unpacked_column_size: object = None
+    quantization_config: Unquantized = None
+
+    bias = None
+
+    def __post_init__(self):
+        self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
+
+    @property
+    def partial_output_shape(self):
+        return self.output_shape
+
+    @property
+    def kernel(self):
+        """The kernel, with LoRA's delta where that is enabled."""
+        if not self.built and not self._building:
+            raise AttributeError("You must build the layer before accessing `kernel`.")
+        return self._with_lora(self._kernel.read()) if self.lora_enabled else self._kernel
+
+    def build(self, input_shape):
+        labels = _read(self.equation, len(input_shape))
+        sizes = _sizes_of(labels, self.equation, tuple(input_shape), self.output_shape)
+        of_inputs, of_kernel, of_outputs = labels
+        self.input_spec = InputSpec(ndim=len(input_shape))
+        self._kernel = self.add_weight(
+            _known(sizes, of_kernel, self), self._initializer(of_kernel, of_outputs), name="kernel",
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        if self.bias_axes is not None:
+            shape = _bias_shape(sizes, self.bias_axes, of_outputs, self)
+            self.bias = self.add_weight(
+                shape, self.bias_initializer, name="bias", regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )  # fmt: skip
+        self._inner = _inner_axes(of_inputs, of_kernel, of_outputs)
+        if self.lora_rank:
+            self.enable_lora(self.lora_rank, self.lora_alpha)
+
+    def _initializer(self, of_kernel, of_outputs):
+        """The kernel's: one that scales by fan-in and fan-out is told which axes are which."""
+        given = self.kernel_initializer
+        if not isinstance(given, VarianceScaling) or None not in (
+            given.input_axes, given.output_axes,
+        ):  # fmt: skip
+            return given
+        told = copy.copy(given)
+        told.output_axes = [i for i, c in enumerate(of_kernel) if c in of_outputs]
+        told.input_axes = [i for i, c in enumerate(of_kernel) if c not in of_outputs]
+        return told
+
+    def call(self, inputs):
+        kernel = self._kernel.read()
+        if self.lora_enabled:
+            kernel = self._with_lora(kernel)
+        inputs, kernel = promote(inputs, kernel)
+        if self._inner and type(inputs) is Tensor:
+            outputs = self._projected(inputs, kernel)
+        else:
+            outputs = einsum(self.equation, inputs, kernel)
+            outputs = outputs if self.bias is None else add(outputs, self.bias.read())
+        return outputs if self.activation is linear else self.activation(outputs)
+
+    def _projected(self, inputs, kernel):
+        """Inputs that end in the axes with which the kernel begins: one product of matrices."""
+        n = self._inner
+        free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
+        outer = kernel.array.shape[n:]
+        size = math.prod(inner)
+        if inner != kernel.array.shape[:n]:
+            raise ShapeError(
+                f"EinsumDense layer {self.name!r}: inputs of shape {inputs.array.shape} do not fit "
+                f"the kernel of shape {kernel.array.shape} by {self.equation!r}."
+            )
+        rows = reshape(inputs, shape=(math.prod(free), size))
+        outputs = matmul(rows, reshape(kernel, shape=(size, math.prod(outer))))
+        bias = self.bias
+        flat = bias is not None and bias.array.shape == outer
+        if flat:
+            outputs = add(outputs, reshape(bias.read(), shape=(math.prod(outer),)))
+        outputs = reshape(outputs, shape=(*free, *outer))
+        return add(outputs, bias.read()) if bias is not None and not flat else outputs
+
+    def get_config(self):
+        config = self._lora_config(super().get_config())
+        if not self.gptq_unpacked_column_size:
+            del config["gptq_unpacked_column_size"]
+        return config
+
+
+# ---- equations -----------------------------------------------------------------------------------
+
+
+def _read(equation, rank):
+    """The axes of inputs, kernel and outputs, each one character; what "..." stands for digits."""
+    sides = equation.replace(" ", "").split("->")
+    terms = sides[0].split(",")
+    letters = [t.replace("...", "") for t in (*terms, *sides[1:])]
+    if len(sides) != 2 or len(terms) != 2 or not all(t.isalpha() and t.isascii() for t in letters):
+        raise _unreadable(equation)
+    inputs, kernel, outputs = letters
+    rest = "".join(chr(ord("0") + i) for i in range(max(rank - len(inputs), 0)))
+    if "..." in equation and "..." not in kernel:
+        ends = (terms[0], sides[1])
+        if all(t.startswith("...") for t in ends):
+            return rest + inputs, kernel, rest + outputs
+        if all(t.endswith("...") for t in ends) and len(inputs) > 1:
+            return inputs + rest, kernel, outputs + rest
+        raise _unreadable(equation)
+    if rank != len(inputs):
+        raise ShapeError(
+            f"EinsumDense: equation {equation!r} names {len(inputs)} axes of the inputs, they have "
+            f"{rank}."
+        )
+    return inputs, kernel, outputs
+
+
+def _unreadable(equation):
+    return InvalidArgumentError(
+        f"Invalid einsum equation '{equation}'. Equations must be in the form [X],[Y]->[Z], "
+        "...[X],[Y]->...[Z], or [X]...,[Y]->[Z]...."
+    )
+
+
+def _sizes_of(labels, equation, input_shape, partial):
+    """The size of each axis by its label; None where unknown."""
+    of_inputs, of_kernel, of_outputs = labels
+    sizes = dict(zip(of_inputs, input_shape))
+    for label in of_outputs:
+        if label not in of_inputs and label not in of_kernel:
+            raise InvalidArgumentError(
+                f"EinsumDense: dimension {label!r} of the outputs is neither in the inputs nor in "
+                f"the kernel of {equation!r}."
+            )
+    named = [c for c in of_outputs if not c.isdigit()]
+    if not of_outputs[0].isdigit():  # the batch
+        named = named[1:]
+    if len(named) != len(partial):
+        raise ShapeError(
+            f"EinsumDense: output_shape={partial} gives {len(partial)} sizes, {equation!r} has "
+            f"{len(named)} axes beside the batch and those of '...'."
+        )
+    for label, size in zip(named, partial):
+        known = sizes.get(label)
+        if label in of_inputs and size is not None and size != known:
+            raise ShapeError(
+                "Input shape and output shape do not match at shared dimension "
+                f"'{label}'. Input shape is {known}, and output shape is {size}."
+            )
+        sizes[label] = known if size is None else size
+    return sizes
+
+
+def _known(sizes, labels, layer):
+    shape = tuple(sizes.get(c) for c in labels)
+    if None in shape:
+        label = labels[shape.index(None)]
+        raise ShapeError(
+            f"EinsumDense layer {layer.name!r}: the size of the kernel's axis {label!r} in "
+            f"{layer.equation!r} is unknown; give it in output_shape, or inputs of known size."
+        )
+    return shape
+
+
+def _bias_shape(sizes, axes, of_outputs, layer):
+    """That of the outputs from the bias's first axis on, 1 on axes that it has not."""
+    for label in axes:
+        if label not in of_outputs:
+            raise InvalidArgumentError(
+                f"EinsumDense layer {layer.name!r}: bias_axes={axes!r} has {label!r}, which is not "
+                f"an axis of the outputs in {layer.equation!r}."
+            )
+    first = min(of_outputs.index(c) for c in axes)
+    behind = "".join(c if c in axes else "" for c in of_outputs[first:])
+    _known(sizes, behind, layer)
+    return tuple(sizes[c] if c in axes else 1 for c in of_outputs[first:])
+
+
+def _inner_axes(of_inputs, of_kernel, of_outputs):
+    """How many axes are summed, where inputs end and the kernel begins in them, in order; else 0.
+
+    The outputs' must be the inputs' others, then the kernel's.
+    """
+    n = sum(c not in of_outputs for c in of_kernel)
+    free, inner = of_inputs[: len(of_inputs) - n], of_kernel[:n]
+    plain = n and of_inputs == free + inner and of_outputs == free + of_kernel[n:]
+    distinct = len(set(of_inputs)) == len(of_inputs) and len(set(of_kernel)) == len(of_kernel)
+    return n if plain and distinct else 0

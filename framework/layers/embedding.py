@@ -1,0 +1,193 @@
+"""Layers that look rows up in a table of vectors."""
+
+import warnings
+
+from framework.constraints import ConstraintField
+from framework.core import dtypes
+from framework.core.doors import cast, promote, tensor
+from framework.core.errors import OutOfRangeError
+from framework.initializers import InitializerField
+from framework.layers.base import Layer
+from framework.layers.core import PositiveInt
+from framework.layers.einsum_dense import Unquantized
+from framework.layers.lora import Adaptable
+from framework.ops.contraction import matmul
+from framework.ops.elementwise import not_equal, tanh
+from framework.ops.movement import transpose
+from framework.ops.slices import gather_rows
+from framework.regularizers import RegularizerField
+
+
+class _Table(Adaptable, Layer):
+    """A layer whose argument `weights` is what its weights are to be."""
+
+    @property
+    def weights(self):
+        return Layer.weights.fget(self)
+
+    @weights.setter
+    def weights(self, value):
+        self.__dict__["_given"] = value
+
+
+class Embedding(_Table):
+    """The rows of a trained table whose numbers the inputs are.
+
+    The table's gradient is IndexedSlices: of the rows in use alone.
+
+    Args:
+        input_dim: the number of rows; inputs go from 0 to `input_dim - 1`.
+        output_dim: the length of a row.
+        mask_zero: whether input 0 is padding, masked in the layers behind.
+        weights: the initial table.
+        lora_rank, lora_alpha: see `enable_lora`.
+        quantization_config: None.
+
+    Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`.
+
+    Raises:
+        OutOfRangeError: in a call, for an input that is no row's number.
+
+    >>> import numpy as np
+    >>> Embedding(5, 2)(np.array([[1, 4, 1]])).shape
+    TensorShape([1, 3, 2])
+    """
+
+    input_dim: PositiveInt
+    output_dim: PositiveInt
+    embeddings_initializer: InitializerField = "uniform"
+    embeddings_regularizer: RegularizerField = None
+    embeddings_constraint: ConstraintField = None
+    mask_zero: bool = False
+    weights: object = None
+    lora_rank: int = None
+    lora_alpha: float = None
+    quantization_config: Unquantized = None
+
+    _adapted = "embeddings"
+    _makes_masks = False
+    _embeddings = None
+
+    def __init__(self, *args, input_length=None, **kwargs):
+        if input_length is not None:
+            warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
+        super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
+
+    def __post_init__(self):
+        self.autocast = False
+        self.supports_masking = self._makes_masks = self.mask_zero
+        self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
+        given = self.__dict__.pop("_given")
+        if given is not None:
+            self.build()
+            self.set_weights(given if isinstance(given, list) and len(given) == 1 else [given])
+
+    def build(self, input_shape=None):
+        if self._embeddings is not None:
+            return
+        self._embeddings = self.add_weight(
+            (self.input_dim, self.output_dim), self.embeddings_initializer, name="embeddings",
+            regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint,
+            autocast=False,  # rows are cast, not the table: its gradient stays sparse
+        )  # fmt: skip
+        if self.lora_rank:
+            self.enable_lora(self.lora_rank, self.lora_alpha)
+
+    @property
+    def embeddings(self):
+        """The table, with LoRA's delta where that is enabled."""
+        if not self.built and not self._building:
+            raise AttributeError("You must build the layer before accessing `embeddings`.")
+        if self.lora_enabled:
+            return self._with_lora(self._embeddings.read())
+        return self._embeddings
+
+    def call(self, inputs):
+        table = self.embeddings
+        table = table if self.lora_enabled else table.read()
+        if inputs.dtype not in (dtypes.int32, dtypes.int64):
+            inputs = cast(inputs, dtype=dtypes.int32.np)
+        try:
+            rows = gather_rows(table, inputs)
+        except IndexError as error:
+            raise OutOfRangeError(
+                f"Embedding layer {self.name!r}: inputs must be from 0 to {self.input_dim - 1} "
+                f"(input_dim - 1); {error}"
+            ) from None
+        dtype = self.compute_dtype
+        return rows if rows.dtype is dtype else cast(rows, dtype=dtype.np)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """Where the inputs are not 0; None without `mask_zero`."""
+        return not_equal(inputs, 0) if self.mask_zero else None
+
+    def get_config(self):
+        config = self._lora_config(super().get_config())
+        del config["weights"]
+        return {"activity_regularizer": None, **config}
+
+
+class ReversibleEmbedding(Embedding):
+    """An Embedding that also gives, with `reverse=True`, for vectors the scores of all rows.
+
+    Args:
+        input_dim: the number of rows.
+        output_dim: the length of a row.
+        tie_weights: whether one table serves both ways.
+        reverse_dtype: that the scores are computed in.
+        logit_soft_cap: scores x become `cap * tanh(x / cap)`.
+
+    Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`; reversed `(batch, ..., output_dim)`
+    gives `(batch, ..., input_dim)`.
+
+    >>> import numpy as np
+    >>> layer = ReversibleEmbedding(5, 2)
+    >>> layer(layer(np.array([[1, 4]])), reverse=True).shape
+    TensorShape([1, 2, 5])
+    """
+
+    input_dim: PositiveInt
+    output_dim: PositiveInt
+    tie_weights: bool = True
+    embeddings_initializer: InitializerField = "uniform"
+    embeddings_regularizer: RegularizerField = None
+    embeddings_constraint: ConstraintField = None
+    mask_zero: bool = False
+    reverse_dtype: object = None
+    logit_soft_cap: float = None
+    weights: object = None
+    lora_rank: int = None
+    lora_alpha: float = None
+    quantization_config: Unquantized = None
+
+    def build(self, input_shape=None):
+        super().build(input_shape)
+        if not self.tie_weights:
+            self.reverse_embeddings = self.add_weight(
+                (self.output_dim, self.input_dim), self.embeddings_initializer,
+                name="reverse_embeddings",
+            )  # fmt: skip
+
+    def call(self, inputs, reverse=False):
+        if not reverse:
+            rows = super().call(inputs)
+            mask = super().compute_mask(inputs)
+            if mask is not None:
+                rows._keras_mask = mask
+            return rows
+        if self.tie_weights:
+            kernel = transpose(tensor(self.embeddings), perm=(1, 0))
+        else:
+            kernel = self.reverse_embeddings.read()
+        if self.reverse_dtype is not None:
+            dtype = dtypes.as_dtype(self.reverse_dtype).np
+            inputs, kernel = cast(inputs, dtype=dtype), cast(kernel, dtype=dtype)
+        scores = matmul(*promote(inputs, kernel))
+        cap = self.logit_soft_cap
+        return scores if cap is None else tanh(scores / cap) * cap
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """None: `call` sets the mask, of rows alone."""
+        return

@@ -1,0 +1,79 @@
+"""Attention as one op: the scores are never kept."""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.op import Op, first_order_only
+from framework.core.quiet import quiet
+from framework.core.symbolic import KerasTensor
+from framework.kernels import attention as kernel
+from framework.ops.contraction import matmul
+from framework.ops.elementwise import select
+from framework.ops.movement import transpose
+from framework.ops.rows import softmax
+
+_forward = quiet(kernel.forward)
+
+# The cotangents of the inputs in `needed`, in order.
+attention_back = Op(
+    "attention_back", quiet(kernel.backward), backward=first_order_only, outputs=None
+)
+
+
+def _rule(g, q, k, v, bias, mask, y, saved, scale, causal, needed):
+    found = iter(
+        attention_back(
+            g, q, k, v, bias, mask, y, *saved, scale=scale, causal=causal, needed=needed[:4]
+        )
+    )
+    return [next(found) if n else None for n in (*needed[:4], False)]
+
+
+def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
+    """The same by ops that keep the scores; with `cap`, scores s become s / (1 + |s| / cap)."""
+    dtype = q.dtype
+    half = np.dtype(getattr(dtype, "np", dtype)).itemsize == 2
+    if half:
+        q, k = cast(q, dtype=np.float32), cast(k, dtype=np.float32)
+        bias = bias if bias is None else cast(bias, dtype=np.float32)
+    scores = matmul(_heads_first(q), _heads_first(k), transpose_b=True) * scale
+    if cap is not None:
+        scores = scores / (1.0 + abs(scores) / cap)
+    if bias is not None:
+        scores = scores + bias
+    low = kernel.lowest(np.float32 if half else getattr(dtype, "np", dtype))
+    if mask is not None:
+        scores = select(mask, scores, low)
+    if causal:
+        scores = select(causal_mask(*scores.shape[-2:]), scores, low)
+    p = softmax(scores, axis=len(scores.shape) - 1)
+    if half:
+        p = cast(p, dtype=getattr(dtype, "np", dtype))
+    return _heads_first(matmul(p, _heads_first(v)))
+
+
+def causal_mask(rows, keys):
+    """Whether each row may see each key, those up to its own place: booleans (1, rows, keys)."""
+    if rows is None or keys is None:
+        return KerasTensor((1, rows, keys), "bool")
+    return np.tri(rows, keys, dtype=bool)[None]
+
+
+def band_mask(rows, keys, width):
+    """Whether each key is less than `width` places from each row: booleans (1, rows, keys)."""
+    if rows is None or keys is None:
+        return KerasTensor((1, rows, keys), "bool")
+    return (np.abs(np.arange(rows)[:, None] - np.arange(keys)) < width)[None]
+
+
+def _heads_first(x):
+    return transpose(x, perm=(0, 2, 1, 3))
+
+
+# softmax(scale q k^T + bias) v of q (batch, length, heads, width), k and v with a length of their
+# own. `bias` (floats) and `mask` (booleans, True where a key may be seen) have four axes and
+# broadcast to (batch, heads, length, keys), or are None; `causal`: no key behind the query's place.
+attention = Op(
+    "attention", _forward, backward=_rule, composite=composite, saves=True,
+    infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype),
+)  # fmt: skip
