@@ -1,12 +1,22 @@
-"""Recurrent cells as single ops. Gates stand in Keras's order: input, forget, candidate, output."""
+"""Recurrent cells, one step or whole sequences, as single ops.
+
+Gates stand in Keras's order. The ops of whole sequences take x (batch, time, features), the first
+states (batch, units), kernel, recurrent_kernel, a bias or None, and a mask (batch, time) or None:
+where it is False, states stay and the output is the last one. They give the outputs of all steps in
+the order of processing (if `sequence`), then the last states.
+
+Attributes: `reverse` (from the last step to the first), `zero_output` (outputs are 0 where the mask
+is False), `sequence` (whether the outputs of all steps are wanted).
+"""
 
 import numpy as np
 
 from framework.core.op import Op, first_order_only
 from framework.core.quiet import quiet
+from framework.kernels import recurrent as kernels
 from framework.ops.contraction import matmul
-from framework.ops.elementwise import sigmoid, tanh
-from framework.ops.movement import split
+from framework.ops.elementwise import masked, select, sigmoid, tanh
+from framework.ops.movement import getitem, split, stack
 
 
 def _gates(z, units):
@@ -76,4 +86,263 @@ def _lstm_cell_composite(x, h, c, kernel, recurrent_kernel, bias):
 lstm_cell = Op(
     "lstm_cell", _lstm_cell, backward=_lstm_cell_rule, composite=_lstm_cell_composite,
     outputs=2, saves=True,
+)  # fmt: skip
+
+
+# ---- whole sequences -----------------------------------------------------------------------------
+
+
+def _widened(*arrays):
+    """Half precision is computed in float32 and rounded once."""
+    if arrays[-2].dtype.itemsize > 2:
+        return arrays
+    return [a if a is None else a.astype(np.float32) for a in arrays]
+
+
+def _turned(x, reverse):
+    """Steps in the order of processing."""
+    return x[:, ::-1] if reverse and x is not None else x
+
+
+def _outputs(rows, units, mask, zero_output, sequence, dtype):
+    """(all outputs, last state), the first where wanted; the mask in the order of processing."""
+    last = rows[-1, :, :units].astype(dtype)
+    if not sequence:
+        return (last,)
+    steps = rows[1:, :, :units].swapaxes(0, 1)
+    if zero_output and mask is not None:
+        steps = np.where(mask[:, :, None], steps, steps.dtype.type(0))
+    return steps.astype(dtype, copy=False), last
+
+
+def _cotangent_of_steps(g, mask, zero_output):
+    """The outputs' cotangent, time-major."""
+    if g is None:
+        return None
+    g = g.swapaxes(0, 1)
+    return (
+        np.where(mask.T[:, :, None], g, g.dtype.type(0)) if zero_output and mask is not None else g
+    )
+
+
+def _picked(made, needed, dtype):
+    """Cotangents by functions, for those needed; functions share work through their closure."""
+    return tuple(make().astype(dtype, copy=False) for make, n in zip(made, needed) if n)
+
+
+def _by_order(back):
+    """A joint rule by an op that gives the cotangents needed, in order. g is (steps?, *states)."""
+
+    def ordered(g, kernel, recurrent_kernel, mask, saved, reverse, zero_output, sequence, needed):
+        g = g if sequence else (None, *g)
+        found = iter(back(
+            *g, kernel, recurrent_kernel, mask, *saved, needed=needed, reverse=reverse,
+            zero_output=zero_output,
+        ))  # fmt: skip
+        return [next(found) if n else None for n in needed]
+
+    return ordered
+
+
+def _specs(*, states):
+    def infer(x, h, *_, sequence, **_attrs):
+        batch, time, _ = x.shape
+        last = [((batch, h.shape[-1]), x.dtype)] * states
+        return [((batch, time, h.shape[-1]), x.dtype), *last] if sequence else last
+
+    return infer
+
+
+def _steps(x, mask, reverse, step, state):
+    """The composite: `step(x_t, *state)` gives the next state; its first is the output."""
+    outputs = []
+    order = range(x.shape[1])
+    for t in reversed(order) if reverse else order:
+        new = step(getitem(x, index=(slice(None), t)), *state)
+        keep = None if mask is None else getitem(mask, index=(slice(None), slice(t, t + 1)))
+        if keep is not None:
+            new = [select(keep, a, b) for a, b in zip(new, state)]
+        state = new
+        outputs.append((state[0], keep))
+    return outputs, state
+
+
+def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
+    outputs, state = _steps(x, mask, reverse, step, state)
+    if not sequence:
+        return tuple(state)
+    if not outputs:  # no steps: a product of nothing has the shape
+        none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
+        return (matmul(x, none), *state)
+    zero = zero_output and mask is not None
+    steps = [masked(y, keep) if zero else y for y, keep in outputs]
+    return (stack(*steps, axis=1), *state)
+
+
+@quiet
+def _lstm(
+    x, h, c, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output,
+    sequence,
+):  # fmt: skip
+    dtype, units = x.dtype, h.shape[-1]
+    x, h, c, kernel, recurrent_kernel, bias = _widened(x, h, c, kernel, recurrent_kernel, bias)
+    x, mask = _turned(x, reverse), _turned(mask, reverse)
+    rows, gates, cells = kernels.lstm(x, h, c, kernel, recurrent_kernel, bias, mask)
+    outputs = _outputs(rows, units, mask, zero_output, sequence, dtype)
+    return (*outputs, cells[-1].astype(dtype)), (rows, gates, cells)
+
+
+@quiet
+def _lstm_back(
+    g_steps, g_h, g_c, kernel, recurrent_kernel, mask, rows, gates, cells, *, needed, reverse,
+    zero_output,
+):  # fmt: skip
+    dtype, units = kernel.dtype, g_h.shape[-1]
+    g_steps, g_h, g_c, kernel, recurrent_kernel = _widened(
+        g_steps, g_h, g_c, kernel, recurrent_kernel
+    )
+    mask = _turned(mask, reverse)
+    g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
+    d, dh, dc = kernels.lstm_back(g_steps, g_h, g_c, recurrent_kernel, mask, gates, cells)
+    weights = kernels.weights_back(rows, d) if any(needed[3:]) else None
+    made = (
+        lambda: _turned(kernels.inputs_back(d, kernel), reverse),
+        lambda: dh,
+        lambda: dc,
+        lambda: weights[units + 1 :],
+        lambda: weights[:units],
+        lambda: weights[units],
+    )
+    return _picked(made, needed, dtype)
+
+
+lstm_back = Op("lstm_back", _lstm_back, backward=first_order_only, outputs=None)
+
+
+def _lstm_composite(
+    x, h, c, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output,
+    sequence,
+):  # fmt: skip
+    if bias is None:
+        bias = np.zeros(kernel.shape[-1], kernel.dtype)
+
+    def step(x, h, c):
+        return lstm_cell(x, h, c, kernel, recurrent_kernel, bias)
+
+    return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h, c))
+
+
+# kernel (features, 4 units), recurrent_kernel (units, 4 units), bias (4 units): the steps of
+# `lstm_cell`. Gives (outputs?, h, c).
+lstm = Op(
+    "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
+    saves=True, infer=_specs(states=2),
+)  # fmt: skip
+
+
+@quiet
+def _simple_rnn(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
+    dtype = x.dtype
+    x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
+    x, mask = _turned(x, reverse), _turned(mask, reverse)
+    rows = kernels.simple_rnn(x, h, kernel, recurrent_kernel, bias, mask)
+    return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows,)
+
+
+@quiet
+def _simple_rnn_back(
+    g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, needed, reverse, zero_output
+):
+    dtype, units = kernel.dtype, g_h.shape[-1]
+    g_steps, g_h, kernel, recurrent_kernel = _widened(g_steps, g_h, kernel, recurrent_kernel)
+    mask = _turned(mask, reverse)
+    g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
+    d, dh = kernels.simple_rnn_back(g_steps, g_h, recurrent_kernel, mask, rows)
+    weights = kernels.weights_back(rows, d) if any(needed[2:]) else None
+    made = (
+        lambda: _turned(kernels.inputs_back(d, kernel), reverse),
+        lambda: dh,
+        lambda: weights[units + 1 :],
+        lambda: weights[:units],
+        lambda: weights[units],
+    )
+    return _picked(made, needed, dtype)
+
+
+simple_rnn_back = Op("simple_rnn_back", _simple_rnn_back, backward=first_order_only, outputs=None)
+
+
+def _simple_rnn_composite(
+    x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence
+):
+    def step(x, h):
+        z = matmul(x, kernel) + matmul(h, recurrent_kernel)
+        return (tanh(z if bias is None else z + bias),)
+
+    return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
+
+
+# h <- tanh(x kernel + h recurrent_kernel + bias) (Elman 1990). Gives (outputs?, h).
+simple_rnn = Op(
+    "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
+    composite=_simple_rnn_composite, infer=_specs(states=1),
+)  # fmt: skip
+
+
+@quiet
+def _gru(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
+    dtype = x.dtype
+    x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
+    x, mask = _turned(x, reverse), _turned(mask, reverse)
+    rows, gates = kernels.gru(x, h, kernel, recurrent_kernel, bias, mask)
+    return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows, gates)
+
+
+@quiet
+def _gru_back(
+    g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, needed, reverse,
+    zero_output,
+):  # fmt: skip
+    dtype, units = kernel.dtype, g_h.shape[-1]
+    g_steps, g_h, kernel, recurrent_kernel = _widened(g_steps, g_h, kernel, recurrent_kernel)
+    mask = _turned(mask, reverse)
+    g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
+    d, dh = kernels.gru_back(g_steps, g_h, recurrent_kernel, mask, rows, gates)
+    of_input, of_state = kernels.gru_weights_back(rows, d) if any(needed[2:]) else (None, None)
+    made = (
+        lambda: _turned(kernels.inputs_back(d[:, :, units:], kernel), reverse),
+        lambda: dh,
+        lambda: of_input[1:],
+        lambda: of_state[:units],
+        lambda: np.stack([of_input[0], of_state[units]]),
+    )
+    return _picked(made, needed, dtype)
+
+
+gru_back = Op("gru_back", _gru_back, backward=first_order_only, outputs=None)
+
+
+def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
+    units = h.shape[-1]
+
+    def step(x, h):
+        of_input, of_state = matmul(x, kernel), matmul(h, recurrent_kernel)
+        if bias is not None:
+            of_input = of_input + getitem(bias, index=(0,))
+            of_state = of_state + getitem(bias, index=(1,))
+        z, r, candidate = split(of_input, sizes=(units,) * 3, axis=1)
+        z_part, r_part, part = split(of_state, sizes=(units,) * 3, axis=1)
+        z, r = sigmoid(z + z_part), sigmoid(r + r_part)
+        candidate = tanh(candidate + r * part)
+        return (z * h + (1 - z) * candidate,)
+
+    return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
+
+
+# Cho et al. 2014 (arXiv:1406.1078v1), the reset gate after the product: kernel (features, 3 units),
+# recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update, reset, candidate.
+# Gives (outputs?, h).
+gru = Op(
+    "gru", _gru, backward=_by_order(gru_back), composite=_gru_composite, outputs=None, saves=True,
+    infer=_specs(states=1),
 )  # fmt: skip

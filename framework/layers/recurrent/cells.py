@@ -1,0 +1,345 @@
+"""The built-in cells: one step of SimpleRNN, GRU and LSTM.
+
+A cell takes the inputs of a step and a list of states, and gives the output and the new states.
+`sequence` runs the usual forms of it over all steps by one op.
+"""
+
+import numpy as np
+
+from framework.activations import Activation, sigmoid, tanh
+from framework.constraints import ConstraintField
+from framework.core import dtypes
+from framework.core.doors import cast, tensor
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.initializers import InitializerField, Ones
+from framework.layers.base import Layer
+from framework.layers.core import PositiveInt
+from framework.layers.recurrent.dropping import DropoutRNNCell, Share
+from framework.ops import recurrent as ops
+from framework.ops.contraction import matmul
+from framework.ops.movement import concat, expand_axes, getitem, split
+from framework.regularizers import RegularizerField
+
+
+def zeros(batch_size, size, dtype):
+    """A state of zeros; a KerasTensor where the batch size is not known."""
+    shape = (batch_size, *((size,) if isinstance(size, int) else size))
+    if batch_size is None:
+        return KerasTensor(shape, dtype)
+    shape = (int(batch_size), *shape[1:])
+    return Tensor(np.zeros(shape, dtypes.as_dtype(dtype).np))
+
+
+class Cell(DropoutRNNCell, Layer):
+    """What the three cells share: weights for some gates, the states, dropout."""
+
+    _gates = 1
+    _states = 1
+    implementation = 2
+
+    def __init__(self, *args, implementation=2, **kwargs):
+        self.__dict__["implementation"] = implementation
+        super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
+
+    def __post_init__(self):
+        if self.recurrent_dropout:
+            self.implementation = 1
+        if self.implementation == 1 and self._gates > 1:
+            self.dropout_mask_count = self._gates
+        self._make_generator()
+        self.state_size = [self.units] * self._states if self._states > 1 else self.units
+        self.output_size = self.units
+
+    def build(self, input_shape):
+        columns = self.units * self._gates
+        self.kernel = self.add_weight(
+            (input_shape[-1], columns), self.kernel_initializer, name="kernel",
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        self.recurrent_kernel = self.add_weight(
+            (self.units, columns), self.recurrent_initializer, name="recurrent_kernel",
+            regularizer=self.recurrent_regularizer, constraint=self.recurrent_constraint,
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                self._bias_shape(), self._initial_bias(), name="bias",
+                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
+            )  # fmt: skip
+
+    def _bias_shape(self):
+        return (self.units * self._gates,)
+
+    def _initial_bias(self):
+        return self.bias_initializer
+
+    def get_initial_state(self, batch_size=None):
+        """Zeros, in a list."""
+        return [zeros(batch_size, self.units, self.compute_dtype) for _ in range(self._states)]
+
+    def _weights_now(self):
+        return (
+            self.kernel.read(),
+            self.recurrent_kernel.read(),
+            None if self.bias is None else self.bias.read(),
+        )
+
+    def _ready(self, x, kernel):
+        """The inputs in the dtype of the weights."""
+        return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
+
+    def _drops(self, training):
+        """Whether masks differ between the gates, or the state is dropped, in this call."""
+        several = self.dropout and self.dropout_mask_count
+        return bool(training and (self.recurrent_dropout or several))
+
+    def _drops_inputs(self, training):
+        """Cells with gates take a share of 1 for none, as Keras's do."""
+        return training and (0 < self.dropout < 1 or (self.dropout == 1 and self._gates == 1))
+
+    def _dropped(self, x, training):
+        return x * self.get_dropout_mask(x) if self._drops_inputs(training) else x
+
+    def _is_usual(self, cls):
+        return type(self).call is cls.call and self.activation is tanh
+
+    def _inputs_of_op(self, sequences, states, mask, training):
+        weights = self._weights_now()
+        sequences = self._ready(sequences, weights[0])
+        if self._drops_inputs(training):  # one mask for all steps
+            first = getitem(sequences, index=(slice(None), 0))
+            sequences = sequences * expand_axes(self.get_dropout_mask(first), (1,))
+        return sequences, *states, *weights, mask
+
+
+class SimpleRNNCell(Cell):
+    """One step of `SimpleRNN`: `activation(inputs @ kernel + state @ recurrent_kernel + bias)`.
+
+    Args:
+        units: size of the output and of the state.
+        activation: a name or function.
+        use_bias: whether there is a bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        seed: an int, or None.
+
+    Shapes: inputs `(batch, features)` and `[state (batch, units)]` give the output and `[state]`.
+
+    >>> import numpy as np
+    >>> output, states = SimpleRNNCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])
+    >>> output.shape, len(states)
+    (TensorShape([2, 4]), 1)
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+
+    def call(self, sequence, states, training=False):
+        h = states[0] if isinstance(states, (list, tuple)) else states
+        kernel, recurrent_kernel, bias = self._weights_now()
+        x = self._ready(sequence, kernel)
+        x = self._dropped(x, training)
+        if training and self.recurrent_dropout:
+            h = h * self.get_recurrent_dropout_mask(h)
+        z = matmul(x, kernel)
+        if bias is not None:
+            z = z + bias
+        output = self.activation(z + matmul(h, recurrent_kernel))
+        return output, [output] if isinstance(states, (list, tuple)) else output
+
+    def sequence(self, sequences, states, mask, training, **how):
+        """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
+        if not self._is_usual(SimpleRNNCell) or self._drops(training):
+            return None
+        return ops.simple_rnn(*self._inputs_of_op(sequences, states, mask, training), **how)
+
+
+class GRUCell(Cell):
+    """One step of `GRU` (Cho et al. 2014).
+
+    Args:
+        units: size of the output and of the state.
+        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        use_bias: whether there is a bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        reset_after: whether the reset gate comes after the product with the recurrent kernel.
+        seed: an int, or None.
+
+    Shapes: inputs `(batch, features)` and `[state (batch, units)]` give the output and `[state]`.
+
+    >>> import numpy as np
+    >>> GRUCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])[0].shape
+    TensorShape([2, 4])
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    reset_after: bool = True
+    seed: int = None
+
+    _gates = 3
+
+    def _bias_shape(self):
+        size = 3 * self.units
+        return (2, size) if self.reset_after else (size,)
+
+    def call(self, inputs, states, training=False):
+        h = states[0] if isinstance(states, (list, tuple)) else states
+        kernel, recurrent_kernel, bias = self._weights_now()
+        of_input, of_state = (None, None) if bias is None else (bias, None)
+        if bias is not None and self.reset_after:
+            of_input, of_state = getitem(bias, index=(0,)), getitem(bias, index=(1,))
+        x = self._ready(inputs, kernel)
+        x_z, x_r, x_h = _of_inputs(self, x, kernel, of_input, training)
+        masked = _masked_states(self, h, training)
+        parts = split(recurrent_kernel, sizes=(self.units,) * 3, axis=1)
+        biases = (None,) * 3
+        if of_state is not None:
+            biases = split(of_state, sizes=(self.units,) * 3, axis=0)
+        z = self.recurrent_activation(x_z + _affine(masked[0], parts[0], biases[0]))
+        r = self.recurrent_activation(x_r + _affine(masked[1], parts[1], biases[1]))
+        if self.reset_after:
+            part = r * _affine(masked[2], parts[2], biases[2])
+        else:
+            part = matmul(r * masked[2], parts[2])
+        candidate = self.activation(x_h + part)
+        h = z * h + (1 - z) * candidate
+        return h, [h] if isinstance(states, (list, tuple)) else h
+
+    def sequence(self, sequences, states, mask, training, **how):
+        """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
+        usual = self._is_usual(GRUCell) and self.recurrent_activation is sigmoid
+        if not usual or not self.reset_after or self._drops(training):
+            return None
+        return ops.gru(*self._inputs_of_op(sequences, states, mask, training), **how)
+
+
+class LSTMCell(Cell):
+    """One step of `LSTM` (Hochreiter & Schmidhuber 1997).
+
+    Args:
+        units: size of the output and of the two states.
+        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        use_bias: whether there is a bias.
+        unit_forget_bias: start with 1 as the forget gate's bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        seed: an int, or None.
+
+    Shapes: inputs `(batch, features)` and `[h, c]`, each `(batch, units)`, give h and `[h, c]`.
+
+    >>> import numpy as np
+    >>> output, (h, c) = LSTMCell(4)(np.ones((2, 3)), [np.zeros((2, 4)), np.zeros((2, 4))])
+    >>> output is h, c.shape
+    (True, TensorShape([2, 4]))
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+
+    _gates = 4
+    _states = 2
+
+    def _initial_bias(self):
+        if not self.unit_forget_bias:
+            return self.bias_initializer
+        return forget_ones(self.bias_initializer, self.units)
+
+    def call(self, inputs, states, training=False):
+        h, c = states
+        kernel, recurrent_kernel, bias = self._weights_now()
+        x = self._ready(inputs, kernel)
+        usual = self.recurrent_activation is sigmoid and self.activation is tanh
+        if usual and bias is not None and not self._drops(training) and type(x) is Tensor:
+            h, c = ops.lstm_cell(self._dropped(x, training), h, c, kernel, recurrent_kernel, bias)
+            return h, [h, c]
+        of_x = _of_inputs(self, x, kernel, bias, training)
+        parts = split(recurrent_kernel, sizes=(self.units,) * 4, axis=1)
+        masked = _masked_states(self, h, training)
+        i, f, candidate, o = [a + matmul(m, w) for a, m, w in zip(of_x, masked, parts)]
+        i, f, o = (self.recurrent_activation(gate) for gate in (i, f, o))
+        c = f * c + i * self.activation(candidate)
+        h = o * self.activation(c)
+        return h, [h, c]
+
+    def sequence(self, sequences, states, mask, training, **how):
+        """All steps by one op, (outputs?, h, c); None where the cell is not in its usual form."""
+        usual = self._is_usual(LSTMCell) and self.recurrent_activation is sigmoid
+        if not usual or self._drops(training):
+            return None
+        return ops.lstm(*self._inputs_of_op(sequences, states, mask, training), **how)
+
+
+def forget_ones(initializer, units):
+    """An initializer of four gates' biases: ones for the second, `initializer` for the others."""
+
+    def initial(_shape, dtype=None):
+        parts = [initializer((n * units,), dtype=dtype) for n in (1, 2)]
+        return concat(parts[0], Ones()((units,), dtype=dtype), parts[1], axis=0)
+
+    return initial
+
+
+def _affine(x, kernel, bias):
+    z = matmul(x, kernel)
+    return z if bias is None else z + bias
+
+
+def _of_inputs(cell, x, kernel, bias, training):
+    """The inputs' part of each gate; with implementation 1 the gates have masks of their own."""
+    sizes = (cell.units,) * cell._gates
+    if not cell._drops_inputs(training) or not cell.dropout_mask_count:
+        return split(_affine(cell._dropped(x, training), kernel, bias), sizes=sizes, axis=1)
+    parts = split(kernel, sizes=sizes, axis=1)
+    biases = (None,) * cell._gates if bias is None else split(bias, sizes=sizes, axis=0)
+    masks = cell.get_dropout_mask(x)
+    return [_affine(x * m, w, b) for m, w, b in zip(masks, parts, biases, strict=True)]
+
+
+def _masked_states(cell, h, training):
+    """The state as each gate sees it."""
+    if not (training and 0 < cell.recurrent_dropout < 1):
+        return [h] * cell._gates
+    return [h * mask for mask in cell.get_recurrent_dropout_mask(h)]

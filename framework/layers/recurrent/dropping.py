@@ -1,0 +1,69 @@
+"""Dropout inside recurrent cells: one mask for all steps of a sequence."""
+
+import threading
+
+import numpy as np
+
+from framework.core import random
+from framework.core.configurable import Resolved
+from framework.core.errors import InvalidArgumentError
+from framework.core.random import SeedGenerator
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.ops.random import dropout
+
+
+def _share(value):
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__"):
+        raise InvalidArgumentError("expected a float between 0 and 1")
+    return min(1.0, max(0.0, float(value)))
+
+
+Share = Resolved("a share", _share)
+
+
+class DropoutRNNCell:
+    """What cells with the fields `dropout`, `recurrent_dropout` and `seed` have in common.
+
+    A mask is drawn at the first step that asks for it and kept for the following ones, until it is
+    reset: `RNN` does so around each sequence. Calls in several threads have masks of their own.
+    """
+
+    dropout_mask_count = None  # how many masks the cell wants; one, not in a list, where None
+
+    def _make_generator(self):
+        self.seed_generator = SeedGenerator(self.seed)
+        self.__dict__["_dropout_masks"] = {}
+
+    def get_dropout_mask(self, step_input):
+        """The mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""
+        return self._mask("inputs", step_input, self.dropout)
+
+    def get_recurrent_dropout_mask(self, step_input):
+        """The mask of the state; None without recurrent dropout."""
+        return self._mask("state", step_input, self.recurrent_dropout)
+
+    def reset_dropout_mask(self):
+        """Forget the mask of the inputs."""
+        self._dropout_masks.pop(("inputs", threading.get_ident()), None)
+
+    def reset_recurrent_dropout_mask(self):
+        """Forget the mask of the state."""
+        self._dropout_masks.pop(("state", threading.get_ident()), None)
+
+    def _mask(self, kind, like, rate):
+        if not rate:
+            return None
+        key = kind, threading.get_ident()
+        if key not in self._dropout_masks:
+            count = self.dropout_mask_count
+            masks = [self._drawn(like, rate) for _ in range(count or 1)]
+            self._dropout_masks[key] = masks if count else masks[0]
+        return self._dropout_masks[key]
+
+    def _drawn(self, like, rate):
+        dtype = "float64" if like.dtype == "float64" else "float32"
+        noise = random.draw(self.seed_generator, "uniform", tuple(like.shape), dtype)
+        if isinstance(like, KerasTensor):
+            return KerasTensor(like.shape, like.dtype)
+        return dropout(Tensor(np.ones(like.shape, like.dtype)), noise, rate=rate)

@@ -1,0 +1,175 @@
+"""SimpleRNN, GRU and LSTM: RNN with a built-in cell, which takes their arguments."""
+
+from framework.activations import Activation
+from framework.constraints import ConstraintField
+from framework.core.configurable import one_of
+from framework.initializers import InitializerField
+from framework.layers.core import PositiveInt
+from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
+from framework.layers.recurrent.dropping import Share
+from framework.layers.recurrent.rnn import RNN
+from framework.layers.spec import InputSpec
+from framework.regularizers import RegularizerField
+
+
+class _WithCell(RNN):
+    """An RNN that makes its cell from its own fields."""
+
+    def __init__(self, *args, implementation=2, **kwargs):
+        self.__dict__["_implementation"] = implementation
+        super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
+
+    def __post_init__(self):
+        cls = self._cell_class
+        arguments = {n: getattr(self, n) for n, f in cls._fields.items() if not f.keyword_only}
+        self.cell = cls(
+            **arguments, implementation=self._implementation, name=self._cell_name,
+            dtype=self._dtype_policy, trainable=self._trainable,
+        )  # fmt: skip
+        self.input_spec = InputSpec(ndim=3)
+        super().__post_init__()
+
+
+UseCudnn = one_of("auto", True, False)
+
+
+class SimpleRNN(_WithCell):
+    """`h = activation(x @ kernel + h @ recurrent_kernel + bias)` over the steps of a sequence.
+
+    Args:
+        units: size of the output and of the state.
+        activation: a name or function.
+        use_bias: whether there is a bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
+        seed: of the dropout, an int, or None.
+
+    Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
+
+    >>> import numpy as np
+    >>> SimpleRNN(4)(np.ones((2, 6, 3))).shape
+    TensorShape([2, 4])
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    seed: int = None
+
+    _cell_class, _cell_name = SimpleRNNCell, "simple_rnn_cell"
+
+
+class GRU(_WithCell):
+    """Gated recurrent units (Cho et al. 2014) over the steps of a sequence.
+
+    Args:
+        units: size of the output and of the state.
+        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        use_bias: whether there is a bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        seed: of the dropout, an int, or None.
+        return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
+        reset_after: whether the reset gate comes after the product with the recurrent kernel.
+        use_cudnn: True demands the op of whole sequences, False never takes it.
+
+    Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
+
+    >>> import numpy as np
+    >>> GRU(4, return_sequences=True)(np.ones((2, 6, 3))).shape
+    TensorShape([2, 6, 4])
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    reset_after: bool = True
+    use_cudnn: UseCudnn = "auto"
+
+    _cell_class, _cell_name = GRUCell, "gru_cell"
+
+
+class LSTM(_WithCell):
+    """Long short-term memory (Hochreiter & Schmidhuber 1997) over the steps of a sequence.
+
+    Args:
+        units: size of the output and of the two states.
+        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        use_bias: whether there is a bias.
+        unit_forget_bias: start with 1 as the forget gate's bias.
+        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        seed: of the dropout, an int, or None.
+        return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
+        use_cudnn: True demands the op of whole sequences, False never takes it.
+
+    Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
+
+    >>> import numpy as np
+    >>> output, h, c = LSTM(4, return_sequences=True, return_state=True)(np.ones((2, 6, 3)))
+    >>> output.shape, h.shape, c.shape
+    (TensorShape([2, 6, 4]), TensorShape([2, 4]), TensorShape([2, 4]))
+    """
+
+    units: PositiveInt
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    use_cudnn: UseCudnn = "auto"
+
+    _cell_class, _cell_name = LSTMCell, "lstm_cell"

@@ -1,0 +1,257 @@
+"""RNN: a layer that runs a cell over sequences, and the base of SimpleRNN, GRU and LSTM."""
+
+from framework.core import nest
+from framework.core.configurable import Field, Resolved, _annotations, serialize_value
+from framework.core.doors import cast, tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.variable import CoreVariable, KerasVariable
+from framework.layers import nested
+from framework.layers.base import Layer
+from framework.layers.building import making_variables, naming
+from framework.layers.recurrent import loop
+from framework.layers.recurrent.stacked import (
+    StackedRNNCells,
+    build_cell,
+    checked_cell,
+    first_states,
+    output_size,
+    takes_training,
+)
+from framework.ops.movement import getitem
+
+
+def _cell(value):
+    return StackedRNNCells(value) if isinstance(value, (list, tuple)) else checked_cell(value)
+
+
+class RNN(Layer):
+    """Runs a cell over the steps of sequences.
+
+    A cell has a `call(inputs, states)`, perhaps with `training`, that gives the output and the new
+    states; a `state_size`, an int or one for each state; perhaps an `output_size` and a
+    `get_initial_state(batch_size=None)`.
+
+    Args:
+        cell: a cell, or a list of cells to be stacked.
+        return_sequences: give the outputs of all steps instead of the last one's.
+        return_state: give the last states too.
+        go_backwards: go through the steps from the last to the first; outputs come in that order.
+        stateful: start each batch with the states that the last one ended with.
+        unroll: means nothing here; inputs must have a known number of steps then.
+        zero_output_for_mask: outputs of masked steps are zeros instead of the output before.
+
+    Shapes: `(batch, steps, ...)` gives `(batch, output_size)`, or `(batch, steps, output_size)`.
+
+    >>> import numpy as np
+    >>> from framework import keras
+    >>> layer = RNN(keras.layers.LSTMCell(4), return_sequences=True, return_state=True)
+    >>> [y.shape.as_list() for y in layer(np.ones((2, 6, 3)))]
+    [[2, 6, 4], [2, 4], [2, 4]]
+    """
+
+    cell: Resolved("a cell", _cell, serialize=serialize_value)
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    zero_output_for_mask: bool = False
+
+    supports_masking = True
+    _cell_class = None  # of layers that make their cell from their own fields
+    states = None
+    use_cudnn = "auto"
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls._cell_class is not None and "cell" in cls._fields:
+            fields = dict(cls._fields)
+            fields.pop("cell")
+            zero = fields.pop("zero_output_for_mask")
+            own = {name: fields[name] for name in _annotations(cls)}  # in the order of Keras
+            by_keyword = Field(zero.name, zero.annotation, zero.default, True)
+            cls._fields = {**own, **fields, zero.name: by_keyword}
+
+    def __post_init__(self):
+        self.__dict__.update(states=None, _expected_batch_size=None)
+        sizes = self.cell.state_size
+        if not isinstance(sizes, (list, tuple, int)):
+            raise InvalidArgumentError(
+                "state_size must be an integer, or a list/tuple of integers (one for each state "
+                f"tensor); the cell of layer {self.name!r} has {sizes!r}."
+            )
+        self.single_state = isinstance(sizes, int)
+        self.state_size = [sizes] if self.single_state else list(sizes)
+
+    # ---- building and shapes ----
+
+    def build(self, sequences_shape, initial_state_shape=None):
+        build_cell(self.cell, (sequences_shape[0], *sequences_shape[2:]))
+        if not self.stateful:
+            return
+        if self.states is not None:
+            self.reset_state()
+            return
+        if sequences_shape[0] is None:
+            raise InvalidArgumentError(
+                "When using `stateful=True` in a RNN, the batch size must be static. Found dynamic "
+                f"batch size: sequence.shape={tuple(sequences_shape)} (layer {self.name!r}). Give "
+                "Input(batch_size=...) one."
+            )
+        self._make_states(sequences_shape[0])
+
+    def _make_states(self, batch_size):
+        """The variables of a stateful layer; they are no weights."""
+
+        def variable(value):
+            return KerasVariable(
+                value.array, trainable=False, dtype=self.variable_dtype, name="rnn_state"
+            )
+
+        with naming(self), making_variables():
+            states = nest.map_structure(variable, self.get_initial_state(batch_size))
+        self.__dict__.update(states=states, _expected_batch_size=batch_size)
+
+    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+        batch, length = sequences_shape[:2]
+        size = output_size(self.cell)
+        if not isinstance(size, int):
+            raise InvalidArgumentError(f"output_size must be an integer, got {size!r}.")
+        output = (batch, length, size) if self.return_sequences else (batch, size)
+        return (output, *self._state_shapes(batch)) if self.return_state else output
+
+    def _state_shapes(self, batch):
+        nested_sizes = (list, tuple)
+        return [
+            [(batch, n) for n in size] if isinstance(size, nested_sizes) else (batch, size)
+            for size in self.state_size
+        ]
+
+    def compute_mask(self, _, mask):
+        mask = nest.flatten(mask)[0]
+        output = mask if self.return_sequences else None
+        return [output, *[None for _ in self.state_size]] if self.return_state else output
+
+    # ---- states ----
+
+    def get_initial_state(self, batch_size):
+        """The states that a batch starts with, where no others are given; a list."""
+        return first_states(self.cell, batch_size, self.compute_dtype)
+
+    def reset_state(self):
+        """Set the states of a stateful layer to zero."""
+        for variable in nest.flatten(self.states) if self.states is not None else ():
+            variable.assign(variable.read() * 0)
+
+    def reset_states(self):
+        """`reset_state` by its older name."""
+        self.reset_state()
+
+    def _states_for(self, sequences, given):
+        if given is None:
+            given = self.states if self.stateful else self.get_initial_state(sequences.shape[0])
+        expected, found = self._expected_batch_size, sequences.shape[0]
+        if self.stateful and expected is not None and found is not None and found != expected:
+            raise ShapeError(
+                "If an RNN is stateful, the batch size of the input sequences must be the same as "
+                f"the batch size of the initial state. Expected batch size: {expected}. Received "
+                f"batch size: {found} (layer {self.name!r})."
+            )
+        given = list(given) if nest.is_nested(given) else [given]
+        dtype = getattr(self.cell, "compute_dtype", self.compute_dtype)
+        return nest.map_structure(lambda state: _state(state, dtype), given)
+
+    # ---- the call ----
+
+    def call(self, sequences, initial_state=None, mask=None, training=False):
+        if self.unroll and sequences.shape[1] is None:
+            raise InvalidArgumentError(
+                "Cannot unroll a RNN if the time dimension is undefined. Give the time dimension "
+                f"to Input(shape=...) (layer {self.name!r})."
+            )
+        states = self._states_for(sequences, initial_state)
+        _reset_masks(self.cell)
+        last, outputs, states = self.inner_loop(sequences, states, mask, training=training)
+        _reset_masks(self.cell)
+        output = _as(outputs if self.return_sequences else last, self.compute_dtype)
+        if self.stateful:
+            for variable, state in zip(nest.flatten(self.states), nest.flatten(states)):
+                variable.assign(_as(state, variable.dtype))
+        if not self.return_state:
+            return output
+        return (output, *nest.map_structure(lambda s: _as(s, self.compute_dtype), states))
+
+    def inner_loop(self, sequences, initial_state, mask, training=False):
+        """(last output, outputs of all steps, last states)."""
+        states = initial_state if nest.is_nested(initial_state) else [initial_state]
+        mask = loop.as_mask(nest.flatten(mask)[0])
+        every = self.return_sequences
+        how = {
+            "reverse": self.go_backwards, "zero_output": self.zero_output_for_mask,
+            "sequence": every,
+        }  # fmt: skip
+        found = self._by_op(sequences, states, mask, training, how)
+        if found is None:
+            outputs, states = loop.run(self._step(training), sequences, states, mask, **how)
+        elif every:
+            outputs, *states = found
+        else:
+            states = list(found)
+            outputs = nest.flatten(states[-1])[0] if nest.is_nested(states[-1]) else states[0]
+        last = getitem(outputs, index=(slice(None), -1)) if every else outputs
+        return last, outputs, states
+
+    def _by_op(self, sequences, states, mask, training, how):
+        """What the cell's op of whole sequences gives; None where it has none for this call."""
+        run = getattr(self.cell, "sequence", None) if isinstance(self.cell, Layer) else None
+        if run is None or self.use_cudnn is False or len(sequences.shape) != 3:
+            found = None
+        else:
+            found = run(sequences, states, mask, training, **how)
+        if found is None and self.use_cudnn is True:
+            raise InvalidArgumentError(
+                "use_cudnn=True was specified, but there is no op of whole sequences for this "
+                f"configuration of layer {self.name!r}. Pass use_cudnn='auto'."
+            )
+        return found
+
+    def _step(self, training):
+        cell = self.cell
+        call = cell if callable(cell) else cell.call
+        if takes_training(cell):
+            return lambda inputs, states: call(inputs, states, training=training)
+        return call
+
+    # ---- config ----
+
+    def get_config(self):
+        config = super().get_config()
+        if self._cell_class is not None:
+            config["zero_output_for_mask"] = self.zero_output_for_mask
+            config.pop("use_cudnn", None)
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        if "cell" in config:
+            config = {**config, "cell": nested.made(config["cell"], custom_objects)}
+        return cls(**config)
+
+
+def _state(state, dtype):
+    if isinstance(state, CoreVariable):
+        state = state.read()
+    return _as(tensor(state), dtype)
+
+
+def _as(x, dtype):
+    return x if x.dtype == dtype else cast(x, dtype=dtype.np)
+
+
+def _reset_masks(cell):
+    if isinstance(cell, StackedRNNCells):
+        for one in cell.cells:
+            _reset_masks(one)
+    elif hasattr(cell, "reset_dropout_mask"):
+        cell.reset_dropout_mask()
+        cell.reset_recurrent_dropout_mask()

@@ -1,0 +1,70 @@
+"""Samples of the recurrent layers and of the wrappers around layers.
+
+Cells take a list of states too and give two things: `test_recurrent.py` has them.
+"""
+
+CELLS = {"SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"}
+RECURRENT = {"SimpleRNN", "GRU", "LSTM", "RNN", "Bidirectional", "TimeDistributed"}
+
+
+def layer(name, **config):
+    """A layer as a config: made anew wherever it is used."""
+    return {"class_name": name, "config": config}
+
+
+def with_dtype(arguments, dtype):
+    """The arguments, layers given as configs having this dtype if it is not None."""
+    if isinstance(arguments, list):
+        return [with_dtype(value, dtype) for value in arguments]
+    if dtype is None or not isinstance(arguments, dict):
+        return arguments
+    if "class_name" in arguments:
+        return {**arguments, "config": {**arguments["config"], "dtype": dtype}}
+    return {name: with_dtype(value, dtype) for name, value in arguments.items()}
+
+
+def _recurrent(real):
+    x = real(2, 3, 2)
+    random = {"units": 2, "bias_initializer": "random_normal"}
+    return {
+        "SimpleRNN": [
+            (random, x),
+            ({**random, "return_sequences": True, "activation": "softplus"}, x),
+            ({**random, "use_bias": False, "go_backwards": True, "return_sequences": True}, x),
+        ],
+        "GRU": [
+            (random, x),
+            ({**random, "return_sequences": True, "reset_after": False}, x),
+            ({**random, "use_bias": False, "go_backwards": True, "return_sequences": True}, x),
+        ],
+        "LSTM": [
+            (random, x),
+            ({**random, "return_sequences": True, "recurrent_activation": "hard_silu"}, x),
+            ({**random, "use_bias": False, "go_backwards": True, "return_sequences": True}, x),
+        ],
+        "RNN": [
+            ({"cell": layer("GRUCell", units=2, activation="softsign")}, x),
+            ({"cell": [layer("LSTMCell", units=2), layer("SimpleRNNCell", units=3)],
+              "return_sequences": True}, x),
+        ],
+    }  # fmt: skip
+
+
+def _wrapping(real):
+    x = real(2, 3, 2)
+    return {
+        "Masking": [({"mask_value": 0.3}, x)],
+        "TimeDistributed": [
+            ({"layer": layer("Dense", units=2)}, x),
+            ({"layer": layer("LSTM", units=2)}, real(2, 2, 2, 2)),
+        ],
+        "Bidirectional": [
+            ({"layer": layer("LSTM", units=2)}, x),
+            ({"layer": layer("GRU", units=2, return_sequences=True), "merge_mode": "mul"}, x),
+        ],
+    }  # fmt: skip
+
+
+def samples(real):
+    """Names of layers and their samples; `real(*shape)` gives distinct numbers."""
+    return _recurrent(real) | _wrapping(real)
