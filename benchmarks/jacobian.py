@@ -5,7 +5,6 @@ figure is the median over the rounds of the median time of a call.
 """
 
 import argparse
-import sys
 from functools import partial
 from typing import Any
 
@@ -24,24 +23,20 @@ def command_line() -> argparse.Namespace:
     """The options; each peer may live in an environment of its own."""
     parser = measure.arguments("batch_jacobian and the Hessian, ours and every peer's", 5)
     parser.add_argument("--seconds", type=float, default=1.0, help="timed a process (%(default)s)")
-    for short, library in (("tf", "tensorflow"), ("jax", "jax")):
-        told = f"interpreter that has {library} (default: this one)"
-        flag = f"--{short}-python"
-        parser.add_argument(flag, dest=library, default=sys.executable, metavar="PATH", help=told)
+    measure.peer_arguments(parser, "tf", "jax")
     return parser.parse_args()
 
 
-def interpreter(peer: str, options: argparse.Namespace) -> str:
-    """The Python that runs this peer."""
-    return getattr(options, PEERS[peer], sys.executable)
+def is_installed(peer: str, options: argparse.Namespace) -> bool:
+    return measure.has_module(measure.interpreter(PEERS[peer], options), PEERS[peer])
 
 
 def measured(case: str, peers: list[str], options: argparse.Namespace) -> list[dict[str, Any]]:
     """One line of the report for each peer."""
     runs = {
         peer: partial(
-            measure.run_worker, interpreter(peer, options), "jacobian_worker.py", peer, case,
-            str(options.seconds),
+            measure.run_worker, measure.interpreter(PEERS[peer], options), "jacobian_worker.py",
+            peer, case, str(options.seconds),
         )
         for peer in peers
     }  # fmt: skip
@@ -96,7 +91,7 @@ def main() -> None:
     """Measure every case with every peer that is installed, and report."""
     options = command_line()
     info = measure.machine()
-    peers = [p for p in PEERS if measure.has_module(interpreter(p, options), PEERS[p])]
+    peers = [peer for peer in PEERS if is_installed(peer, options)]
     lines = [line for case in CASES for line in measured(case, peers, options)]
     header = ["case", "peer", "ms a call", "over the rounds", "least", "ours / peer", "at most",
               "same", "", ""]  # fmt: skip

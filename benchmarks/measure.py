@@ -4,6 +4,8 @@ Standard library only, so that it runs unchanged in any peer's interpreter.
 """
 
 import argparse
+import datetime as dt
+import functools
 import json
 import os
 import platform
@@ -78,6 +80,7 @@ def run_worker(python: str, script: str, *arguments: str, **extra: str) -> dict[
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@functools.cache
 def has_module(python: str, module: str) -> bool:
     """Whether that interpreter runs and would find the module, which is not loaded."""
     seek = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
@@ -123,6 +126,7 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "load_at_start": load,
+        "date": dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
 
 
@@ -135,15 +139,15 @@ def cpu_name() -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A header, a rule and rows, in columns as wide as their widest cell."""
+    """A table in Markdown, in columns as wide as their widest cell, to be read as it is too."""
     lines = [header, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(header))]
     ruled = [header, ["-" * width for width in widths], *rows]
     padded = (
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         for line in ruled
     )
-    return "\n".join(line.rstrip() for line in padded)
+    return "\n".join(f"| {line} |" for line in padded)
 
 
 def arguments(purpose: str, rounds: int) -> argparse.ArgumentParser:
@@ -153,6 +157,26 @@ def arguments(purpose: str, rounds: int) -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="also write the results there")
     parser.add_argument("--check", action="store_true", help="exit code 1 when a target is missed")
     return parser
+
+
+# The options that name peers' interpreters, and the module that each is asked for.
+INTERPRETERS = {"torch": "torch", "tf": "tensorflow", "jax": "jax", "keras": "keras"}
+
+
+def peer_arguments(parser: argparse.ArgumentParser, *shorts: str) -> None:
+    """Options for the Pythons that have the peers; environment variables may name them instead."""
+    everything = os.environ.get("BENCH_PEERS_PYTHON", sys.executable)
+    for short in shorts:
+        variable = f"BENCH_{short.upper()}_PYTHON"
+        told = f"interpreter that has {INTERPRETERS[short]} (${variable}, $BENCH_PEERS_PYTHON)"
+        path = os.environ.get(variable, everything)
+        flag = f"--{short}-python"
+        parser.add_argument(flag, dest=INTERPRETERS[short], default=path, metavar="PATH", help=told)
+
+
+def interpreter(module: str, options: argparse.Namespace) -> str:
+    """The Python that is to have the module: what its option says, for us this one."""
+    return getattr(options, module, sys.executable)
 
 
 def publish(

@@ -9,24 +9,44 @@ import itertools
 import statistics
 import sys
 import time
-from collections.abc import Iterator
 
 import measure
 import numpy as np
 from peers import PEERS, Library, Step
-from workloads import WORKLOADS
+from workloads import Problem, named
 
-SHOWN = 20  # first steps whose outputs are compared
-FEWEST = 20  # timed steps, however long one takes
+FEWEST = 10  # timed steps, however long one takes
 WARM_UP = 0.3  # of the measured time, spent before it
 
-Batches = Iterator[tuple]
 
+class Stepping:
+    """A step and its batches; `first` gives outputs, `timed` the durations of steps."""
 
-def shown(step: Step, batches: Batches) -> list[float]:
-    """All numbers that the first steps return, in order."""
-    outputs = (output for batch in itertools.islice(batches, SHOWN) for output in step(*batch))
-    return [float(number) for output in outputs for number in np.ravel(plain(output))]
+    def __init__(self, step: Step, library: Library, problem: Problem) -> None:
+        self.step, self.wait = step, library.wait
+        data = [tuple(map(library.tensor, batch)) for batch in problem.batches]
+        self.batches = itertools.cycle(data)
+
+    def first(self, count: int) -> list[float]:
+        """All numbers that the first steps return, in order."""
+        found = [self.step(*batch) for batch in itertools.islice(self.batches, count)]
+        return [
+            float(n) for outputs in found for output in outputs for n in np.ravel(plain(output))
+        ]
+
+    def timed(self, seconds: float, fewest: int) -> list[float]:
+        """The duration of each step, waiting for its outputs, for so many seconds in all."""
+        times: list[float] = []
+        clock, wait, step = time.perf_counter, self.wait, self.step
+        end = clock() + seconds
+        for batch in self.batches:
+            start = clock()
+            wait(step(*batch))
+            stop = clock()
+            times.append(stop - start)
+            if stop > end and len(times) >= fewest:
+                return times
+        raise AssertionError("the batches are endless")
 
 
 def plain(output: object) -> np.ndarray:
@@ -34,33 +54,19 @@ def plain(output: object) -> np.ndarray:
     return np.asarray(output.detach() if hasattr(output, "detach") else output)
 
 
-def timed(step: Step, library: Library, batches: Batches, seconds: float) -> list[float]:
-    """The duration of each step, waiting for its outputs, for so many seconds in all."""
-    times: list[float] = []
-    clock, wait = time.perf_counter, library.wait
-    end = clock() + seconds
-    for batch in batches:
-        start = clock()
-        wait(step(*batch))
-        stop = clock()
-        times.append(stop - start)
-        if stop > end and len(times) >= FEWEST:
-            return times
-    raise AssertionError("the batches are endless")
-
-
 def main() -> None:
     """Prepare, compare, warm up, measure, answer."""
     name, workload, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     peer = PEERS[name]
     library = importlib.import_module(f"peers.{peer.file}").library(peer.mode)
-    problem = WORKLOADS[workload].problem()
-    step = library.steps[workload](problem)
-    data = [tuple(map(library.tensor, batch)) for batch in problem.batches]
-    batches = itertools.cycle(data)
-    outputs = shown(step, batches)
-    timed(step, library, batches, WARM_UP * seconds)
-    times = timed(step, library, batches, seconds)
+    found = named(workload)
+    problem = found.problem()
+    run = library.step(workload, problem)
+    if not hasattr(run, "timed"):
+        run = Stepping(run, library, problem)
+    outputs = run.first(found.compared)
+    run.timed(WARM_UP * seconds, 2)
+    times = run.timed(seconds, FEWEST)
     measure.answer(
         {
             "median": statistics.median(times),

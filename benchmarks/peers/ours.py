@@ -1,10 +1,35 @@
-"""The framework itself, by raw tape and `apply_gradients`."""
+"""The framework itself: the explicit step, a raw tape under `@function` or eager, and fit."""
+
+from functools import partial
+
+from workloads import Problem
 
 import framework as tf
-from peers import Library, tape
+from peers import CLASSIFIERS, Library, Step, models, tape
+from peers.fitting import Fit
 
 
 def library(mode: str) -> Library:
-    """Eager is the only mode so far; every step is done when it returns."""
-    assert mode == "eager", mode
-    return Library(tf.__version__, tf.constant, tuple, tape.steps(tf, tape.eager))
+    """Every step is done when it returns."""
+    makers = {
+        "step": explicit,
+        "function": partial(tape.step, tf, tf.function),
+        "eager": partial(tape.step, tf, tape.eager),
+        "fit": partial(Fit, tf.keras),
+        "best": best,
+    }
+    return Library(tf.__version__, tf.constant, tuple, makers[mode])
+
+
+def explicit(name: str, problem: Problem) -> Step:
+    """`model.training_step`; where there is no such loss of a model, the tape under @function."""
+    if name not in CLASSIFIERS and not name.startswith("scaled"):
+        return tape.step(tf, tf.function, name, problem)
+    model = models.build(tf.keras, name, problem)
+    step = model.training_step(loss=models.loss(tf.keras), optimizer=models.adam(tf.keras))
+    return lambda x, labels: (step(x, labels),)
+
+
+def best(name: str, problem: Problem) -> Step:
+    """The face that counts for the workload: `ops` is one of eager ops."""
+    return tape.step(tf, tape.eager, name, problem) if name == "ops" else explicit(name, problem)

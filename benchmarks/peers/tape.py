@@ -4,12 +4,11 @@
 """
 
 from collections.abc import Callable
-from functools import partial
 from types import ModuleType
 
-from workloads import ADAM, Problem
+from workloads import Problem
 
-from peers import Step
+from peers import Step, models
 
 Wrapper = Callable[[Step], Step]
 
@@ -49,14 +48,30 @@ def ops(tf: ModuleType, function: Wrapper, problem: Problem) -> Step:
     return step
 
 
-def mlp_small(tf: ModuleType, function: Wrapper, problem: Problem) -> Step:
-    layers = tf.keras.layers
-    model = tf.keras.Sequential(
-        [layers.Input((784,)), layers.Dense(128, activation="relu"), layers.Dense(10)]
-    )
-    model.set_weights(list(problem.weights.values()))
-    cross_entropy = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    optimizer = tf.keras.optimizers.Adam(ADAM["rate"], epsilon=ADAM["epsilon"])
+def pinn(tf: ModuleType, function: Wrapper, problem: Problem) -> Step:
+    model = models.build(tf.keras, "pinn", problem)
+    optimizer = models.adam(tf.keras)
+
+    @function
+    def step(x):
+        with tf.GradientTape() as tape:
+            with tf.GradientTape() as outer:
+                outer.watch(x)
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    u = model(x)
+                slope = inner.gradient(u, x)
+            loss = tf.reduce_mean(tf.square(outer.gradient(slope, x) + u))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return (loss,)
+
+    return step
+
+
+def classifier(tf: ModuleType, function: Wrapper, name: str, problem: Problem) -> Step:
+    model = models.build(tf.keras, name, problem)
+    cross_entropy, optimizer = models.loss(tf.keras), models.adam(tf.keras)
 
     @function
     def step(x, labels):
@@ -69,7 +84,11 @@ def mlp_small(tf: ModuleType, function: Wrapper, problem: Problem) -> Step:
     return step
 
 
-def steps(tf: ModuleType, function: Wrapper) -> dict[str, Callable[[Problem], Step]]:
-    """All of them, for one library."""
-    makers = {"linreg": linreg, "ops": ops, "mlp_small": mlp_small}
-    return {name: partial(make, tf, function) for name, make in makers.items()}
+MAKERS = {"linreg": linreg, "ops": ops, "pinn": pinn}
+
+
+def step(tf: ModuleType, function: Wrapper, name: str, problem: Problem) -> Step:
+    """The step of a workload, for one library."""
+    if name in MAKERS:
+        return MAKERS[name](tf, function, problem)
+    return classifier(tf, function, name, problem)
