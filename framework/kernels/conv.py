@@ -1,131 +1,158 @@
-"""Convolution of any number of spatial axes and its two derivatives, by im2col and one product.
+"""Convolution and its two derivatives: the form that is fastest for the arrays at hand.
 
-Arrays are channels-last: x (batch, *spatial, channels), w (*size, channels / groups, filters),
-y (batch, *places, filters). Group i of the filters sees group i of the channels.
+See `im2col` for what the functions compute. There are three forms: im2col (NumPy), which does every
+case; direct (Numba), for float32, one or two spatial axes and no groups; and Winograd's (Numba),
+for 3 × 3 windows without strides over many channels.
 """
 
 import math
 
 import numpy as np
 
-from framework.kernels import windows
+from framework.core.errors import InvalidArgumentError, suggest
+from framework.kernels import im2col, tier, windows
+
+ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
+
+_algorithm = "auto"
+_SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
+_CHANNELS = 16  # from which on Winograd's transforms pay
+
+
+def set_conv_algorithm(name="auto"):
+    """Choose how convolutions are computed from now on; gives the choice that was in force.
+
+    Args:
+        name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
+            F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
+            Numba all are "im2col". Winograd's sums round differently: by about as much as direct
+            ones for "winograd2", ten times as much for "winograd4".
+    """
+    global _algorithm
+    if name not in ALGORITHMS:
+        raise InvalidArgumentError(
+            f"set_conv_algorithm: expected one of {ALGORITHMS}, got {name!r}"
+            f"{suggest(str(name), ALGORITHMS)}"
+        )
+    before, _algorithm = _algorithm, name
+    return before
 
 
 def conv(x, w, *, strides, padding, dilations, groups):
     """y: at each place the window's cells times the kernel's, added up (no flip)."""
-    dtype = x.dtype
-    x, w = _added_up_in(x, w)
-    *size, inner, filters = w.shape
-    places = windows.output_sizes(x.shape[1:-1], size, strides, padding, dilations)
-    padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    wide = windows.padded(x, padding)
-    if inner == 1 and groups > 1:
-        y = _depthwise(wide, w, strides, dilations, places)
-    else:
-        columns = _columns(wide, size, strides, dilations, places, groups)
-        y = _matmul(columns, _rows(w, groups))
-    return _joined(y, (x.shape[0], *places, filters)).astype(dtype, copy=False)
+    size = w.shape[:-2]
+    if groups == 1 and (call := _call(x, w, size, strides, dilations)):
+        padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
+        places = windows.output_sizes(x.shape[1:-1], size, strides, padding, dilations)
+        if _worth(w.size * len(x), places):
+            y = call.conv(_planar(x), _planar(w, 0), padding, places)
+            return y.reshape(len(x), *places, w.shape[-1])
+    return im2col.conv(
+        x, w, strides=strides, padding=padding, dilations=dilations, groups=groups
+    )  # fmt: skip
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
     """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x."""
-    dtype = g.dtype
-    g, w = _added_up_in(g, w)
-    *size, inner, _ = w.shape
-    places = g.shape[1:-1]
-    padding = windows.amounts(padding, sizes, size, strides, dilations)
-    wide = np.zeros((g.shape[0], *windows.widened(sizes, padding), inner * groups), g.dtype)
-    if inner == 1 and groups > 1:
-        multiplier = w.shape[-1] // groups
-        split = g.reshape(*g.shape[:-1], groups, multiplier)
-        for offsets, index in windows.cells(size, strides, dilations, places):
-            wide[index] += (split * w[offsets].reshape(groups, multiplier)).sum(-1)
-    else:
-        columns = _matmul(_split(g, groups), _rows(w, groups).swapaxes(-1, -2))
-        shape = (g.shape[0], *places, *size, inner * groups)
-        columns = _joined_cells(columns, shape, groups)
-        for offsets, index in windows.cells(size, strides, dilations, places):
-            wide[index] += columns[(..., *offsets, slice(None))]
-    return windows.unpadded(wide, sizes, padding).astype(dtype, copy=False)
+    size = w.shape[:-2]
+    if groups == 1 and (call := _call(g, w, size, strides, dilations)):
+        padding = windows.amounts(padding, sizes, size, strides, dilations)
+        if _worth(w.size * len(g), g.shape[1:-1]):
+            x = call.conv_input(_planar(g), _planar(w, 0), padding, sizes)
+            return x.reshape(len(g), *sizes, w.shape[-2])
+    return im2col.conv_input(
+        g, w, sizes=sizes, strides=strides, padding=padding, dilations=dilations, groups=groups
+    )  # fmt: skip
 
 
 def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
     """The derivative of sum(g * conv(x, w)) by w, whose windows have `size`."""
-    dtype = x.dtype
-    x, g = _added_up_in(x, g)
-    places = g.shape[1:-1]
-    channels, filters = x.shape[-1], g.shape[-1]
-    padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    wide = windows.padded(x, padding)
-    if channels == groups > 1:
-        split = g.reshape(*g.shape[:-1], groups, filters // groups)
-        w = np.empty((*size, 1, filters), g.dtype)
-        axes = tuple(range(g.ndim - 1))
-        for offsets, index in windows.cells(size, strides, dilations, places):
-            w[offsets] = (wide[index][..., None] * split).sum(axes).reshape(1, filters)
-        return w.astype(dtype, copy=False)
-    columns = _columns(wide, size, strides, dilations, places, groups)
-    found = _matmul(columns.swapaxes(-1, -2), _split(g, groups))  # (groups,) cells, filters
-    if groups > 1:
-        found = np.moveaxis(found, 0, 1)
-    shape = (*size, channels // groups, filters)
-    return np.ascontiguousarray(found.reshape(shape), dtype)
+    if groups == 1 and (call := _call(x, g, size, strides, dilations)):
+        padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
+        if _worth(g.size * x.shape[-1], size):
+            w = call.conv_kernel(_planar(x), _planar(g), padding)
+            return w.reshape(*size, x.shape[-1], g.shape[-1])
+    return im2col.conv_kernel(
+        x, g, size=size, strides=strides, padding=padding, dilations=dilations, groups=groups
+    )  # fmt: skip
 
 
-def _added_up_in(*arrays):
-    dtype = windows.wide_enough(arrays[0].dtype)
-    return [a.astype(dtype, copy=False) for a in arrays]
+def _call(a, b, size, strides, dilations):
+    """The Numba forms for such arrays and windows; None where there are none."""
+    if (
+        len(size) > 2
+        or a.dtype != np.float32
+        or b.dtype != np.float32
+        or _algorithm == "im2col"
+        or any(s > 1 and d > 1 for s, d in zip(strides, dilations, strict=True))
+    ):
+        return None
+    fast = tier.library("conv")
+    return fast and _Call(fast, size, strides, dilations)
 
 
-def _matmul(a, b):
-    return np.dot(a, b) if a.ndim == 2 else np.matmul(a, b)
+def _worth(pairs, places):
+    number = pairs * math.prod(places)
+    return number > 0 and (number >= _SMALL or _algorithm != "auto")
 
 
-def _columns(wide, size, strides, dilations, places, groups):
-    """The windows as rows, (places, cells); of several groups (group, places, cells)."""
-    found = windows.view(wide, size, strides, dilations, places)
-    rows, n = wide.shape[0] * math.prod(places), math.prod(size)
-    if groups == 1:
-        return found.reshape(rows, n * wide.shape[-1])
-    split = found.reshape(rows, n, groups, wide.shape[-1] // groups)
-    return np.moveaxis(split, 2, 0).reshape(groups, rows, n * split.shape[-1])
+def _planar(a, axis=1):
+    """`a`, contiguous and writable, with two spatial axes, from `axis` on."""
+    a = np.ascontiguousarray(a)
+    if not a.flags.writeable:  # Numba would compile every kernel once more for such arrays
+        a = a.copy()
+    return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])
 
 
-def _rows(w, groups):
-    """The kernel as (cells, filters); of several groups (group, cells, filters)."""
-    flat = w.reshape(math.prod(w.shape[:-1]), w.shape[-1])
-    if groups == 1:
-        return flat
-    return np.moveaxis(flat.reshape(len(flat), groups, w.shape[-1] // groups), 1, 0)
+class _Call:
+    """The Numba forms, called with attributes of two axes."""
 
+    def __init__(self, fast, size, strides, dilations):
+        one = (1,) * (2 - len(size))
+        self.fast, self.one = fast, one
+        self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
 
-def _split(g, groups):
-    """(places, filters); of several groups (group, places, filters)."""
-    rows = math.prod(g.shape[:-1])
-    if groups == 1:
-        return g.reshape(rows, g.shape[-1])
-    return np.moveaxis(g.reshape(rows, groups, g.shape[-1] // groups), 1, 0)
+    def _planar(self, padding, sizes):
+        return ((0, 0),) * len(self.one) + tuple(padding), self.one + tuple(sizes)
 
+    def _window(self, padding, sizes):
+        (top, bottom), (left, right) = padding
+        height, width = sizes[0] + top + bottom, sizes[1] + left + right
+        return self.fast.Window(
+            *self.size, *self.strides, *self.dilations, top, left, height, width
+        )  # fmt: skip
 
-def _joined(y, shape):
-    """What `_split` has split, in `shape`."""
-    return (np.moveaxis(y, 0, 1) if y.ndim == 3 else y).reshape(shape)
+    def _patches(self, padding, channels, filters):
+        """The m of Winograd's m × m outputs, 0 for the direct form; and its module."""
+        if (
+            _algorithm == "direct"
+            or self.size != (3, 3)
+            or max(self.strides + self.dilations) > 1
+            or max(p for pair in padding for p in pair) > 2
+        ):
+            return 0, None
+        if _algorithm == "auto" and min(channels, filters) < _CHANNELS:
+            return 0, None
+        return (2 if _algorithm == "winograd2" else 4), tier.library("winograd")
 
+    def conv(self, x, w, padding, places):
+        padding, places = self._planar(padding, places)
+        m, winograd = self._patches(padding, *w.shape[2:])
+        if m:
+            return winograd.conv(x, w, (padding[0][0], padding[1][0]), places, m)
+        return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places)
 
-def _joined_cells(columns, shape, groups):
-    """What `_columns` has split, in `shape`: (batch, *places, *size, channels)."""
-    if groups == 1:
-        return columns.reshape(shape)
-    inner = shape[-1] // groups
-    split = columns.reshape(groups, columns.shape[1], columns.shape[2] // inner, inner)
-    return np.moveaxis(split, 0, 2).reshape(shape)
+    def conv_input(self, g, w, padding, sizes):
+        padding, sizes = self._planar(padding, sizes)
+        m, winograd = self._patches(padding, *w.shape[2:])
+        if m:
+            back = (2 - padding[0][0], 2 - padding[1][0])
+            return winograd.conv(g, w, back, sizes, m, turned=True)
+        return self.fast.conv_input(g, w, sizes, self._window(padding, sizes))
 
-
-def _depthwise(wide, w, strides, dilations, places):
-    """One channel for each group: shifted inputs times numbers, without a product of matrices."""
-    channels = wide.shape[-1]
-    multiplier = w.shape[-1] // channels
-    y = np.zeros((wide.shape[0], *places, channels, multiplier), wide.dtype)
-    for offsets, index in windows.cells(w.shape[:-2], strides, dilations, places):
-        y += wide[index][..., None] * w[offsets].reshape(channels, multiplier)
-    return y.reshape(math.prod(y.shape[:-2]), channels * multiplier)
+    def conv_kernel(self, x, g, padding):
+        padding, _ = self._planar(padding, ())
+        m, winograd = self._patches(padding, x.shape[3], g.shape[3])
+        if m:
+            return winograd.conv_kernel(x, g, (padding[0][0], padding[1][0]), m)
+        return self.fast.conv_kernel(x, g, self._window(padding, x.shape[1:3]))

@@ -1,0 +1,302 @@
+"""Convolution over images, directly: the window's rows times the weights by the micro-kernel.
+
+Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels,
+filters), y (batch, height, width, filters). A window is given as ten numbers, see `Window`.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.kernels import threads
+from framework.kernels.fast import scratch
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.micro import WIDTH, panel
+
+
+class Window(NamedTuple):
+    """How a window moves over images, and the images' size with their padding."""
+
+    rows: int
+    columns: int
+    down: int  # strides
+    right: int
+    row_step: int  # dilations
+    column_step: int
+    top: int  # padding
+    left: int
+    height: int  # of the padded image
+    width: int
+
+
+@kernel
+def place(x, n, wide, top, left, width, channels):
+    """Copy image n into `wide`, flat, with rows of `width` places of `channels`; the rest stays."""
+    inner = x.shape[3]
+    for i in range(x.shape[1]):
+        start = ((i + top) * width + left) * channels
+        if inner == channels:
+            source = x[n, i].reshape(-1)
+            target = wide[start : start + source.size]
+            for k in range(source.size):
+                target[k] = source[k]
+        else:
+            for j in range(x.shape[2]):
+                source = x[n, i, j]
+                target = wide[start + j * channels : start + j * channels + inner]
+                for k in range(inner):
+                    target[k] = source[k]
+
+
+@kernel
+def pack(w, packed):
+    """Weights as panels (panels, rows · columns · channels, WIDTH), zeros where no filter is."""
+    filters = w.shape[3]
+    flat = w.reshape(-1)
+    for j in range(packed.shape[0]):
+        here = min(WIDTH, filters - j * WIDTH)
+        for k in range(packed.shape[1]):
+            start = k * filters + j * WIDTH
+            source, target = flat[start : start + here], packed[j, k]
+            for n in range(here):
+                target[n] = source[n]
+            for n in range(here, WIDTH):
+                target[n] = np.float32(0)
+
+
+@kernel
+def pack_turned(w, first_row, row_step, first_column, column_step, rows, columns, packed):
+    """Panels (panels, rows · columns · filters, WIDTH) for the way back, to channels.
+
+    The window's rows first_row, first_row + row_step, ... (`rows` of them) are taken, columns
+    likewise, each with its channels and filters transposed.
+    """
+    _, across, channels, filters = w.shape
+    flat = w.reshape(-1)
+    for j in range(packed.shape[0]):
+        here = min(WIDTH, channels - j * WIDTH)
+        for r in range(rows):
+            for q in range(columns):
+                row, column = first_row + r * row_step, first_column + q * column_step
+                start = ((row * across + column) * channels + j * WIDTH) * filters
+                for f in range(filters):
+                    target = packed[j, (r * columns + q) * filters + f]
+                    for n in range(here):
+                        target[n] = flat[start + n * filters + f]
+                    for n in range(here, WIDTH):
+                        target[n] = np.float32(0)
+
+
+@kernel
+def multiply(
+    x, packed, wide, window, first, last, y, filters, y_image, y_row, y_place, y_at, sizes
+):
+    """Fill y, flat, for the images from `first` to `last`.
+
+    Args:
+        x: (batch, height, width, channels).
+        packed: panels of weights (panels, rows · columns · channels, WIDTH).
+        wide: scratch for one padded image, zero where the padding is; empty without padding.
+        window: a Window.
+        filters, y_image, y_row, y_place, y_at: how many numbers y has at a place; the distances of
+            images, rows and places in y, and where its first place is.
+        sizes: how many rows and columns of places there are.
+    """
+    rows, columns, down, right, row_step, column_step, top, left, _, width = window
+    _, inner_height, inner_width, channels = x.shape
+    flat, weights = x.reshape(-1), packed.reshape(-1)
+    depth = rows * columns * channels
+    together = column_step == 1  # the cells of a window's row lie side by side
+    for n in range(first, last):
+        a, start = flat, n * inner_height * inner_width * channels
+        if wide.size:
+            place(x, n, wide, top, left, width, channels)
+            a, start = wide, 0
+        for j in range(packed.shape[0]):
+            here = min(WIDTH, filters - j * WIDTH)
+            for i in range(sizes[0]):
+                at = y_at + n * y_image + i * y_row + j * WIDTH
+                source = start + i * down * width * channels
+                if together:
+                    panel(
+                        y, at, y_place, a, source, right * channels, 1, weights, j * depth * WIDTH,
+                        WIDTH, columns * channels, rows, row_step * width * channels,
+                        columns * channels * WIDTH, 0, sizes[1], here,
+                    )  # fmt: skip
+                    continue
+                for r in range(rows):
+                    panel(
+                        y, at, y_place, a, source + r * row_step * width * channels,
+                        right * channels, 1, weights,
+                        (j * depth + r * columns * channels) * WIDTH, WIDTH, channels, columns,
+                        column_step * channels, channels * WIDTH, int(r > 0), sizes[1], here,
+                    )  # fmt: skip
+
+
+@kernel
+def multiply_turned(x, g, wide, window, first, last, w):
+    """Add to w what the images from `first` to `last` give: the window's cells times g."""
+    rows, columns, down, right, row_step, column_step, top, left, _, width = window
+    _, inner_height, inner_width, channels = x.shape
+    _, height, across, filters = g.shape
+    flat, weights, gradients = x.reshape(-1), w.reshape(-1), g.reshape(-1)
+    groups = 1 if column_step == 1 else columns
+    together = columns // groups * channels
+    for n in range(first, last):
+        a, start = flat, n * inner_height * inner_width * channels
+        if wide.size:
+            place(x, n, wide, top, left, width, channels)
+            a, start = wide, 0
+        for j in range(0, filters, WIDTH):
+            here = min(WIDTH, filters - j)
+            for r in range(rows):
+                for q in range(groups):
+                    source = start + (r * row_step * width + q * column_step) * channels
+                    panel(
+                        weights, (r * columns + q) * channels * filters + j, filters, a, source, 1,
+                        right * channels, gradients, n * height * across * filters + j, filters,
+                        across, height, down * width * channels, across * filters, 1, together,
+                        here,
+                    )  # fmt: skip
+
+
+def conv(x, w, window, places):
+    """y, of spatial size `places`."""
+    filters = w.shape[3]
+    packed = scratch.take("conv.packed", _panels(w.shape, filters) * WIDTH)
+    packed = packed.reshape(-(-filters // WIDTH), -1, WIDTH)
+    pack(w, packed)
+    y = np.empty((len(x), *places, filters), np.float32)
+    _multiply(x, packed, window, y.reshape(-1), filters, (places[0] * places[1], places[1], 1), 0,
+              places)  # fmt: skip
+    return y
+
+
+def _panels(shape, columns):
+    """How many rows of WIDTH numbers panels of so many columns have."""
+    return -(-columns // WIDTH) * (shape[0] * shape[1] * shape[2] * shape[3] // columns)
+
+
+def _multiply(x, packed, window, y, filters, distances, y_at, sizes):
+    distances = [d * filters for d in distances]
+
+    def part(images):
+        wide = _wide(x, window, "conv.wide")
+        multiply(x, packed, wide, window, *images, y, filters, *distances, y_at, sizes)
+
+    threads.run(part, parts(len(x), 2 * len(x) * sizes[0] * sizes[1] * packed.size))
+
+
+def _wide(x, window, name):
+    """Scratch for one padded image, empty where there is no padding."""
+    if x.shape[1:3] == (window.height, window.width):
+        return np.empty(0, np.float32)
+    wide = scratch.take(name, window.height * window.width * x.shape[3])
+    wide.fill(0)
+    return wide
+
+
+def parts(batch, work):
+    """Ranges of a batch for the threads, which are worth it from so many operations on."""
+    number = min(threads.count(), batch) if work > _ALONE else 1
+    ends = [batch * i // number for i in range(number + 1)]
+    return list(itertools.pairwise(ends))
+
+
+_ALONE = 5e7  # operations in 200 µs
+
+
+def conv_input(g, w, sizes, window):
+    """The gradient by the images, of spatial `sizes`, given that by y.
+
+    With strides s, every s-th place of an axis sees the same cells of the window: each such lattice
+    is a convolution of g, without strides, with those cells in reverse order.
+    """
+    rows, columns, down, right, row_step, column_step, top, left = window[:8]
+    channels = w.shape[2]
+    _, height, width, _ = g.shape
+    x = np.empty((len(g), *sizes, channels), np.float32)
+    flat = x.reshape(-1)
+    for i in range(min(down, sizes[0])):
+        for j in range(min(right, sizes[1])):
+            in_rows = _lattice(i, rows, down, row_step, top, sizes[0], height)
+            in_columns = _lattice(j, columns, right, column_step, left, sizes[1], width)
+            if not in_rows.cells or not in_columns.cells:
+                x[:, i::down, j::right] = 0
+                continue
+            view = Window(
+                in_rows.cells, in_columns.cells, 1, 1, in_rows.step, in_columns.step,
+                in_rows.before, in_columns.before, in_rows.length, in_columns.length,
+            )  # fmt: skip
+            _back(g, w, view, (in_rows, in_columns), flat, sizes, (i, j), (down, right))
+    return x
+
+
+class _Lattice(NamedTuple):
+    """Along one axis: the cells of the window that some places see, and g's padding for them."""
+
+    last: int  # the first of them in the reverse order
+    cells: int
+    apart: int  # from one to the next, in cells
+    step: int  # and in places of g
+    before: int
+    length: int  # of g with its padding
+    places: int
+
+
+def _lattice(phase, cells, stride, dilation, before, size, length):
+    """Places phase, phase + stride, ... of an axis of `size`, seen from g, of `length`."""
+    places = -(-(size - phase) // stride)
+    if stride == 1:
+        reach = (cells - 1) * dilation
+        return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
+    first = (phase + before) % stride  # the cells first, first + stride, ... are seen
+    count = max(-(-(cells - first) // stride), 0)
+    last = first + (count - 1) * stride
+    padding = -((phase + before - last) // stride)  # the place 0 begins at g's place -padding
+    return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
+
+
+def _back(g, w, view, lattices, x, sizes, phase, strides):
+    """One lattice of `conv_input`."""
+    down, across = lattices
+    filters, channels = w.shape[3], w.shape[2]
+    depth = view.rows * view.columns * filters
+    panels = -(-channels // WIDTH)
+    packed = scratch.take("conv.packed", panels * depth * WIDTH).reshape(panels, depth, WIDTH)
+    pack_turned(
+        w, down.last, down.apart, across.last, across.apart, view.rows, view.columns, packed
+    )  # fmt: skip
+    g, view = _cut(g, view)
+    distances = (sizes[0] * sizes[1], strides[0] * sizes[1], strides[1])
+    at = (phase[0] * sizes[1] + phase[1]) * channels
+    places = (down.places, across.places)
+    _multiply(g, packed, view, x, channels, distances, at, places)
+
+
+def _cut(g, view):
+    """g without what lies outside of the padded image: padding may be negative."""
+    for axis, before, length in ((1, view.top, view.height), (2, view.left, view.width)):
+        start, stop = max(-before, 0), min(length - before, g.shape[axis])
+        if start or stop < g.shape[axis]:
+            index = [slice(None)] * 4
+            index[axis] = slice(start, max(stop, start))
+            g = np.ascontiguousarray(g[tuple(index)])
+    return g, view._replace(top=max(view.top, 0), left=max(view.left, 0))
+
+
+def conv_kernel(x, g, window):
+    """The gradient by the weights, given that by y."""
+    shape = (window.rows, window.columns, x.shape[3], g.shape[3])
+    work = 2 * g.size * window.rows * window.columns * x.shape[3]
+    ranges = parts(len(x), work)
+    found = [np.zeros(shape, np.float32) for _ in ranges]
+
+    def part(i):
+        multiply_turned(x, g, _wide(x, window, "conv.wide"), window, *ranges[i], found[i])
+
+    threads.run(part, range(len(ranges)))
+    for w in found[1:]:
+        found[0] += w
+    return found[0]

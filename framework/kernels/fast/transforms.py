@@ -1,0 +1,134 @@
+"""Winograd's transforms of small patches, as vector code: one channel in each lane.
+
+Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016 (arXiv:1509.09308): with
+Y = Aᵀ [(G W Gᵀ) ⊙ (Bᵀ X B)] A a patch X of side m + 2 gives the m × m outputs of a 3 × 3 window W.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from framework.kernels.fast.target import FUSED, LANES
+
+_float, _int = ir.FloatType(), ir.IntType(64)
+_vector = ir.VectorType(_float, LANES)
+
+B2 = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
+G2 = ((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1))
+A2 = ((1, 1, 1, 0), (0, 1, -1, -1))
+
+B4 = (
+    (4, 0, -5, 0, 1, 0), (0, -4, -4, 1, 1, 0), (0, 4, -4, -1, 1, 0), (0, -2, -1, 2, 1, 0),
+    (0, 2, -1, -2, 1, 0), (0, 4, 0, -5, 0, 1),
+)  # fmt: skip
+G4 = (
+    (1 / 4, 0, 0), (-1 / 6, -1 / 6, -1 / 6), (-1 / 6, 1 / 6, -1 / 6), (1 / 24, 1 / 12, 1 / 6),
+    (1 / 24, -1 / 12, 1 / 6), (0, 0, 1),
+)  # fmt: skip
+A4 = ((1, 1, 1, 1, 1, 0), (0, 1, -1, 2, -2, 0), (0, 1, 1, 4, 4, 0), (0, 1, -1, 8, -8, 1))
+
+
+def _make(matrix):
+    """transform(target, at, row, column, source, at, row, column): M S Mᵀ of LANES patches S.
+
+    The rows and columns of both patches are so many numbers apart; nothing is checked.
+    """
+
+    @intrinsic
+    def transform(_, target, t_at, t_row, t_column, source, s_at, s_row, s_column):
+        place = types.intp
+        signature = types.void(
+            target, place, place, place, source, place, place, place
+        )  # fmt: skip
+
+        def generate(context, builder, signature, arguments):
+            target, t_at, t_row, t_column, source, s_at, s_row, s_column = arguments
+
+            def patch(kind, array, at, row, column):
+                data = context.make_array(kind)(context, builder, array).data
+                start = builder.gep(builder.bitcast(data, _float.as_pointer()), [at])
+                return _Patch(builder, start, row, column)
+
+            _generate(
+                builder, matrix, patch(signature.args[0], target, t_at, t_row, t_column),
+                patch(signature.args[4], source, s_at, s_row, s_column),
+            )  # fmt: skip
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return transform
+
+
+class _Patch:
+    """Vectors in memory, in rows and columns."""
+
+    def __init__(self, builder, start, row, column):
+        self.builder, self.start, self.row, self.column = builder, start, row, column
+
+    def pointer(self, i, j):
+        builder = self.builder
+        down = builder.mul(ir.Constant(_int, i), self.row)
+        across = builder.mul(ir.Constant(_int, j), self.column)
+        pointer = builder.gep(self.start, [builder.add(down, across)])
+        return builder.bitcast(pointer, _vector.as_pointer())
+
+    def load(self, i, j):
+        value = self.builder.load(self.pointer(i, j))
+        value.align = 4
+        return value
+
+    def store(self, value, i, j):
+        self.builder.store(value, self.pointer(i, j)).align = 4
+
+
+def _generate(builder, matrix, target, source):
+    size, wide = len(matrix), len(matrix[0])
+    columns = []
+    for j in range(wide):
+        column = [source.load(i, j) for i in range(wide)]
+        columns.append([_sum(builder, row, column) for row in matrix])
+    for i in range(size):
+        row = [columns[j][i] for j in range(wide)]
+        for j in range(size):
+            target.store(_sum(builder, matrix[j], row), i, j)
+
+
+def _sum(builder, factors, values):
+    """Σ factor · value; a term with factor 1 first, so that most others are one instruction."""
+    terms = sorted(
+        ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda term: term[0] != 1
+    )
+    total = None
+    for factor, value in terms:
+        if total is None:
+            total = value if factor == 1 else builder.fmul(value, _constant(factor))
+        elif factor == 1:
+            total = builder.fadd(total, value)
+        elif factor == -1:
+            total = builder.fsub(total, value)
+        elif FUSED:
+            kind = ir.FunctionType(_vector, [_vector] * 3)
+            name = f"llvm.fma.v{LANES}f32"
+            fma = cgutils.get_or_insert_function(builder.module, kind, name)
+            total = builder.call(fma, [value, _constant(factor), total])
+        else:
+            total = builder.fadd(total, builder.fmul(value, _constant(factor)))
+    return total
+
+
+def _constant(number):
+    return ir.Constant(_vector, [float(number)] * LANES)
+
+
+def _turned(matrix):
+    return tuple(zip(*matrix, strict=True))
+
+
+# patches of the input; the weights; the outputs
+patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
+patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
+# the way back: the outputs' gradient to the products', the products' to the weights'
+outputs_back_2, weights_back_2 = _make(_turned(A2)), _make(_turned(G2))
+outputs_back_4, weights_back_4 = _make(_turned(A4)), _make(_turned(G4))

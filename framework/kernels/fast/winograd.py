@@ -1,0 +1,325 @@
+"""Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
+
+Images are taken apart into overlapping patches of side m + 2; in the transformed space the
+convolution is one product of matrices (patches, channels) (channels, filters) for each of the
+(m + 2)² places of a patch. Multiplications are 2.25 times (m = 2) or 4 times (m = 4) fewer than
+directly; rounding errors are about those of the direct form for m = 2, ten times those for m = 4.
+
+Arrays are float32 and contiguous as in `conv`. Channels are padded to whole vectors in scratch
+memory, patches to whole ones; a few images at a time, so that a block stays in the cache.
+"""
+
+import numpy as np
+
+from framework.kernels import threads
+from framework.kernels.fast import scratch
+from framework.kernels.fast.conv import parts, place
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.target import LANES
+from framework.kernels.fast.transforms import (
+    outputs_2,
+    outputs_4,
+    outputs_back_2,
+    outputs_back_4,
+    patch_2,
+    patch_4,
+    weights_2,
+    weights_4,
+    weights_back_2,
+    weights_back_4,
+)
+
+_SKEW = 16  # planes a multiple of 4096 bytes apart would all fall into the same lines of the cache
+
+
+@kernel
+def turn(w, turned, first, last):
+    """The window turned by 180°, its channels and filters transposed, for some of the channels."""
+    _, _, channels, filters = w.shape
+    source, target = w.reshape(-1), turned.reshape(-1)
+    for cell in range(9):
+        for c in range(first, last, 16):
+            for f in range(0, filters, 16):
+                for i in range(c, min(c + 16, last)):
+                    for j in range(f, min(f + 16, filters)):
+                        target[((8 - cell) * filters + j) * channels + i] = source[
+                            (cell * channels + i) * filters + j
+                        ]
+
+
+@kernel
+def spread_weights(w, u, m, depth, first, last, part):
+    """Transformed weights of the channels `first` to `last`, in panels u[place][panel][channel].
+
+    Args:
+        u: flat, ((m + 2)², panels, depth, WIDTH), zero where there is no channel or filter.
+        depth: channels with their padding.
+        part: scratch of 9 · LANES numbers.
+    """
+    _, _, channels, filters = w.shape
+    flat = w.reshape(-1)
+    side = m + 2
+    plane = (filters + WIDTH - 1) // WIDTH * depth * WIDTH
+    for c in range(first, last):
+        for f in range(0, filters, LANES):
+            source, at, column = flat, c * filters + f, channels * filters
+            if f + LANES > filters:
+                for cell in range(9):
+                    for lane in range(LANES):
+                        inside = f + lane < filters
+                        part[cell * LANES + lane] = (
+                            flat[cell * column + at + lane] if inside else np.float32(0)
+                        )
+                source, at, column = part, 0, LANES
+            target = ((f // WIDTH) * depth + c) * WIDTH + f % WIDTH
+            if m == 4:
+                weights_4(u, target, side * plane, plane, source, at, 3 * column, column)
+            else:
+                weights_2(u, target, side * plane, plane, source, at, 3 * column, column)
+
+
+@kernel
+def spread_images(x, first, last, wide, top, left, height, width, v, plane, depth, m):
+    """Transformed patches of some images, v[place][patch][channel]; how many patches there are."""
+    side = m + 2
+    count = 0
+    for n in range(first, last):
+        place(x, n, wide, top, left, width, depth)
+        for i in range(0, height - 2, m):
+            for j in range(0, width - 2, m):
+                source = (i * width + j) * depth
+                for c in range(0, depth, LANES):
+                    if m == 4:
+                        patch_4(
+                            v, count * depth + c, side * plane, plane, wide, source + c,
+                            width * depth, depth,
+                        )  # fmt: skip
+                    else:
+                        patch_2(
+                            v, count * depth + c, side * plane, plane, wide, source + c,
+                            width * depth, depth,
+                        )  # fmt: skip
+                count += 1
+    return count
+
+
+@kernel
+def spread_gradients(g, first, last, wide, height, width, p, plane, depth, m):
+    """The gradient by the products from that by the outputs, p[place][patch][filter]."""
+    side = m + 2
+    count = 0
+    for n in range(first, last):
+        place(g, n, wide, 0, 0, width, depth)
+        for i in range(0, height, m):
+            for j in range(0, width, m):
+                source = (i * width + j) * depth
+                for f in range(0, depth, LANES):
+                    if m == 4:
+                        outputs_back_4(
+                            p, count * depth + f, side * plane, plane, wide, source + f,
+                            width * depth, depth,
+                        )  # fmt: skip
+                    else:
+                        outputs_back_2(
+                            p, count * depth + f, side * plane, plane, wide, source + f,
+                            width * depth, depth,
+                        )  # fmt: skip
+                count += 1
+
+
+@kernel
+def gather_outputs(p, plane, depth, y, first, last, m, part):
+    """The outputs of some images from the products p[place][patch][filter].
+
+    `part` is scratch for the outputs of one patch, of which some may lie outside of the image.
+    """
+    _, height, width, filters = y.shape
+    flat = y.reshape(-1)
+    side = m + 2
+    count = 0
+    for n in range(first, last):
+        for i in range(0, height, m):
+            for j in range(0, width, m):
+                at = ((n * height + i) * width + j) * filters
+                whole = i + m <= height and j + m <= width
+                for f in range(0, filters, LANES):
+                    target, start, row, column = flat, at + f, width * filters, filters
+                    inside = whole and f + LANES <= filters
+                    if not inside:
+                        target, start, row, column = part, 0, m * LANES, LANES
+                    source = count * depth + f
+                    if m == 4:
+                        outputs_4(target, start, row, column, p, source, side * plane, plane)
+                    else:
+                        outputs_2(target, start, row, column, p, source, side * plane, plane)
+                    if not inside:
+                        here = min(LANES, filters - f)
+                        for a in range(min(m, height - i)):
+                            for b in range(min(m, width - j)):
+                                for k in range(here):
+                                    flat[at + f + (a * width + b) * filters + k] = part[
+                                        (a * m + b) * LANES + k
+                                    ]
+                count += 1
+
+
+@kernel
+def multiply(x, u, y, m, block, first, last, wide, top, left, height, width, v, p, v_plane, p_plane,
+             depth, part):  # fmt: skip
+    """Fill y for the images from `first` to `last`, `block` of them at a time."""
+    filters = y.shape[3]
+    panels = (filters + WIDTH - 1) // WIDTH
+    for start in range(first, last, block):
+        stop = min(start + block, last)
+        count = spread_images(
+            x, start, stop, wide, top, left, height, width, v, v_plane, depth, m
+        )  # fmt: skip
+        for s in range((m + 2) * (m + 2)):
+            for j in range(panels):
+                panel(
+                    p, s * p_plane + j * WIDTH, panels * WIDTH, v, s * v_plane, depth, 1, u,
+                    (s * panels + j) * depth * WIDTH, WIDTH, depth, 1, 0, 0, 0, count, WIDTH,
+                )  # fmt: skip
+        gather_outputs(p, p_plane, panels * WIDTH, y, start, stop, m, part)
+
+
+@kernel
+def multiply_turned(x, g, u, m, block, first, last, wide, top, left, height, width, wide_g, v, p,
+                    v_plane, p_plane, depth, depth_g):  # fmt: skip
+    """Add to u[place][channel][filter] what the images from `first` to `last` give."""
+    for start in range(first, last, block):
+        stop = min(start + block, last)
+        count = spread_images(
+            x, start, stop, wide, top, left, height, width, v, v_plane, depth, m
+        )  # fmt: skip
+        spread_gradients(g, start, stop, wide_g, height - 2, width - 2, p, p_plane, depth_g, m)
+        for s in range((m + 2) * (m + 2)):
+            for j in range(0, depth_g, WIDTH):
+                panel(
+                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, 1, depth, p,
+                    s * p_plane + j, depth_g, count, 1, 0, 0, 1, depth, min(WIDTH, depth_g - j),
+                )  # fmt: skip
+
+
+@kernel
+def gather_weights(u, depth, depth_g, w, m, first, last, part):
+    """The gradient by the weights of some channels from that by the transformed ones."""
+    _, _, channels, filters = w.shape
+    flat = w.reshape(-1)
+    side, plane = m + 2, depth * depth_g
+    for c in range(first, last):
+        for f in range(0, filters, LANES):
+            here = min(LANES, filters - f)
+            at, column = c * filters + f, channels * filters
+            target, start, step = (flat, at, column) if here == LANES else (part, 0, LANES)
+            source = c * depth_g + f
+            if m == 4:
+                weights_back_4(target, start, 3 * step, step, u, source, side * plane, plane)
+            else:
+                weights_back_2(target, start, 3 * step, step, u, source, side * plane, plane)
+            if here < LANES:
+                for cell in range(9):
+                    for k in range(here):
+                        flat[cell * column + at + k] = part[cell * LANES + k]
+
+
+def conv(x, w, padding, places, m, *, turned=False):
+    """y, of spatial size `places`, by patches with m × m outputs.
+
+    Args:
+        padding: (above, left).
+        turned: w is the window of the convolution whose input gradient is wanted: x is the gradient
+            by its outputs.
+    """
+    if turned:
+        w = _turned(w)
+    channels, filters = w.shape[2:]
+    depth, panels = _up(channels, LANES), -(-filters // WIDTH)
+    side, size = (m + 2) ** 2, panels * depth * WIDTH
+    u = scratch.take("winograd.u", side * size)
+    if depth != channels or filters % WIDTH:
+        u.fill(0)
+
+    def spread(part):
+        room = scratch.take("winograd.part", 9 * LANES)
+        spread_weights(w, u, m, depth, *part, room)
+
+    threads.run(spread, parts(channels, 40 * w.size))
+    y = np.empty((len(x), *places, filters), np.float32)
+    height, width = (_up(n, m) + 2 for n in places)
+    count = (height - 2) // m * ((width - 2) // m)  # patches of an image
+    block = _block(count, depth, panels * WIDTH)
+
+    def part(images):
+        v, v_plane, p, p_plane, wide = _room(height, width, depth, panels * WIDTH, block, m)
+        room = scratch.take("winograd.part", m * m * LANES)
+        multiply(
+            x, u, y, m, block, *images, wide, *padding, height, width, v, p, v_plane, p_plane,
+            depth, room,
+        )  # fmt: skip
+
+    threads.run(part, parts(len(x), 2 * x.shape[0] * count * side * size))
+    return y
+
+
+def conv_kernel(x, g, padding, m):
+    """The gradient by the window's weights, given that by the outputs."""
+    channels, filters = x.shape[3], g.shape[3]
+    depth, depth_g = _up(channels, LANES), _up(filters, LANES)
+    side = (m + 2) ** 2
+    height, width = (_up(n, m) + 2 for n in g.shape[1:3])
+    count = (height - 2) // m * ((width - 2) // m)
+    block = _block(count, depth, depth_g)
+    ranges = parts(len(x), 2 * len(x) * count * side * depth * depth_g)
+    found = [scratch.take(f"winograd.u{i}", side * depth * depth_g) for i in range(len(ranges))]
+
+    def part(i):
+        u, images = found[i], ranges[i]
+        u.fill(0)
+        v, v_plane, p, p_plane, wide = _room(height, width, depth, depth_g, block, m)
+        wide_g = scratch.take("winograd.wide_g", (height - 2) * (width - 2) * depth_g)
+        wide_g.fill(0)
+        multiply_turned(
+            x, g, u, m, block, *images, wide, *padding, height, width, wide_g, v, p, v_plane,
+            p_plane, depth, depth_g,
+        )  # fmt: skip
+
+    threads.run(part, range(len(ranges)))
+    total = found[0]
+    for u in found[1:]:
+        total += u
+    w = np.empty((3, 3, channels, filters), np.float32)
+
+    def gather(part):
+        room = scratch.take("winograd.part", 9 * LANES)
+        gather_weights(total, depth, depth_g, w, m, *part, room)
+
+    threads.run(gather, parts(channels, 40 * w.size))
+    return w
+
+
+def _up(n, step):
+    return -(-n // step) * step
+
+
+def _turned(w):
+    _, _, channels, filters = w.shape
+    found = np.empty((3, 3, filters, channels), np.float32)
+    threads.run(lambda part: turn(w, found, *part), parts(channels, 40 * w.size))
+    return found
+
+
+def _block(count, depth, depth_g):
+    """How many images at a time: 16 to 64 patches, whose transforms stay in the cache."""
+    return max(1, (64 if depth + depth_g <= 192 else 16) // count)
+
+
+def _room(height, width, depth, depth_g, block, m):
+    """Scratch for a block: transformed patches and products with their planes, a padded image."""
+    side, count = (m + 2) ** 2, block * ((height - 2) // m) * ((width - 2) // m)
+    v_plane, p_plane = count * depth + _SKEW, count * depth_g + _SKEW
+    v, p = scratch.take("winograd.v", side * v_plane), scratch.take("winograd.p", side * p_plane)
+    wide = scratch.take("winograd.wide", height * width * depth)
+    wide.fill(0)
+    return v, v_plane, p, p_plane, wide

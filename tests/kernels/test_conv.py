@@ -1,0 +1,188 @@
+"""Every form of convolution gives the numbers of the NumPy form, whatever the sizes."""
+
+import numpy as np
+import pytest
+
+from framework.core.errors import InvalidArgumentError
+from framework.kernels import conv as kernels
+from framework.kernels import im2col, threads, tier, windows
+
+pytest.importorskip("numba")
+
+rng = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    algorithm = kernels.set_conv_algorithm("auto")
+    tier.set_tier("numba")
+    yield
+    kernels.set_conv_algorithm(algorithm)
+    tier.set_tier(None)
+
+
+@pytest.fixture(params=[1, 2])
+def thread_count(request, monkeypatch):
+    monkeypatch.setattr(threads, "_count", request.param)
+    if request.param > 1:  # hand over the smallest parts too
+        monkeypatch.setattr(tier.library("conv"), "_ALONE", 0)
+    return request.param
+
+
+def real(*shape):
+    return rng.standard_normal(shape, np.float32)
+
+
+def close(found, expected, tolerance):
+    assert found.shape == expected.shape
+    assert found.dtype == np.float32
+    error = np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), 1e-30)
+    assert error < tolerance
+
+
+def all_three(x, w, tolerance, **window):
+    """y and both gradients in the form in force, against im2col in float64."""
+    y = im2col.conv(x.astype("f8"), w.astype("f8"), **window)
+    g = real(*y.shape)
+    close(kernels.conv(x, w, **window), y, tolerance)
+    sizes = x.shape[1:-1]
+    expected = im2col.conv_input(g.astype("f8"), w.astype("f8"), sizes=sizes, **window)
+    close(kernels.conv_input(g, w, sizes=sizes, **window), expected, tolerance)
+    size = w.shape[:-2]
+    expected = im2col.conv_kernel(x.astype("f8"), g.astype("f8"), size=size, **window)
+    close(kernels.conv_kernel(x, g, size=size, **window), expected, tolerance)
+
+
+SHAPES = [  # batch, height, width, channels, filters
+    (2, 7, 9, 1, 5), (3, 6, 5, 3, 33), (2, 8, 8, 17, 32), (1, 12, 11, 20, 70),
+]  # fmt: skip
+SIZES = [(1, 1), (2, 3), (3, 3), (5, 4)]
+MOVES = [  # strides, dilations
+    ((1, 1), (1, 1)), ((2, 1), (1, 1)), ((2, 3), (1, 1)), ((1, 1), (2, 1)), ((1, 1), (1, 2)),
+    ((3, 3), (1, 1)),
+]  # fmt: skip
+PADDINGS = ["SAME", ((0, 0), (0, 0)), ((1, 2), (0, 3)), ((3, 0), (1, 1))]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("algorithm", ["direct", "im2col"])
+def test_windows_of_any_kind(algorithm, shape, size, thread_count):
+    kernels.set_conv_algorithm(algorithm)
+    *shape, filters = shape
+    x, w = real(*shape), real(*size, shape[-1], filters)
+    for strides, dilations in MOVES:
+        for padding in PADDINGS:
+            places = windows.output_sizes(x.shape[1:-1], size, strides, padding, dilations)
+            if 0 not in places:
+                window = {"strides": strides, "dilations": dilations, "padding": padding}
+                all_three(x, w, 1e-5, **window, groups=1)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (9, 3, 3, 48, 16), (1, 4, 14, 1, 1), (5, 1, 2, 16, 64)])
+@pytest.mark.parametrize(("algorithm", "tolerance"), [("winograd2", 1e-5), ("winograd4", 5e-5)])
+def test_winograd(algorithm, tolerance, shape, thread_count):
+    kernels.set_conv_algorithm(algorithm)
+    *shape, filters = shape
+    x, w = real(*shape), real(3, 3, shape[-1], filters)
+    once = {"strides": (1, 1), "dilations": (1, 1), "groups": 1}
+    for padding in ["SAME", ((1, 2), (0, 2)), ((2, 0), (1, 1)), ((2, 2), (2, 2)), ((0, 0), (0, 0))]:
+        if padding != ((0, 0), (0, 0)) or min(x.shape[1:3]) >= 3:
+            all_three(x, w, tolerance, padding=padding, **once)
+
+
+@pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
+def test_sequences_and_volumes(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    x, w = real(3, 21, 5), real(4, 5, 7)
+    all_three(x, w, 1e-5, strides=(2,), dilations=(1,), padding="SAME", groups=1)
+    all_three(x, w, 1e-5, strides=(1,), dilations=(3,), padding=((9, 0),), groups=1)
+    x, w = real(2, 4, 5, 6, 3), real(2, 3, 2, 3, 4)
+    all_three(x, w, 1e-5, strides=(1, 2, 1), dilations=(1,) * 3, padding="SAME", groups=1)
+
+
+@pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
+def test_groups_and_other_dtypes_take_the_numpy_form(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME"}
+    all_three(real(2, 8, 8, 4), real(3, 3, 2, 6), 1e-5, **once, groups=2)
+    x, w = real(2, 8, 8, 16).astype("f8"), real(3, 3, 16, 16).astype("f8")
+    expected = im2col.conv(x, w, **once, groups=1)
+    np.testing.assert_array_equal(kernels.conv(x, w, **once, groups=1), expected)
+
+
+def test_large_arrays_choose_winograd_small_ones_numpy(monkeypatch):
+    once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+    called = []
+    fast, winograd = tier.library("conv"), tier.library("winograd")
+    for module in (fast, winograd):
+        whole = module.conv
+
+        def conv(*args, whole=whole, module=module, **kwargs):
+            called.append(module)
+            return whole(*args, **kwargs)
+
+        monkeypatch.setattr(module, "conv", conv)
+    kernels.conv(real(1, 3, 3, 1), real(3, 3, 1, 2), **once)
+    assert called == []
+    kernels.conv(real(8, 16, 16, 3), real(3, 3, 3, 32), **once)
+    kernels.conv(real(8, 16, 16, 16), real(3, 3, 16, 32), **once)
+    kernels.conv(real(8, 16, 16, 16), real(5, 5, 16, 32), **once)
+    assert called == [fast, winograd, fast]
+
+
+@pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
+def test_nothing_given_is_changed_and_nothing_handed_out_is_used_again(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+    x, w = real(4, 9, 9, 16), real(3, 3, 16, 16)
+    x_before, w_before = x.copy(), w.copy()
+    y = kernels.conv(x, w, **once)
+    dx = kernels.conv_input(y, w, sizes=(9, 9), **once)
+    dw = kernels.conv_kernel(x, y, size=(3, 3), **once)
+    kept = [a.copy() for a in (y, dx, dw)]
+    other = real(4, 9, 9, 16)
+    kernels.conv(other, w, **once)
+    kernels.conv_input(other, w, sizes=(9, 9), **once)
+    kernels.conv_kernel(other, other, size=(3, 3), **once)
+    for a, b in zip((x, w, y, dx, dw), (x_before, w_before, *kept), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "winograd2", "winograd4"])
+def test_arrays_of_any_layout(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+    x, w = real(2, 16, 8, 8), real(16, 16, 3, 3)
+    turned, weights = x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0)
+    weights.flags.writeable = False
+    all_three(turned, weights, 5e-5, **once)
+    g = np.broadcast_to(np.float32(1), (2, 8, 8, 16))
+    expected = im2col.conv_kernel(turned, g, size=(3, 3), **once)
+    close(kernels.conv_kernel(turned, g, size=(3, 3), **once), expected, 5e-5)
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "winograd4"])
+def test_nan_and_infinity_come_through(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+    x, w = real(1, 9, 9, 16), real(3, 3, 16, 16)
+    x[0, 4, 4, 2] = np.nan
+    y = kernels.conv(x, w, **once)
+    assert np.isnan(y[0, 3:6, 3:6]).all()
+    assert np.isfinite(kernels.conv(real(1, 9, 9, 16), w, **once)).all()  # scratch is clean again
+
+
+def test_empty_batches():
+    for algorithm in kernels.ALGORITHMS:
+        kernels.set_conv_algorithm(algorithm)
+        x, w = np.empty((0, 8, 8, 16), np.float32), real(3, 3, 16, 16)
+        once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+        assert kernels.conv(x, w, **once).shape == (0, 8, 8, 16)
+        assert kernels.conv_input(x, w, sizes=(8, 8), **once).shape == (0, 8, 8, 16)
+        assert not kernels.conv_kernel(x, x, size=(3, 3), **once).any()
+
+
+def test_there_is_no_such_algorithm():
+    with pytest.raises(InvalidArgumentError, match="winograd4"):
+        kernels.set_conv_algorithm("winograd")
