@@ -38,6 +38,7 @@ from framework.autodiff.explaining import Explaining
 from framework.autodiff.jacobian import Jacobians
 from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET
 from framework.core import nest, recorders
+from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
@@ -236,7 +237,7 @@ class GradientTape(Explaining, Jacobians):
     def variable_read(self, variable, tensor):
         serial = variable.serial
         if serial not in self._variables:
-            if not (self._watch_accessed and variable.trainable):
+            if not (self._watch_accessed and variable._trainable):
                 return
             self._watch_variable(variable)
         if tensor.serial is None:
@@ -403,11 +404,9 @@ class GradientTape(Explaining, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:
-                return g
-            if type(g) is np.ndarray:
-                return Tensor(g)
-            return g if type(g) is Batched else Tensor(np.asarray(g))
+            if type(g) is Tensor:  # the dtype: bfloat16 times a Python number is float32 in NumPy
+                return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
+            return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:
             return Tensor(np.zeros(array.shape, array.dtype))
         self._note_missing(source, target)

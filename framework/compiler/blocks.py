@@ -54,7 +54,7 @@ class Blocks:
         ufunc = ufunc_of(step.op)
         if ufunc is not None:
             call = self._bound(id(ufunc), step.op.name, ufunc)
-            self._lines.append(f"{call}({', '.join(operands)}, {target})")
+            self._lines.append(writing.call(ufunc, call, operands, target))
         else:
             number = lambda n: self._number(n, output.dtype)
             self._lines += writing.INTO[step.op.name](step, operands, target, number)

@@ -1,14 +1,20 @@
-"""Compiled: the plans of one Python function, recorded as it is called, and why each exists."""
+"""Compiled: the plans of one Python function, recorded as it is called, and why each exists.
 
+A run is recorded twice, and becomes a plan if both did the same.
+"""
+
+from framework.compiler.arguments import text_of
 from framework.compiler.graph import Recording
 from framework.compiler.plan import Plan
+from framework.compiler.sameness import difference
 from framework.core import nest
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.kernels import tier
 
 _PATHS = 8  # plans for one signature: ways through Python's conditions
 _SIGNATURES = 32  # signatures that get plans
-_ATTEMPTS = 3  # runs that make variables before it is given up
+_ATTEMPTS = 3  # runs of which no two are the same, before it is given up
 
 
 class Entry:
@@ -31,8 +37,7 @@ class Compiled:
         self.name = name
         self.plans = {}  # key of a signature -> [Entry]
         self.refused = {}  # key -> why it runs in Python
-        self._attempts = {}  # key -> runs that made variables
-        self.recorded = 0
+        self._seen = {}  # key -> graphs recorded once
         self._told = False
 
     def __call__(self, key, arrays, body):
@@ -57,29 +62,47 @@ class Compiled:
         if key in self.refused:
             return body([Tensor(a) for a in arrays])
         entries = self.plans.get(key, ())
-        full = len(entries) >= _PATHS or (not entries and len(self.plans) >= _SIGNATURES)
-        if full:
+        if len(entries) >= _PATHS or (
+            key not in self.plans and key not in self._seen and self._many()
+        ):
             self._tell(self._why_full(entries))
             return body([Tensor(a) for a in arrays])
         tensors = [Tensor(a) for a in arrays]
         with Recording(tensors) as recording:
             result = body(tensors)
             leaves, pack = _packing(result)
-        self.recorded += 1
-        if recording.made_variables:
-            self._attempts[key] = self._attempts.get(key, 0) + 1
-            if self._attempts[key] >= _ATTEMPTS:
-                self._refuse(key, "it makes variables at every call")
-        elif recording.refusal is not None:
+        if recording.refusal is not None:
             self._refuse(key, str(recording.refusal))
         elif leaves is None:
             self._refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
         else:
-            graph = recording.graph(leaves)
             names = getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
+            self._consider(key, recording.graph(leaves), pack, names, recording.made_variables)
+        return result
+
+    def _consider(self, key, graph, pack, names, made_variables):
+        """Make a plan of a graph that was recorded twice, the same."""
+        seen = self._seen.setdefault(key, [])
+        differences = [difference(old, graph) for old in seen]
+        if None in differences and not made_variables:
             entry = Entry(Plan(graph, self.name, names), pack)
             self.plans.setdefault(key, []).append(entry)
-        return result
+            seen.pop(differences.index(None))
+            if not seen:
+                del self._seen[key]
+            return
+        seen.append(graph)
+        if len(seen) > _ATTEMPTS:
+            changed = next((d for d in differences if d), None)
+            if made_variables:
+                self._refuse(key, "it makes variables at every call")
+            elif changed:
+                self._refuse(key, f"{changed} changes from call to call")
+            elif len(seen) > _PATHS:
+                self._refuse(key, "it takes another way at every call")
+
+    def _many(self):
+        return len(self.plans) + len(self._seen) >= _SIGNATURES
 
     def _why_full(self, entries):
         if entries:
@@ -87,9 +110,32 @@ class Compiled:
         return f"it was called with {_SIGNATURES} signatures; the last ones differ in their numbers"
 
     def _refuse(self, key, reason):
+        self._seen.pop(key, None)
         if len(self.refused) < _SIGNATURES:
             self.refused[key] = reason
         self._tell(reason)
+
+    def forget(self, token):
+        """Drop the plans whose key holds `token`."""
+        for known in (self.plans, self.refused, self._seen):
+            for key in [key for key in known if token in key]:
+                del known[key]
+
+    def forget_all(self):
+        """Drop all plans: what they took for granted has changed."""
+        for known in (self.plans, self.refused, self._seen):
+            known.clear()
+
+    def explain(self):
+        """A line for each signature: its plans, or why it runs in Python."""
+        lines = []
+        for key, entries in self.plans.items():
+            reads = sorted({how for e in entries for how in e.plan.reads})
+            guards = f", one for each way through what Python reads ({', '.join(reads)})"
+            count = f"{len(entries)} plan{'' if len(entries) == 1 else 's'}"
+            lines.append(f"({text_of(key)}): {count}{guards if reads else ''}.")
+        lines += [f"({text_of(key)}): in Python: {why}." for key, why in self.refused.items()]
+        return "\n".join(lines)
 
     def _tell(self, reason):
         if not self._told:
@@ -142,4 +188,9 @@ def _none(_arrays):
 
 def compiles():
     """Whether a call may run by a plan here: nobody listens, and nothing is symbolic."""
-    return not thread.stack and thread.symbolic is None and thread.numerics is None
+    return (
+        not thread.stack
+        and thread.symbolic is None
+        and thread.numerics is None
+        and tier.tier() != "off"
+    )

@@ -147,8 +147,7 @@ class Program:
             (output,) = step.outputs
             out = self._destination(position, step, output)
             output.name = self._unique(step.op.name)
-            after = f", {out})" if out else ")"
-            self._line(f"{output.name} = {call}({', '.join(operands)}{after}", step)
+            self._line(f"{output.name} = {writing.call(ufunc, call, operands, out)}", step)
         elif plain and writer is not None:
             self._written(position, step)
         else:

@@ -1,15 +1,16 @@
 """`function`: TensorFlow's decorator. A call is recorded once, and runs by its plan from then on."""
 
 import functools
+import inspect
 import types
-import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
+from framework.compiler.arguments import PLAIN, Objects, describe, replaced, text_of
 from framework.compiler.compiled import Compiled, compiles
 from framework.compiler.signature import Signature
-from framework.core import dtypes, nest
+from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
@@ -23,15 +24,17 @@ def function(
     experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
     experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None,
 ):  # fmt: skip
-    """Compile a Python function of tensors: it runs once for each signature, then by a plan.
+    """Compile a Python function of tensors: it runs twice for each signature, then by a plan.
 
     A signature is the dtypes and shapes of tensors, the values of numbers and strings, and the
-    identities of other objects. The first call with one runs the Python body, as it is, and records
-    what it computes; later ones compute the same on their own arguments, in buffers planned ahead.
-    Variables are read and assigned, and random numbers drawn, at each call. Where Python reads a
-    tensor's value (`if loss > 1:`), a call in which it would read another records a plan of its
-    own. Python's own state (closures, attributes, globals, printing) is that of the recorded call,
-    as in TensorFlow. While a tape listens, the body runs in Python and is recorded by the tape.
+    identities of other objects. The first two calls with one run the Python body, as it is, and
+    record what it computes. If both did the same, later ones do it on their own arguments by a
+    plan: straight-line NumPy, in buffers planned ahead; if not, the body goes on in Python, and a
+    line on the log `framework` says why. Variables are read and assigned, and random numbers drawn,
+    at each call. Where Python reads a tensor's value (`if loss > 1:`), a call in which it would
+    read another records a plan of its own. Python's own state (closures, attributes, globals,
+    printing) is that of the recorded call, as in TensorFlow. While a tape listens, the body runs in
+    Python and is recorded by the tape.
 
     Args:
         func: the function; where None, a decorator is returned.
@@ -53,10 +56,10 @@ def function(
         ...     return x + x
         >>> double(tf.constant([1.0, 2.0])).numpy()
         array([2., 4.], dtype=float32)
-        >>> double(tf.constant([3.0, 4.0])).numpy()
-        array([6., 8.], dtype=float32)
+        >>> for n in (1.0, 2.0):
+        ...     _ = double(tf.constant([n, 4.0]))
         >>> print(double.explain())
-        double has 1 plan; it was called 2 times.
+        double has 1 plan; it was called 3 times.
         (float32[2]): 1 plan.
     """
     if func is None:
@@ -79,7 +82,7 @@ class Function:
         self._signature = Signature(python_function, input_signature)
         self._wanted = jit_compile is not False
         self._compiled = Compiled(getattr(python_function, "__name__", "function"))
-        self._objects = _Objects(self._compiled)
+        self._objects = Objects(self._compiled)
 
     @property
     def input_signature(self):
@@ -95,7 +98,7 @@ class Function:
         if self._signature.specs is not None:
             args, kwargs = self._signature.fitted(args, kwargs)
         self._calls += 1
-        if not (self._wanted and compiles() and tier.tier() != "off"):
+        if not (self._wanted and compiles()):
             self._in_python += 1
             return self._run(args, kwargs)
         arrays = []
@@ -107,39 +110,16 @@ class Function:
                 key.append(array.dtype)
                 key.append(array.shape)
             else:
-                self._describe(value, key, arrays)
+                describe(value, key, arrays, self._objects.token)
         if kwargs:
             key.append(tuple(kwargs))
             for value in kwargs.values():
-                self._describe(value, key, arrays)
+                describe(value, key, arrays, self._objects.token)
         return self._compiled(tuple(key), arrays, _Body(self, args, kwargs))
-
-    def _describe(self, value, key, arrays):
-        """Put what the run depends on into `key`, and the arrays among it into `arrays`."""
-        kind = type(value)
-        if kind is Tensor or kind is np.ndarray:
-            array = value.array if kind is Tensor else value
-            arrays.append(array)
-            key += array.dtype, array.shape
-        elif kind in _PLAIN:
-            key += kind, repr(value) if kind is float else value
-        elif isinstance(value, Mapping):
-            key += kind, tuple(value)
-            for each in value.values():
-                self._describe(each, key, arrays)
-        elif isinstance(value, (list, tuple)):
-            key += kind, len(value)
-            for each in value:
-                self._describe(each, key, arrays)
-        elif isinstance(value, np.generic):
-            arrays.append(np.asarray(value))
-            key += arrays[-1].dtype, ()
-        else:
-            key.append(self._objects.token(value))
 
     def _run(self, args, kwargs):
         """The body in Python, arrays among the arguments as tensors."""
-        if any(not (type(a) is Tensor or isinstance(a, _PLAIN)) for a in (*args, *kwargs.values())):
+        if any(not (type(a) is Tensor or isinstance(a, PLAIN)) for a in (*args, *kwargs.values())):
             args = [_without_arrays(value) for value in args]
             kwargs = {name: _without_arrays(value) for name, value in kwargs.items()}
         outer, thread.function = thread.function, self
@@ -158,7 +138,8 @@ class Function:
         Example:
             >>> import framework as tf
             >>> f = tf.function(lambda x: tf.tanh(x) * 2.0)
-            >>> _ = f(tf.constant([1.0, 2.0]))
+            >>> for _ in range(2):
+            ...     y = f(tf.constant([1.0, 2.0]))
             >>> "tanh" in f.source
             True
         """
@@ -175,13 +156,7 @@ class Function:
             lines = [f"{name} runs its Python body at every call: jit_compile=False."]
         elif tier.tier() == "off":
             lines = [f"{name} runs its Python body at every call: compilation is off."]
-        for key, entries in compiled.plans.items():
-            reads = sorted({how for e in entries for how in e.plan.reads})
-            guards = f", one for each way through what Python reads ({', '.join(reads)})"
-            lines.append(
-                f"({_text(key)}): {_count(len(entries), 'plan')}{guards if reads else ''}."
-            )
-        lines += [f"({_text(key)}): in Python: {why}." for key, why in compiled.refused.items()]
+        lines += [compiled.explain()] if compiled.plans or compiled.refused else []
         if self._in_python and self._wanted:
             lines.append(
                 f"{_count(self._in_python, 'call')} ran in Python, while a tape or another "
@@ -192,7 +167,7 @@ class Function:
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The dtypes and shapes it was called with, a line for each combination."""
         known = [*self._compiled.plans, *self._compiled.refused]
-        return "\n".join(f"({_text(key)})" for key in known)
+        return "\n".join(f"({text_of(key)})" for key in known)
 
     def _name(self):
         return getattr(self, "__name__", None) or repr(self.python_function)
@@ -211,15 +186,13 @@ class _Body:
 
     def __call__(self, tensors):
         tensors = iter(tensors)
-        args = [_replaced(a, tensors) for a in self._args]
-        kwargs = {name: _replaced(a, tensors) for name, a in self._kwargs.items()}
+        args = [replaced(a, tensors) for a in self._args]
+        kwargs = {name: replaced(a, tensors) for name, a in self._kwargs.items()}
         return self._function._run(args, kwargs)
 
     @property
     def names(self):
         """Names for the arrays, from the function's parameters."""
-        import inspect
-
         try:
             parameters = list(inspect.signature(self._function.python_function).parameters)
         except (TypeError, ValueError):
@@ -228,76 +201,13 @@ class _Body:
         found = []
         for name, value in [*zip(parameters, self._args), *self._kwargs.items()]:
             arrays = []
-            self._function._describe(value, [], arrays)
+            describe(value, [], arrays, _nothing)
             found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]
         return found
 
 
-def _replaced(value, tensors):
-    """`value` with the next of `tensors` in the place of each array in it."""
-    kind = type(value)
-    if kind is Tensor or kind is np.ndarray or isinstance(value, np.generic):
-        made = next(tensors)
-        if kind is Tensor and hasattr(value, "_keras_mask"):
-            made._keras_mask = value._keras_mask
-        return made
-    if kind in _PLAIN:
-        return value
-    if isinstance(value, Mapping):
-        made = {key: _replaced(each, tensors) for key, each in value.items()}
-        return made if kind is dict else kind(made)
-    if isinstance(value, (list, tuple)):
-        made = [_replaced(each, tensors) for each in value]
-        if hasattr(value, "_fields"):
-            return kind(*made)
-        return kind(made) if kind in (list, tuple) else made
-    return value
-
-
-class _Objects:
-    """A token for each object that a key may name, gone with the object; its plans go with it."""
-
-    def __init__(self, compiled):
-        self._compiled, self._tokens = compiled, {}
-
-    def token(self, value):
-        try:
-            return self._tokens[id(value)][0]
-        except KeyError:
-            token = _Token(value)
-            try:
-                held = weakref.ref(value, self._gone(id(value), token))
-            except TypeError:
-                held = value
-            self._tokens[id(value)] = token, held
-            return token
-
-    def _gone(self, number, token):
-        compiled, tokens = weakref.ref(self._compiled), self._tokens
-
-        def forget(_):
-            tokens.pop(number, None)
-            found = compiled()
-            if found is not None:
-                for known in (found.plans, found.refused):
-                    for key in [key for key in known if token in key]:
-                        del known[key]
-
-        return forget
-
-
-class _Token:
-    """Stands for an object in keys."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, value):
-        self.text = type(value).__name__
-
-
 # ---- arguments and results -----------------------------------------------------------------------
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ARRAYS = (np.ndarray, np.generic)
 
 
@@ -319,21 +229,9 @@ def _as_result(result):
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)
 
 
-def _text(key):
-    """A key for people: `float32[2], 3.0, Model`."""
-    parts, key = [], list(key)
-    while key:
-        part = key.pop(0)
-        if isinstance(part, np.dtype):
-            parts.append(f"{dtypes.as_dtype(part)}{list(key.pop(0))}")
-        elif isinstance(part, _Token):
-            parts.append(part.text)
-        elif part in _PLAIN:
-            parts.append(str(key.pop(0)))
-    return ", ".join(parts)
+def _nothing(_value):
+    """No token: only the arrays count."""
 
 
 def _count(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-

@@ -82,7 +82,7 @@ def grouped(graph, fits):
             opened.append(target)
         target.steps.append(step)
         home[id(step.outputs[0])] = target
-    for group in list(opened):
+    for group in opened:
         close(group)
     return Graph(graph.arguments, steps, graph.assigned, graph.results)
 

@@ -9,7 +9,13 @@ import math
 
 import numpy as np
 
-from framework.compiler.fusion import ufunc_of
+
+def call(ufunc, name, operands, out):
+    """The call of a ufunc that writes into `out`, or gives a new array where that is None."""
+    if out is not None:  # NumPy wants the keyword for these two
+        out = f"out={out}" if ufunc in (np.maximum, np.minimum) else out
+        operands = [*operands, out]
+    return f"{name}({', '.join(operands)})"
 
 
 def into(step):
@@ -26,7 +32,7 @@ def _is_float(step):
 
 def _relu(step, operands, out, number):
     if _is_float(step):
-        return [f"maximum({operands[0]}, {number(0)}, {out})"]
+        return [f"maximum({operands[0]}, {number(0)}, out={out})"]
     return None
 
 

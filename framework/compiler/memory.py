@@ -63,7 +63,9 @@ def makes_own(step):
     if type(step) is not OpStep:
         return True
     if step.op.kind in ("contraction", "reduction") and step.op.plain:
-        return all(v.nbytes != step.outputs[0].nbytes for v in step.values) or into(step) is not None
+        return (
+            all(v.nbytes != step.outputs[0].nbytes for v in step.values) or into(step) is not None
+        )
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
 
 

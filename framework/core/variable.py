@@ -8,6 +8,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
+from framework.core.changes import changes
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operators import Operators
 from framework.core.policy import mixed
@@ -19,12 +20,12 @@ from framework.core.tensor import Ref, Tensor, _numpy_text
 class CoreVariable(Operators):
     """A buffer of fixed shape and dtype with an identity; recorders hear of reads and assigns."""
 
-    __slots__ = ("__dict__", "__weakref__", "_array", "serial", "trainable")
+    __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
 
     def __init__(self, array, trainable=True):
         """Own `array` from here on: internal, no copy."""
         self._array = array
-        self.trainable = trainable
+        self._trainable = trainable
         self.serial = next(serials)
 
     def read(self):
@@ -40,6 +41,16 @@ class CoreVariable(Operators):
     def array(self):
         """The buffer itself, unrecorded. Whoever writes into it asks `exclusive` first."""
         return self._array
+
+    @property
+    def trainable(self):
+        """Whether tapes watch it when it is read, and training changes it."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        self._trainable = value
+        changes.trainable += 1
 
     @property
     def shape(self):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers.tracking import Tracked, structure
 
@@ -79,6 +80,7 @@ class Owner(Tracked):
     def trainable(self, value):
         value = bool(value)
         self.__dict__["_trainable"] = value
+        changes.trainable += 1
         for variable in self._trainable_variables:
             variable.trainable = value
         for layer in self._layers:

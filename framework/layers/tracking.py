@@ -4,6 +4,7 @@ They are kept in the order in which they were first set, as Keras keeps them: sa
 optimizer slots rely on it. Lists and dicts held by a layer tell it when they change.
 """
 
+from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError
 from framework.core.module import Module, living
 from framework.core.random import SeedGenerator
@@ -31,6 +32,8 @@ class Tracked:
     def __setattr__(self, name, value):
         if type(value) in _NEVER_OWNED and type(self.__dict__.get(name)) in _NEVER_OWNED:
             object.__setattr__(self, name, value)
+            if self.__dict__.get("built") and name in getattr(self, "_fields", ()):
+                changes.configured += 1  # compiled steps hold the old value
             return
         self._set_tracked(name, value)
 

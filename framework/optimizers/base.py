@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
+from framework.core.changes import changes
 from framework.core.configurable import Configurable, Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.registry import Registry, snake_case
@@ -152,6 +153,8 @@ class Optimizer(Applying, _Rated):
             self._forget_plans()  # fields are constants of the compiled update
 
     def _forget_plans(self):
+        if self.__dict__.get("_known"):
+            changes.configured += 1
         self.__dict__.update(_plans={}, _programs={}, _kinds=[])
         get_field = self.__dict__.get
         self.__dict__["_optional"] = bool(
@@ -206,6 +209,7 @@ class Optimizer(Applying, _Rated):
         variables = list(variables)
         if self._groups is not None:
             self._groups.meet(variables)
+        self._choose_form(variables)
         for variable in variables:
             self._plan(variable)
         self._built_for, self.built = variables, True

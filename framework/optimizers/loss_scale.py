@@ -7,7 +7,7 @@ from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
-from framework.ops.elementwise import is_finite
+from framework.ops.elementwise import is_finite, less
 from framework.ops.reduction import reduce_all
 from framework.optimizers.base import Optimizer, get, optimizers
 
@@ -128,7 +128,7 @@ class LossScaleOptimizer(Optimizer):
         return all(bool(reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)) for g in grads)
 
     def _grow(self):
-        if int(self.step_counter.array) + 1 < self.dynamic_growth_steps:
+        if less(self.step_counter + 1, self.dynamic_growth_steps):
             self.step_counter.assign_add(1)
         else:
             self.step_counter.assign(0)

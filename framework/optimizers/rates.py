@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.changes import changes
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
@@ -40,6 +41,8 @@ class Rates:
             value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
+        if self._schedule is not None or callable(value):
+            changes.configured += 1
         if callable(value):
             self._schedule = value
             self._multiplier.assign(1.0)

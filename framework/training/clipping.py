@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.ops.slices import coalesced, sliced
 from framework.optimizers import clipping as formulas
@@ -41,7 +42,9 @@ class Clip:
 
     def __call__(self, gradients):
         """The clipped gradients; None stays None."""
-        arrays = [None if g is None else _array(g) for g in gradients]
+        # As arrays it is faster; a replay computes it by ops.
+        form = _tensor if thread.stack and replaying() else _array
+        arrays = [None if g is None else form(g) for g in gradients]
         if self.kind == "global_clipnorm":
             clipped = iter(
                 formulas.by_global_norm([a for a in arrays if a is not None], self.limit)
@@ -51,15 +54,18 @@ class Clip:
             clip = formulas.by_norm if self.kind == "clipnorm" else formulas.by_value
             arrays = [None if a is None else clip(a, self.limit) for a in arrays]
         return [
-            None if g is None else _like(g, Tensor(np.asarray(a)))
+            None if g is None else _like(g, a if type(a) is Tensor else Tensor(np.asarray(a)))
             for g, a in zip(gradients, arrays, strict=True)
         ]
 
 
-def _array(gradient):
+def _tensor(gradient):
     """The numbers of a gradient: of IndexedSlices one row for each index."""
-    if hasattr(gradient, "_as_tensor"):
-        gradient = coalesced(gradient).values
+    return coalesced(gradient).values if hasattr(gradient, "_as_tensor") else gradient
+
+
+def _array(gradient):
+    gradient = _tensor(gradient)
     return gradient.array if isinstance(gradient, Tensor) else gradient
 
 

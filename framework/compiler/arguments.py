@@ -1,0 +1,114 @@
+"""The arguments of a call as a key and arrays, and the call's arguments made of other tensors."""
+
+import weakref
+from collections.abc import Mapping
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.tensor import Tensor
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def describe(value, key, arrays, token):
+    """Put what a run depends on into `key`, and the arrays among it into `arrays`.
+
+    Args:
+        value: an argument, or a nest of them.
+        token: `token(value)` stands for an object whose identity counts.
+    """
+    kind = type(value)
+    if kind is Tensor or kind is np.ndarray:
+        array = value.array if kind is Tensor else value
+        arrays.append(array)
+        key += array.dtype, array.shape
+    elif kind in PLAIN:
+        key += kind, repr(value) if kind is float else value
+    elif isinstance(value, Mapping):
+        key += kind, tuple(value)
+        for each in value.values():
+            describe(each, key, arrays, token)
+    elif isinstance(value, (list, tuple)):
+        key += kind, len(value)
+        for each in value:
+            describe(each, key, arrays, token)
+    elif isinstance(value, np.generic):
+        arrays.append(np.asarray(value))
+        key += arrays[-1].dtype, ()
+    else:
+        key.append(token(value))
+
+
+def replaced(value, tensors):
+    """`value` with the next of `tensors` in the place of each array in it, in the same order."""
+    kind = type(value)
+    if kind is Tensor or kind is np.ndarray or isinstance(value, np.generic):
+        made = next(tensors)
+        if kind is Tensor and hasattr(value, "_keras_mask"):
+            made._keras_mask = value._keras_mask
+        return made
+    if kind in PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        made = {key: replaced(each, tensors) for key, each in value.items()}
+        return made if kind is dict else kind(made)
+    if isinstance(value, (list, tuple)):
+        made = [replaced(each, tensors) for each in value]
+        if hasattr(value, "_fields"):
+            return kind(*made)
+        return kind(made) if kind in (list, tuple) else made
+    return value
+
+
+class Objects:
+    """A token for each object that keys name, gone with the object; its plans go with it."""
+
+    def __init__(self, compiled):
+        self._compiled, self._tokens = compiled, {}
+
+    def token(self, value):
+        try:
+            return self._tokens[id(value)][0]
+        except KeyError:
+            token = Token(type(value).__name__)
+            try:
+                held = weakref.ref(value, self._forgetter(id(value), token))
+            except TypeError:
+                held = value
+            self._tokens[id(value)] = token, held
+            return token
+
+    def _forgetter(self, number, token):
+        compiled, tokens = weakref.ref(self._compiled), self._tokens
+
+        def forget(_):
+            tokens.pop(number, None)
+            found = compiled()
+            if found is not None:
+                found.forget(token)
+
+        return forget
+
+
+class Token:
+    """Stands for an object in keys."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        self.text = text
+
+
+def text_of(key):
+    """A key for people: `float32[2], 3.0, Model`."""
+    parts, key = [], list(key)
+    while key:
+        part = key.pop(0)
+        if isinstance(part, np.dtype):
+            parts.append(f"{dtypes.as_dtype(part)}{list(key.pop(0))}")
+        elif isinstance(part, Token):
+            parts.append(part.text)
+        elif part in PLAIN:
+            parts.append(str(key.pop(0)))
+    return ", ".join(parts)
