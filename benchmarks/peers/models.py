@@ -7,8 +7,7 @@ from workloads import ADAM, Problem
 
 def build(keras: ModuleType, name: str, problem: Problem):
     """The model of a workload with the problem's weights."""
-    make = MODELS.get(name, mlp)
-    model = make(keras, problem)
+    model = MODELS.get(name, mlp)(keras, problem)
     model.set_weights(list(problem.weights.values()))
     return model
 
