@@ -121,6 +121,7 @@ class Applying(Rates, Updating):
             self.build(variables)
         if self._groups is not None:
             self._groups.meet(variables)
+        self._choose_form(variables)
         return [self._plans.get(v.serial) or self._plan(v) for v in variables]
 
     def _apply_with_options(self, grads, variables, plans, count, form):
@@ -184,8 +185,9 @@ class Applying(Rates, Updating):
                 numbers[kind] = self._numbers(kind, step, form)
             if program is not None and form is Arrays:
                 if (program, kind) not in prepared:
-                    prepared[program, kind] = program.prepare(*numbers[kind])
-                self._update_in_place(variable, grad, plan, prepared[program, kind])
+                    chosen = program.form or program.choose(self._loops)
+                    prepared[program, kind] = chosen.prepare(*numbers[kind])
+                self._update_in_place(grad, plan, prepared[program, kind])
             elif hooked:
                 self._update_by_hook(variable, grad, plan, numbers[kind], form)
             elif plan.bare and form is Arrays:  # plain descent on a number: nothing else to do
@@ -219,15 +221,14 @@ class Applying(Rates, Updating):
             program = None
         else:
             program = self._program(dtype, decay, names)
-        for name in names:
-            self._slot(variable, name)
+        held = (variable, *[self._slot(variable, name) for name in names])
         if self.use_ema:
             self._slot(variable, "average", _zeros)
         if self.gradient_accumulation_steps:
             self._slot(variable, "gradient_accumulator", _zeros)
         self._make_shared(dtype)
         kind = self._kind(rules.get("learning_rate"), dtype)
-        plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True))
+        plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True), held)
         self._known[variable.serial] = variable
         self._plans[variable.serial] = plan
         return plan
