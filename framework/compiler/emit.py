@@ -8,7 +8,8 @@ import numpy as np
 from framework.compiler import lines as writing
 from framework.compiler.blocks import BLOCK, Blocks
 from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.graph import DrawStep, GuardStep
+from framework.compiler.graph import DrawStep, GuardStep, OpStep
+from framework.compiler.loop_groups import LoopGroup
 from framework.compiler.memory import Arena, Lives
 from framework.core.buffers import exclusive
 
@@ -22,19 +23,24 @@ class Program:
     of result arrays, or `MISS`, having changed nothing then.
     """
 
-    def __init__(self, graph, name, argument_names):
-        self.graph = graph
-        self.namespace = dict(writing.NAMES)
-        self.namespace["own"] = own
+    def __init__(self, graph, name, argument_names, loops=False):
+        self.graph, self._loops = graph, loops
+        self.namespace = dict(writing.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
         self.lives = Lives(graph)
         self._names = set(self.namespace) | {"make", "run"}
-        self._known = {}  # id of a constant's array, number or variable -> name
+        self._known = {id(f): name for name, f in writing.NAMES.items()}  # key of an object -> name
+        self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
         self._body = []
         self._in_buffers = set()  # ids of Values that lie in the arena
+        self._c_order = set()  # ids of Values known to be contiguous
+        self.loops = []
+        self._as_arrays = _read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
+        for value in self.lives.values():
+            value.name = None  # an earlier program of the same graph had its own
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         for position, step in enumerate(graph.steps):
@@ -60,6 +66,13 @@ class Program:
             name = f"{text}_{number}"
         self._names.add(name)
         return name
+
+    def _numbered_name(self, text):
+        """`relu_1`, `relu_2`: the bare name is the function's."""
+        while True:
+            number = self._numbered[text] = self._numbered.get(text, 0) + 1
+            if f"{text}_{number}" not in self._names:
+                return self._unique(f"{text}_{number}")
 
     def _bound(self, key, text, value):
         """The name of an object of the namespace."""
@@ -108,9 +121,10 @@ class Program:
             self._op(position, step)
         self._forget(position, step)
 
-    def _line(self, text, step=None):
+    def _line(self, text, step=None, note=None):
         layer = getattr(step, "layer", None)
-        self._body.append(f"{text}  # {layer.path}" if layer is not None else text)
+        notes = [n for n in (None if layer is None else layer.path, note) if n]
+        self._body.append(f"{text}  # {': '.join(notes)}" if notes else text)
 
     def _guard(self, step):
         self._guards_left -= 1
@@ -132,7 +146,7 @@ class Program:
             self._body.append(f"{before} = {variable}._array")
             self._drawn[id(state)] = variable, before
         (output,) = step.outputs
-        output.name = self._unique(step.draw.distribution)
+        output.name = self._numbered_name(step.draw.distribution)
         draw = self._bound(id(step.draw), "draw", step.draw)
         self._line(f"{output.name} = {draw}()", step)
 
@@ -143,10 +157,10 @@ class Program:
         if plain and ufunc is not None and not step.attrs:
             dtype = self._float_beside(step)
             operands = [self._operand(a, dtype) for a in step.args]
-            call = self._bound(id(ufunc), step.op.name, ufunc)
+            call = self._bound(id(ufunc), ufunc.__name__, ufunc)
             (output,) = step.outputs
             out = self._destination(position, step, output)
-            output.name = self._unique(step.op.name)
+            output.name = self._numbered_name(step.op.name)
             self._line(f"{output.name} = {writing.call(ufunc, call, operands, out)}", step)
         elif plain and writer is not None:
             self._written(position, step)
@@ -167,7 +181,7 @@ class Program:
         operands = [self._operand(a) for a in step.args]
         (output,) = step.outputs
         out = self._destination(position, step, output) or self._empty(output)
-        output.name = self._unique(step.op.name)
+        output.name = self._numbered_name(step.op.name)
         self._body.append(f"{output.name} = {out}")
         number = lambda n: self._number(n, output.dtype)
         for text in writing.INTO[step.op.name](step, operands, output.name, number):
@@ -184,7 +198,7 @@ class Program:
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
         for value in step.made:
-            value.name = self._unique(step.op.name)
+            value.name = self._numbered_name(step.op.name)
         outputs = ", ".join(v.name for v in step.outputs)
         if step.op.outputs != 1:
             outputs = f"({outputs},)"
@@ -193,7 +207,7 @@ class Program:
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
         self._line(f"{outputs} = {call}({', '.join(operands)})", step)
         for value in step.outputs:
-            if not value.shape:  # ufuncs give NumPy's numbers
+            if id(value) in self._as_arrays:  # ufuncs give NumPy's numbers
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
@@ -202,12 +216,59 @@ class Program:
         return self._bound(("attribute", id(value)), "attribute", value)
 
     def _group(self, position, group):
+        if self._loops:
+            self._loop(position, group)
+        else:
+            self._blocks(position, group)
+
+    def _loop(self, position, group):
+        """One call of a loop; what is assigned is written over the variable's old value."""
+        places, in_place = {}, {}
+        for value in group.outputs:
+            if id(value) in group.summed:
+                continue
+            found = self._owned(position, group, value)
+            if found is not None:
+                variable, old = found
+                in_place[id(value)] = old
+                value.name = places[id(old)] = self._numbered_name(value.step.op.name)
+                self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
+        made = LoopGroup(group, in_place)
+        outs = [(v, "outputs") for v in made.outputs] + [(v, "sums") for v in made.sums]
+        for value, kind in outs:
+            out = None if kind == "sums" else self._destination(position, group, value)
+            if kind == "sums" and self.lives.root(value) not in self.lives.escaped:
+                out = self._destination(position, group, value)
+            value.name = self._numbered_name(value.step.op.name)
+            self._body.append(f"{value.name} = {out or self._empty(value)}")
+        operands = [places.get(id(v)) or self._contiguous(v) for v in made.inputs]
+        text = self._bound(id(made.loop), "loop", made.loop)
+        self.loops.append(made.loop)
+        steps = ", ".join(s.op.name for s in group.steps)
+        names = ", ".join([*operands, *(v.name for v, _ in outs)])
+        self._line(f"{text}({names})", group, note=steps)
+        for value in made.sums:
+            if (count := made.counts.get(id(value))) is not None:
+                number = self._number(count, value.dtype)
+                self._body.append(f"divide({value.name}, {number}, {value.name})")
+
+    def _contiguous(self, value):
+        """The name of an array in C order, of a 0-d array where it is a number."""
+        name = self._name(value)
+        if not value.shape:
+            return name if value.constant is not None else f"asarray({name})"
+        if id(value) not in self._in_buffers and id(value) not in self._c_order:
+            self._c_order.add(id(value))
+            self._body.append(f"{name} = ascontiguousarray({name})")
+        return name
+
+    def _blocks(self, position, group):
         blocks = Blocks(self._unique("group"), group, self._bound)
         names = [self._name(v) for v in group.inputs]
         outs = []
         for value in group.outputs:
             out = self._destination(position, group, value) or self._empty(value)
-            value.name = self._unique(value.step.op.name)
+            value.name = self._numbered_name(value.step.op.name)
             self._body.append(f"{value.name} = {out}")
             outs.append(value.name)
         scratch = []
@@ -238,6 +299,11 @@ class Program:
 
     def _own(self, position, step, value):
         """The array of the variable that is assigned the value, if nobody else can see it."""
+        found = self._owned(position, step, value)
+        return None if found is None else f"own({self._variable(found[0])})"
+
+    def _owned(self, position, step, value):
+        """(the variable that is assigned the value, its old Value), where this is the last read."""
         targets = [v for v, held in self.graph.assigned if held is value]
         held_elsewhere = any(v is value for v in self.graph.results)
         if len(targets) != 1 or held_elsewhere or self._guards_left:
@@ -251,7 +317,7 @@ class Program:
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None
         self._name(old)
-        return f"own({self._variable(variable)})"
+        return variable, old
 
     def _forget(self, position, step):
         """Give blocks back and let go of arrays that no later step reads."""
@@ -274,8 +340,10 @@ class Program:
             name = self._name(value)
             array = name if value.shape else f"asarray({name})"
             self._body.append(f"{self._variable(variable)}._array = {array}")
-        results = "".join(f"{self._name(v)}, " for v in self.graph.results)
-        self._body.append(f"return ({results})")
+        names = [
+            self._name(v) if v.shape else f"asarray({self._name(v)})" for v in self.graph.results
+        ]
+        self._body.append(f"return ({''.join(f'{name}, ' for name in names)})")
 
     def _text(self, name):
         buffers = ", ".join(self.arena.views.values())
@@ -290,6 +358,12 @@ class Program:
             "",
         ]
         return "\n".join(parts)
+
+
+def _read_as_arrays(graph):
+    """ids of the 0-d Values that a forward reads which may not do with NumPy's numbers."""
+    readers = [s for s in graph.steps if type(s) is OpStep and ufunc_of(s.op) is None]
+    return {id(v) for s in readers for v in s.values if not v.shape}
 
 
 class _Block:
@@ -313,6 +387,14 @@ def _is_literal(value):
     if isinstance(value, (tuple, list)):
         return all(map(_is_literal, value))
     return value is None or type(value) in (bool, int, str)
+
+
+def own_copy(variable):
+    """The same with the variable's present value in it."""
+    array = variable._array
+    if exclusive(array, holders=3) and array.flags.c_contiguous:
+        return array
+    return np.array(array, order="C")
 
 
 def own(variable):

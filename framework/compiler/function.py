@@ -1,4 +1,4 @@
-"""`function`: TensorFlow's decorator. A call is recorded once, and runs by its plan from then on."""
+"""`function`: TensorFlow's decorator. A call is recorded, and runs by a plan from then on."""
 
 import functools
 import inspect

@@ -108,5 +108,5 @@ NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
-    "asarray": np.asarray,
+    "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
 }  # fmt: skip

@@ -44,6 +44,10 @@ class Lives:
             key = self._root[key]
         return key
 
+    def values(self):
+        """All Values of the graph."""
+        return [v for members in self.members.values() for v in members]
+
     def _add(self, value):
         if id(value) not in self._root:
             self._root[id(value)] = id(value)

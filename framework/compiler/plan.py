@@ -1,15 +1,24 @@
 """Plan: a graph compiled to a function of arrays, with its memory."""
 
+import math
+import sys
 import threading
 
 from framework.compiler import lines as writing
 from framework.compiler.blocks import BLOCK
 from framework.compiler.emit import Program
-from framework.compiler.fusion import grouped, ufunc_of
+from framework.compiler.fusion import Group, grouped, ufunc_of
 from framework.compiler.graph import check, generators
+from framework.compiler.loop_groups import fits_loop, work
 from framework.compiler.passes import optimized
 from framework.core import random
 from framework.core.quiet import _context, _slowly
+from framework.kernels import tier
+
+# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: when the
+# machine code is on the disk and Numba loaded, or Numba is still to be loaded, or all is to be made.
+_READY, _TO_LOAD, _TO_COMPILE = 0.0, 0.1, 3.0
+_TRIAL = 20  # calls before a plan looks at what loops would save
 
 
 class Plan:
@@ -22,20 +31,63 @@ class Plan:
 
     `source` is the Python text that runs. A call may come from any thread: plans that change
     something run one at a time, others side by side, each in memory of its own.
+
+    A plan begins as NumPy calls. Its groups of elementwise steps become Numba loops, where Numba is
+    to be used, at a call whose number follows from their sizes and from what is compiled already,
+    not from a clock: the same run on the same machine changes at the same call.
     """
 
     def __init__(self, graph, name, argument_names):
-        graph = grouped(optimized(graph), _fits_blocks)
-        check(graph)
-        program = Program(graph, name, argument_names)
-        self.source = program.source
+        self._graph = optimized(graph)
+        check(self._graph)
+        self._names = name, argument_names
         self.reads = [guard.how for guard in graph.guards]
-        self.nbytes = program.arena.nbytes
-        self._make, self._arena = program.compiled(), program.arena
-        self._free = []
         self._lock = threading.Lock() if graph.assigned or graph.draws else None
         self._generators = generators(graph)
-        self.program = program
+        self._waiting = None  # the program with loops, until it takes over
+        self.tier = "numpy"
+        self._install(Program(grouped(self._graph, _fits_blocks), *self._names))
+        self._calls_left = _TRIAL if tier.tier() in ("auto", "numba") else -1
+        if tier.tier() == "numba":
+            self._consider()
+
+    def _install(self, program):
+        self.source, self.nbytes = program.source, program.arena.nbytes
+        self._arena, self._free = program.arena, []
+        self._make = program.compiled()
+
+    def _consider(self):
+        """Decide at which call the groups become loops, if ever."""
+        self._calls_left = -1
+        graph = grouped(self._graph, fits_loop, sums=True)
+        cost = sum(work(s) for s in graph.steps if type(s) is Group)
+        if not cost:
+            return
+        self._waiting = Program(graph, *self._names, loops=True)
+        due = _TO_COMPILE
+        if all(loop.cached for loop in self._waiting.loops):
+            due = _READY if "numba" in sys.modules else _TO_LOAD
+        if tier.tier() == "numba":
+            due = 0.0
+        self._calls_left = max(0, math.ceil(due / cost) - _TRIAL)
+        if not self._calls_left:
+            self._promote()
+
+    def _promote(self):
+        """Let the program with loops take over, its machine code made or loaded now."""
+        program, self._waiting, self._calls_left = self._waiting, None, -1
+        if tier.library("elementwise") is None:
+            return
+        for loop in program.loops:
+            loop.compiled()
+        self._install(program)
+        self.tier = "numba"
+
+    def _next_tier(self):
+        if self._waiting is None:
+            self._consider()
+        else:
+            self._promote()
 
     def current(self):
         """Whether the generators that it draws from are still those that `set_seed` made."""
@@ -46,6 +98,12 @@ class Plan:
 
     def __call__(self, arrays):
         """The result arrays, or None where a guard does not hold and nothing was changed."""
+        left = self._calls_left
+        if left >= 0:
+            if left:
+                self._calls_left = left - 1
+            else:
+                self._next_tier()
         free = self._free
         try:
             run = free.pop()
@@ -75,6 +133,6 @@ def _fits_blocks(step):
     (output,) = step.outputs
     if output.size < 2 * BLOCK:
         return False
-    if any(v.shape not in (output.shape, ()) for v in step.values):
+    if step.attrs or any(v.shape not in (output.shape, ()) for v in step.values):
         return False
     return ufunc_of(step.op) is not None or writing.into(step) is not None
