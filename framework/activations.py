@@ -116,7 +116,7 @@ def soft_shrink(x, threshold=0.5):
 def hard_shrink(x, threshold=0.5):
     """`x` where `|x| > threshold`, else 0."""
     x = _floating(x)
-    return e.select(e.absolute(x) > threshold, x, 0.0)
+    return e.select(e.absolute(x) > threshold, x, 0)
 
 
 @activations.add()
@@ -137,13 +137,13 @@ def threshold(x, threshold, default_value):
 def sparse_plus(x):
     """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between."""
     x = _floating(x)
-    return e.select(x <= -1, 0.0, e.select(x < 1, e.square(x + 1) * 0.25, x))
+    return e.select(x <= -1, 0, e.select(x < 1, e.square(x + 1) * 0.25, x))
 
 
 @activations.add()
 def sparse_sigmoid(x):
     """0 up to -1, 1 from 1 on, `(x + 1) / 2` between."""
-    return e.clip((_floating(x) + 1) * 0.5, 0.0, 1.0)
+    return e.clip((_floating(x) + 1) * 0.5, 0, 1)
 
 
 @activations.add("swish")
@@ -213,7 +213,7 @@ def hard_silu(x):
 @activations.add()
 def hard_tanh(x):
     """`min(max(x, -1), 1)`."""
-    return e.clip(_floating(x), -1.0, 1.0)
+    return e.clip(_floating(x), -1, 1)
 
 
 @activations.add()

@@ -30,7 +30,7 @@ def relu(features, name=None):
 
 def relu6(features, name=None):
     """min(max(x, 0), 6); its slope at 0 and at 6 is 0."""
-    return elementwise.minimum(6.0, elementwise.relu(tensor(features)))
+    return elementwise.minimum(6, elementwise.relu(tensor(features)))
 
 
 def leaky_relu(features, alpha=0.2, name=None):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from framework.core.dtypes import as_dtype
 from framework.kernels.scatter import scatter_add
 
 
@@ -50,9 +51,9 @@ def over(ufunc, first):
 
 def lowest(dtype):
     """The smallest number of a dtype, and not -inf."""
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+    return as_dtype(dtype).min
 
 
 def highest(dtype):
     """The largest number of a dtype, and not inf."""
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max
+    return as_dtype(dtype).max

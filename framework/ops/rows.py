@@ -70,7 +70,7 @@ def _cross_entropy(logits, labels):
     e, shifted = _exponentials(logits, -1)
     total = np.add.reduce(e, axis=-1, keepdims=True)
     shifted -= np.log(total)
-    return -np.vecdot(labels, shifted), (e, total)
+    return -np.vecdot(labels, shifted).astype(e.dtype, copy=False), (e, total)
 
 
 @quiet
@@ -125,6 +125,7 @@ def _sparse_cross_entropy_back(g, labels, e, total):
     if d.ndim == 2:
         d[np.arange(len(d)), labels] -= g
     else:
+        d = np.ascontiguousarray(d)  # e may have another layout, and then `rows` were a copy
         rows = d.reshape(-1, d.shape[-1])
         rows[np.arange(len(rows)), labels.reshape(-1)] -= g.reshape(-1)
     return d

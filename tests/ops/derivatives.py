@@ -31,10 +31,10 @@ def differentiable(op, args):
     return [i for i, a in enumerate(args) if is_float(a) and vjps[i] is not no_derivative]
 
 
-def gradients(op, args, attrs, weights, taped=False):
+def gradients(op, args, attrs, weights, taped=False, positions=None):
     """The cotangents of the differentiable arguments, for `weights` of the outputs."""
     tensors = boxed(args)
-    wanted = [tensors[i] for i in differentiable(op, args)]
+    wanted = [tensors[i] for i in positions or differentiable(op, args)]
     with GradientTape() as tape:
         tape.watch(wanted)
         outputs = several(op(*tensors, **attrs))

@@ -270,7 +270,7 @@ def exp(x):
 
 def exp2(x):
     """2 to the power x."""
-    return ops.exp(ops.multiply(floating(x), math.log(2)))
+    return ops.exp(floating(x) * math.log(2))
 
 
 def expm1(x):
@@ -285,12 +285,12 @@ def log(x):
 
 def log2(x):
     """The logarithm to base 2."""
-    return ops.divide(ops.log(floating(x)), math.log(2))
+    return ops.log(floating(x)) / math.log(2)
 
 
 def log10(x):
     """The logarithm to base 10."""
-    return ops.divide(ops.log(floating(x)), math.log(10))
+    return ops.log(floating(x)) / math.log(10)
 
 
 def log1p(x):

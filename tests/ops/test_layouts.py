@@ -1,0 +1,43 @@
+"""Arrays that are not contiguous, over the whole op table: gradients and tangents as of others."""
+
+import numpy as np
+import pytest
+
+from framework.core.op import table
+from tests.autodiff.test_forward_ops import cases, pushed
+from tests.ops import derivatives as d
+from tests.ops.test_every_op import DIFFERENTIABLE, generator, samples
+
+LAYOUTS = {
+    "strided": lambda a: np.stack([a, a], -1)[..., 0],
+    "negative strides": lambda a: np.flip(np.flip(a).copy()),
+    "Fortran": lambda a: np.array(a, order="F"),
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+}
+
+
+def laid_out(values, layout):
+    return [LAYOUTS[layout](v) if isinstance(v, np.ndarray) and v.ndim else v for v in values]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients(name, layout):
+    op = table[name]
+    for sample in samples(name):
+        weights = d.random_like(d.several(op(*sample.args, **sample.attrs)), generator(name))
+        expected = d.gradients(op, sample.args, sample.attrs, weights)
+        args, weights = laid_out(sample.args, layout), laid_out(weights, layout)
+        for g, r in zip(d.gradients(op, args, sample.attrs, weights), expected, strict=True):
+            np.testing.assert_allclose(g.array, r.array, rtol=1e-10, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_tangents(name, layout):
+    for op, sample, positions, directions, _ in cases(name):
+        expected = pushed(op, sample.args, sample.attrs, positions, directions)
+        args, vs = laid_out(sample.args, layout), laid_out(directions, layout)
+        found = pushed(op, args, sample.attrs, positions, vs)
+        for t, r in zip(found, expected, strict=True):
+            np.testing.assert_allclose(t, r, rtol=1e-10, atol=1e-12, err_msg=name)
