@@ -9,8 +9,15 @@ A position that a mask forbids has the score `lowest`, as in Keras: a row withou
 position is the mean over all.
 """
 
+import functools
+import itertools
+
 import numpy as np
 
+from framework.kernels import threads, tier
+
+_FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
+_SIDE_BY_SIDE = 1 << 24  # and from which on several threads are: about 200 µs on one
 _BLOCK = 2**18  # scores at a time: 1 MB of float32, so that they stay in the cache
 _CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
 
@@ -22,6 +29,9 @@ def lowest(dtype):
 
 def forward(q, k, v, bias, mask, *, scale, causal):
     """The output (batch, length, heads, width of v), and each row's maximum and sum."""
+    fast = _fast_form(q, k, v, bias)
+    if fast is not None:
+        return _forward_by(fast, q, k, v, bias, mask, scale, causal)
     dtype = q.dtype
     q, k, v, bias = (_wide(x) for x in (q, k, v, bias))
     batch, length, heads, _ = q.shape
@@ -45,6 +55,10 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 
 def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed):
     """The gradients of those of q, k, v and bias that are needed, in order."""
+    fast = None if needed[3] else _fast_form(q, k, v, bias)
+    if fast is not None and any(needed):
+        made = _backward_by(fast, g, q, k, v, bias, mask, out, high, total, scale, causal)
+        return tuple(x for x, n in zip(made, needed) if n)
     dtype = q.dtype
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     d_q, d_k, d_v = (np.zeros_like(x, order="C") for x in (q, k, v))
@@ -130,3 +144,73 @@ def _add_to(d_bias, d, part, keys):
     index = _index(d_bias, part, keys)
     axes = tuple(i for i, n in enumerate(d_bias.shape) if n == 1)
     d_bias[index] += np.add.reduce(d, axis=axes, keepdims=True)
+
+
+# ---- Numba's form --------------------------------------------------------------------------------
+
+
+def _fast_form(q, k, v, bias):
+    """The module of Numba's form where it serves: float32, and enough of it."""
+    work = q.size * k.shape[1]
+    if work < _FAST or not v.size or any(
+        x is not None and x.dtype != np.float32 for x in (q, k, v, bias)
+    ):  # fmt: skip
+        return None
+    return tier.library("attention")
+
+
+def _forward_by(fast, q, k, v, bias, mask, scale, causal):
+    batch, length, heads, _ = q.shape
+    out = np.empty((batch, length, heads, v.shape[-1]), np.float32)
+    high = np.empty((batch, heads, length), np.float32)
+    total = np.empty_like(high)
+    made = out.reshape(-1), high.reshape(-1), total.reshape(-1)
+    _over_heads(
+        fast.forward, (_flat(q), _flat(k), _flat(v)), made, q, k, v, bias, mask, scale, causal
+    )
+    return out, (high, total)
+
+
+def _backward_by(fast, g, q, k, v, bias, mask, out, high, total, scale, causal):
+    empty = np.zeros_like if causal else np.empty_like
+    d_q, d_k, d_v = np.empty(q.shape, np.float32), empty(k, order="C"), empty(v, order="C")
+    given = _flat(g), _flat(q), _flat(k), _flat(v)
+    read = _flat(out), _flat(high), _flat(total)
+    made = d_q.reshape(-1), d_k.reshape(-1), d_v.reshape(-1)
+    _over_heads(fast.backward, given, (*read, *made), q, k, v, bias, mask, scale, causal)
+    return d_q, d_k, d_v
+
+
+def _over_heads(function, given, made, q, k, v, bias, mask, scale, causal):
+    """The kernel for all heads, by several threads where that pays."""
+    batch, length, heads, width = q.shape
+    sizes = heads, length, k.shape[1], width, v.shape[-1]
+    bias, bias_strides = _spread(bias, np.float32)
+    mask, mask_strides = _spread(mask, np.bool_)
+    some = functools.partial(
+        function, *given, bias, mask, *made, sizes, bias_strides, mask_strides, np.float32(scale),
+        bool(causal),
+    )  # fmt: skip
+    number = batch * heads
+    parts = min(threads.count(), number) if q.size * k.shape[1] >= _SIDE_BY_SIDE else 1
+    if parts == 1:
+        some(0, number)
+        return
+    edges = [number * i // parts for i in range(parts + 1)]
+    threads.run(lambda part: some(*part), list(itertools.pairwise(edges)))
+
+
+def _flat(x):
+    """All elements in order, in an array that one compiled kernel takes: contiguous, writeable."""
+    x = np.ascontiguousarray(x).reshape(-1)
+    return x if x.flags.writeable else x.copy()
+
+
+def _spread(x, dtype):
+    """What broadcasts to the scores: flat, and its strides in elements, 0 where it is shared."""
+    if x is None:
+        return np.empty(0, dtype), (0, 0, 0, 0)
+    flat, strides = np.ascontiguousarray(x), []
+    for n, stride in zip(flat.shape, flat.strides, strict=True):
+        strides.append(0 if n == 1 else stride // flat.itemsize)
+    return _flat(flat.astype(dtype, copy=False)), tuple(strides)

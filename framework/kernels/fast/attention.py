@@ -1,0 +1,228 @@
+"""Dot-product attention head by head: Numba's form of `kernels/attention.py`, for float32.
+
+Queries, keys, values and what is like them are flat views of contiguous (batch, length, heads,
+width): a head's rows lie one `heads * width` apart and are read where they are. Some rows' scores
+at a time are made in a scratch, by the micro-kernel, and used while they are in the cache.
+
+`sizes` is (heads, length, keys, width, width of the values). `bias` and `mask` are flat, empty
+where there is none, each with its strides in elements for (batch, heads, length, keys), 0 along an
+axis that it shares. `first` and `last` tell which of the batch * heads heads to do.
+"""
+
+import numpy as np
+
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.math import exp
+from framework.kernels.fast.micro import WIDTH, pack, panel
+from framework.kernels.fast.target import LANES
+
+_SCRATCH = 16384  # scores at a time: 64 KB
+_LEAST_ROWS, _MOST_ROWS = 16, 64
+
+_f, _i = np.float32, np.int32
+_LOW = _f(-0.7 * float(np.finfo(np.float32).max))
+
+
+@kernel
+def forward(
+    q, k, v, bias, mask, out, high, total, sizes, bias_strides, mask_strides, scale, causal,
+    first, last,
+):  # fmt: skip
+    """Write `out` and each row's maximum and sum, (batch, heads, length)."""
+    heads, length, keys, width, wide = sizes
+    panels = (keys + WIDTH - 1) // WIDTH
+    rows, stride = _block(keys, panels, causal)
+    packed = np.empty((panels, width, WIDTH), np.float32)
+    scores = np.empty(rows * stride, np.float32)
+    bits, word = scores.view(np.int32), np.empty(1, np.int32)
+    skips, plain = causal and mask.size == 0, mask.size == 0 and bias.size == 0
+    for head in range(first, last):
+        n, h = head // heads, head % heads
+        q_at, k_at = (n * length * heads + h) * width, (n * keys * heads + h) * width
+        o_at, v_at = (n * length * heads + h) * wide, (n * keys * heads + h) * wide
+        pack(k, k_at, 1, heads * width, width, keys, packed)
+        flat = packed.reshape(-1)
+        _scaled(flat, scale)
+        for r in range(0, length, rows):
+            here = min(rows, length - r)
+            seen = min(keys, r + here) if skips else keys
+            _products(scores, stride, q, q_at + r * heads * width, heads * width, flat, width,
+                      here, seen)  # fmt: skip
+            for i in range(here):
+                shown = min(seen, r + i + 1) if skips else seen
+                row = scores[i * stride : i * stride + shown]
+                if not plain:
+                    _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
+                _maximum(bits[i * stride : i * stride + shown], word)
+                most = word.view(np.float32)[0]
+                s = _f(0)
+                for j in range(shown):
+                    e = exp(row[j] - most)
+                    row[j] = e
+                    s += e
+                later = scores[i * stride + shown : i * stride + seen]
+                for j in range(later.size):
+                    later[j] = _f(0)
+                high[head * length + r + i] = most
+                total[head * length + r + i] = s
+            o_row = heads * wide
+            _times_rows(out, o_at + r * o_row, o_row, scores, stride, 1, v, v_at, o_row, seen, 0,
+                        here, wide)  # fmt: skip
+            for i in range(here):
+                start = o_at + (r + i) * o_row
+                made = out[start : start + wide]
+                part = _f(1) / total[head * length + r + i]
+                for c in range(wide):
+                    made[c] *= part
+
+
+@kernel
+def backward(
+    g, q, k, v, bias, mask, out, high, total, d_q, d_k, d_v, sizes, bias_strides, mask_strides,
+    scale, causal, first, last,
+):  # fmt: skip
+    """Write the gradients of q, k and v; those of keys start as zeros where `causal`."""
+    heads, length, keys, width, wide = sizes
+    panels = (keys + WIDTH - 1) // WIDTH
+    rows, stride = _block(keys, panels, causal)
+    packed_k = np.empty((panels, width, WIDTH), np.float32)
+    packed_v = np.empty((panels, wide, WIDTH), np.float32)
+    p = np.empty(rows * stride, np.float32)
+    d = np.empty(rows * stride, np.float32)
+    skips, plain = causal and mask.size == 0, mask.size == 0 and bias.size == 0
+    q_row, v_row = heads * width, heads * wide
+    for head in range(first, last):
+        n, h = head // heads, head % heads
+        q_at, k_at = (n * length * heads + h) * width, (n * keys * heads + h) * width
+        o_at, v_at = (n * length * heads + h) * wide, (n * keys * heads + h) * wide
+        pack(k, k_at, 1, q_row, width, keys, packed_k)
+        pack(v, v_at, 1, v_row, wide, keys, packed_v)
+        flat_k, flat_v = packed_k.reshape(-1), packed_v.reshape(-1)
+        _scaled(flat_k, scale)
+        for r in range(0, length, rows):
+            here = min(rows, length - r)
+            seen = min(keys, r + here) if skips else keys
+            own_q, own_o = q_at + r * q_row, o_at + r * v_row
+            _products(p, stride, q, own_q, q_row, flat_k, width, here, seen)
+            _products(d, stride, g, own_o, v_row, flat_v, wide, here, seen)
+            for i in range(here):
+                shown = min(seen, r + i + 1) if skips else seen
+                row, slope = p[i * stride : i * stride + shown], d[i * stride : i * stride + shown]
+                start = own_o + i * v_row
+                mean = _dot(g[start : start + wide], out[start : start + wide])
+                most = high[head * length + r + i]
+                part = _f(1) / total[head * length + r + i]
+                # no gradient reaches the scores of a row that is forbidden altogether
+                factor = _f(0) if mask.size > 0 and most <= _LOW else scale
+                if not plain:
+                    _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
+                for j in range(shown):
+                    e = exp(row[j] - most) * part
+                    row[j] = e
+                    slope[j] = e * (slope[j] - mean) * factor
+                for later in (p, d):
+                    rest = later[i * stride + shown : i * stride + seen]
+                    for j in range(rest.size):
+                        rest[j] = _f(0)
+            adds = 1 if r > 0 or skips else 0
+            _times_rows(d_q, own_q, q_row, d, stride, 1, k, k_at, q_row, seen, 0, here, width)
+            _times_rows(d_k, k_at, q_row, d, 1, stride, q, own_q, q_row, here, adds, seen, width)
+            _times_rows(d_v, v_at, v_row, p, 1, stride, g, own_o, v_row, here, adds, seen, wide)
+
+
+@kernel
+def _block(keys, panels, causal):
+    """How many rows' scores are made at a time, and how far apart they lie."""
+    most = _LEAST_ROWS if causal else _MOST_ROWS
+    rows = min(most, max(_LEAST_ROWS, _SCRATCH // max(keys, 1)))
+    # whole pages apart the rows would share few places of the cache
+    return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
+
+
+@kernel
+def _scaled(x, factor):
+    for i in range(x.size):
+        x[i] *= factor
+
+
+@kernel
+def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
+    """scores[i, j] = row i of `a` times key j of the packed ones."""
+    for j in range(0, keys, WIDTH):
+        panel(
+            scores, j, stride, a, a_at, a_row, 1, packed, j * depth, WIDTH, depth, 1, 0, 0, 0,
+            rows, min(WIDTH, keys - j),
+        )  # fmt: skip
+
+
+@kernel
+def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, rows, columns):
+    """C (+)= A B, the scratch A from its start on."""
+    for j in range(0, columns, WIDTH):
+        panel(
+            c, c_at + j, c_row, a, 0, a_row, a_step, b, b_at + j, b_row, steps, 1, 0, 0, add, rows,
+            min(WIDTH, columns - j),
+        )  # fmt: skip
+
+
+@kernel
+def _mask(row, bias, mask, bias_strides, mask_strides, n, h, r, causal):
+    """Products become scores: with the bias, `_LOW` where forbidden."""
+    size = row.size
+    if bias.size > 0:
+        start = n * bias_strides[0] + h * bias_strides[1] + r * bias_strides[2]
+        if bias_strides[3] == 1:
+            own = bias[start : start + size]
+            for j in range(size):
+                row[j] += own[j]
+        else:
+            for j in range(size):
+                row[j] += bias[start]
+    if mask.size > 0:
+        start = n * mask_strides[0] + h * mask_strides[1] + r * mask_strides[2]
+        if mask_strides[3] == 1:
+            shown = mask[start : start + size]
+            for j in range(size):
+                row[j] = row[j] if shown[j] else _LOW
+        elif not mask[start]:
+            for j in range(size):
+                row[j] = _LOW
+    if causal:
+        for j in range(r + 1, size):
+            row[j] = _LOW
+
+
+@kernel
+def _maximum(bits, result):
+    """The largest of some float32, given as the integers that have their bits.
+
+    Flipped where the sign is set they are in the order of the floats, NaN behind all; and, unlike
+    those of floats, their maximum is vector code.
+    """
+    most = _i(-(2**31))
+    for j in range(bits.size):
+        x = _i(bits[j])
+        x = _i(x ^ _i(_i(x >> _i(31)) & _i(2**31 - 1)))
+        most = max(x, most)
+    result[0] = _i(most ^ _i(_i(most >> _i(31)) & _i(2**31 - 1)))
+
+
+@kernel
+def _dot(a, b):
+    s = _f(0)
+    for i in range(a.size):
+        s += a[i] * b[i]
+    return s
+
+
+def warm():
+    """Compile both."""
+    x = np.zeros(4, np.float32)
+    flat, none, four = np.zeros(2, np.float32), np.zeros(0, np.bool_), (0, 0, 0, 0)
+    sizes, scale = (1, 2, 2, 2, 2), np.float32(1)
+    out, high, total, nothing = x.copy(), flat.copy(), flat.copy(), np.zeros(0, np.float32)
+    forward(x, x, x, nothing, none, out, high, total, sizes, four, four, scale, False, 0, 1)
+    backward(
+        x, x, x, x, nothing, none, out, high, total, x.copy(), x.copy(), x.copy(), sizes, four,
+        four, scale, False, 0, 1,
+    )  # fmt: skip
