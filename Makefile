@@ -16,7 +16,7 @@ help:
 	@echo 'make test     run the tests             (ARGS="-k tape" is passed to pytest)'
 	@echo 'make lint     formatting, style, types, and who may import whom'
 	@echo 'make format   put code into the house format'
-	@echo 'make bench    cost per op, import time, and training steps'
+	@echo 'make bench    all benchmarks and a report beside the peers  (ARGS="--quick": some minutes)'
 	@echo 'make parity   the same training runs by real Keras on JAX, compared (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
@@ -35,11 +35,10 @@ format: $(VENV)/.dev
 	$(python) -m ruff check --fix .
 	$(python) -m ruff format .
 
-# NumPy's BLAS knows the CPU better than these two variables do.
-bench: $(VENV)/.core
-	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/op_overhead.py
-	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/import_time.py
-	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(python) benchmarks/train_step.py
+# All benchmarks and one report of them in benchmarks/results. The peers' Pythons are named by
+# BENCH_PEERS_PYTHON=..., or each by BENCH_TORCH_PYTHON, BENCH_TF_PYTHON, BENCH_JAX_PYTHON.
+bench: $(VENV)/.fast
+	$(python) benchmarks/report.py $(ARGS)
 
 # Real Keras is kept out of the environment in which the tests show what the package needs.
 # PARITY_PYTHON=... names a Python that has keras and jax already.
@@ -56,6 +55,11 @@ $(PARITY_VENV)/.ready: pyproject.toml
 	@echo 'installing Keras, JAX and framework into $(PARITY_VENV) (the first time takes minutes) ...'
 	@$(PYTHON) -m venv $(PARITY_VENV)
 	@$(PARITY_PYTHON) -m pip install --quiet --disable-pip-version-check keras jax --editable .
+	@touch $@
+
+# What benchmarks need beside it: Numba, where there is one for this Python.
+$(VENV)/.fast: $(VENV)/.core
+	@$(install) --editable '.[plot,fast]' || echo 'No Numba for this Python: measured without it.'
 	@touch $@
 
 # The package itself with what plots need, then everything that work on it needs.
@@ -76,4 +80,4 @@ $(python):
 	@echo 'making the environment $(VENV) with' "$$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV) || { rm -f $@; \
 	  echo 'Could not make $(VENV). On Debian and Ubuntu: apt install python3-venv'; exit 1; }
-	@rm -f $(VENV)/.core $(VENV)/.dev
+	@rm -f $(VENV)/.core $(VENV)/.fast $(VENV)/.dev

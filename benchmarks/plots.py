@@ -12,27 +12,27 @@ OURS, PEER = "#d1495b", "#6c8ebf"
 def draw(results: Results, folder: Path, name: str) -> dict[str, list[str]]:
     """Write the pictures of what was measured; their files' names, by script."""
     try:
-        import matplotlib
+        import matplotlib as mpl
     except ImportError:
         return {}
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
 
     found: dict[str, list[str]] = {}
     for script, picture in PICTURES.items():
         if "error" in results.get(script, {"error": ""}):
             continue
-        figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+        figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
         if picture(axes, results[script]):
             file = f"{name}-{script}.png"
             figure.savefig(folder / file, dpi=90, metadata={"Software": None})
             found[script] = [file]
-        pyplot.close(figure)
+        plt.close(figure)
     return found
 
 
 def steps(axes, result: Results) -> bool:
-    """The ratio to the fastest peer of each workload, with the most that it must and wants to be."""
+    """The ratio to the fastest peer of each workload, with what it must and is wanted to be."""
     full = [v for v in result["verdicts"] if v["wanted"] is not None and v["ratio"] is not None]
     if not full:
         return False
@@ -57,10 +57,8 @@ def scaling(axes, result: Results) -> bool:
     """Milliseconds by batch at width 128, and by width at batch 64."""
     drawn = False
     cases = [case for case in result["cases"] if "median_us" in case]
-    for fixed, value, varied, style in (
-        ("width", 128, "batch", "-o"),
-        ("batch", 64, "width", "--s"),
-    ):
+    lines = (("width", 128, "batch", "-o"), ("batch", 64, "width", "--s"))
+    for fixed, value, varied, style in lines:
         for peer in dict.fromkeys(case["peer"] for case in cases):
             line = [c for c in cases if c["peer"] == peer and c[fixed] == value]
             x = [case[varied] for case in line]

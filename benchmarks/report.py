@@ -1,7 +1,7 @@
 """All benchmarks in one run, and one report of them: `make bench`.
 
 Writes to `--out` (benchmarks/results): NAME.md, the tables as every script prints them, with plots
-where matplotlib is installed; NAME.json, all figures with machine, versions and date; and the plots.
+where matplotlib is installed; NAME.json, all figures with machine, versions and date; the plots.
 NAME is the date, or "quick" with `--quick`, which measures less and shorter.
 """
 
@@ -84,22 +84,25 @@ def run(section: Section, options: argparse.Namespace) -> dict[str, Any]:
 
 def versions(options: argparse.Namespace) -> dict[str, str | None]:
     """What is installed of what is measured, by name."""
+    wanted = {"numpy": sys.executable, "numba": sys.executable, "torch": options.torch,
+              "tensorflow": options.tensorflow, "tensorflow-cpu": options.tensorflow,
+              "jax": options.jax, "keras": options.keras}  # fmt: skip
+    found = {package: version(python, package) for package, python in wanted.items()}
+    return {"python": platform.python_version(), **found}
+
+
+def version(python: str, package: str) -> str | None:
+    """Of the package installed there; None where there is none."""
     code = (
         "import importlib.metadata as m, sys\n"
         "try: print(m.version(sys.argv[1]))\n"
         "except m.PackageNotFoundError: print('')"
     )
-    wanted = {"numpy": sys.executable, "numba": sys.executable, "torch": options.torch,
-              "tensorflow": options.tensorflow, "tensorflow-cpu": options.tensorflow,
-              "jax": options.jax, "keras": options.keras}  # fmt: skip
-    found = {"python": platform.python_version()}
-    for package, python in wanted.items():
-        try:
-            done = measure.run([python, "-c", code, package], measure.environment())
-            found[package] = done.stdout.strip() or None
-        except measure.WorkerError:
-            found[package] = None
-    return found
+    try:
+        done = measure.run([python, "-c", code, package], measure.environment())
+    except measure.WorkerError:
+        return None
+    return done.stdout.strip() or None
 
 
 def commit() -> str | None:

@@ -106,10 +106,8 @@ def main() -> None:
     rows = []
     for each in found:
         verdict = measure.Verdict(each["ratio"], each["target"])
-        names = [
-            NAMES.get(each[k], each[k].removeprefix("framework, ")) for k in ("face", "against")
-        ]
-        rows.append([each["workload"], *names, f"{verdict.measured:.2f}", f"{verdict.target:g}",
+        faces = name_of(each["face"]), name_of(each["against"])
+        rows.append([each["workload"], *faces, f"{verdict.measured:.2f}", f"{verdict.target:g}",
                      verdict.text()])  # fmt: skip
     text = times + "\n\n" + measure.table(["workload", "", "of", "ratio", "at most", ""], rows)
     holds = all(each["ratio"] <= each["target"] for each in found)
