@@ -1,7 +1,5 @@
 """Activation functions: Keras's names and formulas, on tensors, arrays and KerasTensors."""
 
-import math
-
 from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.configurable import Resolved, serialize_value
@@ -160,11 +158,7 @@ def gelu(x, approximate=False):
     Args:
         approximate: use the paper's tanh approximation.
     """
-    x = _floating(x)
-    if approximate:
-        inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-        return x * (e.tanh(inner) + 1) * 0.5
-    return x * (special.erf(x * math.sqrt(0.5)) + 1) * 0.5
+    return rows.gelu(_floating(x), approximate=bool(approximate))
 
 
 @activations.add()

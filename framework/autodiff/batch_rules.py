@@ -343,7 +343,8 @@ def _conv_kernel(op, xs, batched, attrs):
     return transpose(found, perm=_to_front(len(shape_of(found)) - 2, len(shape_of(found))))
 
 
-_AXIS = """flip roll concat split stack unstack argsort softmax log_softmax sparsemax linear_scan"""
+_AXIS = """flip roll concat split stack unstack argsort softmax softmax_back log_softmax
+    log_softmax_back sparsemax linear_scan"""
 _LEADING = """
     one_hot softmax_cross_entropy cross_entropy_back sparse_softmax_cross_entropy
     sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv

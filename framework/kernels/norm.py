@@ -5,14 +5,18 @@ and squared deviations are joined as Chan, Golub & LeVeque (1983) do: as accurat
 the data, in one pass over memory.
 """
 
+import itertools
 import math
 
 import numpy as np
 
 from framework.core.quiet import quiet
+from framework.kernels import threads, tier
 from framework.kernels.windows import wide_enough
 
 _BLOCK = 1 << 15  # elements: a block stays in the cache between its mean and its deviations
+_FAST = 2048  # elements from which on Numba's form is the faster one
+_SHARED = 1 << 20  # elements from which on two threads are faster than one
 
 
 def as_channels(x, axis):
@@ -44,33 +48,78 @@ def _spread(vector):
     return vector[:, None]
 
 
+def _fast(x):
+    """Numba's form, where `x`, as (outer, channels, inner), is for it."""
+    if x.dtype == np.float32 and x.shape[2] == 1 and x.size >= _FAST:
+        return tier.library("norm")
+    return None
+
+
+def _parts(x):
+    """Ranges of rows, one for each thread that is to work on `x`."""
+    n = len(x)
+    count = threads.count() if x.size >= _SHARED else 1
+    edges = [n * i // count for i in range(count + 1)]
+    return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
+
+
 def moments(x):
     """The mean and the variance of each channel of (outer, channels, inner)."""
+    fast = _fast(x)
+    if fast is not None:
+        return _fast_moments(fast, x)
     count = 0
-    mean = np.zeros(x.shape[1], x.dtype)
-    deviations = np.zeros(x.shape[1], x.dtype)
+    mean, deviations = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for block in _blocks(x):
         n = block.shape[0] * block.shape[2]
-        block_mean = _over(block) / n
-        centred = block - _spread(block_mean)
-        missed = _over(centred) / n  # of a large mean's last digits
+        shift = _over(block) / x.dtype.type(n)
+        centred = block - _spread(shift)
+        missed = _over(centred).astype(np.float64) / n  # of a large mean's last digits
         centred *= centred
-        moved = (block_mean - mean) + missed
+        own = _over(centred) - missed * missed * n
+        moved = (shift - mean) + missed
         mean += moved * (n / (count + n))
-        deviations += (
-            _over(centred) - missed * missed * n + moved * moved * (count * n / (count + n))
-        )
+        deviations += own + moved * moved * (count * n / (count + n))
         count += n
-    if not count:
-        return mean * np.nan, mean * np.nan
-    return mean, deviations / count
+    return _rounded(mean, deviations, count, x.dtype)
 
 
-def scaled(x, factor, offset):
-    """x * factor + offset, per channel."""
+def _rounded(mean, deviations, count, dtype):
+    """Mean and variance; NaN of nothing."""
+    variance = deviations / count if count else mean * np.nan
+    return (mean if count else variance).astype(dtype), variance.astype(dtype)
+
+
+def _fast_moments(fast, x):
+    parts = _parts(x)
+    found = np.empty((len(parts), 2, x.shape[1]))
+    flat, channels = x.reshape(-1), x.shape[1]
+
+    def work(i):
+        fast.moments(flat, *parts[i], channels, found[i, 0], found[i, 1])
+
+    threads.run(work, range(len(parts)))
+    count, (mean, deviations) = parts[0][1], found[0]
+    for (first, last), (other, its) in zip(parts[1:], found[1:]):
+        share = (last - first) / last
+        moved = other - mean
+        mean += moved * share
+        deviations += its + moved * moved * (share * count)
+        count = last
+    return _rounded(mean, deviations, count, x.dtype)
+
+
+def scaled(x, mean, factor, offset):
+    """(x - mean) * factor + offset, per channel."""
     y = np.empty_like(x)
+    fast = _fast(x)
+    if fast is not None:
+        flat, out, vectors = x.reshape(-1), y.reshape(-1), (mean, factor, offset)
+        threads.run(lambda part: fast.scaled(flat, *part, len(mean), *vectors, out), _parts(x))
+        return y
     for block, out in zip(_blocks(x), _blocks(y), strict=True):
-        np.multiply(block, _spread(factor), out=out)
+        np.subtract(block, _spread(mean), out=out)
+        np.multiply(out, _spread(factor), out=out)
         np.add(out, _spread(offset), out=out)
     return y
 
@@ -86,8 +135,7 @@ def batch_norm(x, gamma, beta, *, axis, epsilon):
     x = as_channels(np.ascontiguousarray(x), axis)
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
-    factor = gamma * rstd
-    y = scaled(x, factor, beta - mean * factor)
+    y = scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta))
     return (y.reshape(shape), mean, variance), (mean, rstd)
 
 
@@ -101,6 +149,7 @@ def batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, *, axis, needed
         return tuple(v.astype(x.dtype) for v in found)
     shape = x.shape
     x, g = (as_channels(np.ascontiguousarray(a), axis) for a in (x, g))
+    mean = np.ascontiguousarray(mean)
     total, product = _sums(g, x, mean)
     d_gamma = product * rstd
     made = ()
@@ -115,6 +164,17 @@ def batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, *, axis, needed
 
 def _sums(g, x, mean):
     """Per channel the sums of g and of g * (x - mean)."""
+    fast = _fast(x)
+    if fast is not None:
+        parts = _parts(x)
+        found = np.empty((len(parts), 2, len(mean)), np.float32)
+        flat, other = g.reshape(-1), x.reshape(-1)
+
+        def work(i):
+            fast.sums(flat, other, *parts[i], len(mean), mean, found[i, 0], found[i, 1])
+
+        threads.run(work, range(len(parts)))
+        return tuple(found.sum(axis=0))
     total, product = np.zeros_like(mean), np.zeros_like(mean)
     for block, other in zip(_blocks(g), _blocks(x), strict=True):
         total += _over(block)
@@ -127,6 +187,12 @@ def _sums(g, x, mean):
 def _input_cotangent(g, x, mean, factor, slope, offset):
     """g * factor + (x - mean) * slope + offset."""
     d = np.empty_like(x)
+    fast = _fast(x)
+    if fast is not None:
+        arrays, channels, out = (g.reshape(-1), x.reshape(-1)), len(mean), d.reshape(-1)
+        vectors = mean, factor, slope, offset
+        threads.run(lambda p: fast.input_cotangent(*arrays, *p, channels, *vectors, out), _parts(x))
+        return d
     for block, other, out in zip(_blocks(g), _blocks(x), _blocks(d), strict=True):
         np.subtract(other, _spread(mean), out=out)
         np.multiply(out, _spread(slope), out=out)

@@ -1,14 +1,27 @@
-"""Rows: layer and root-mean-square normalisation.
+"""Rows: layer and root-mean-square normalisation, softmax; and gelu.
 
-Arrays are seen as (rows, size): what is normalised lies in the last axis.
+Arrays are seen as (rows, size): what is normalised lies in the last axis. Softmax takes any axis.
+Numba's form (`fast/rows.py`) takes float32 rows of up to 65,536 numbers, beyond which its sums
+would lose digits.
 """
+
+import itertools
+import math
 
 import numpy as np
 
 from framework.core.quiet import quiet
+from framework.kernels import threads, tier
+from framework.kernels.erf import erf
 from framework.kernels.windows import wide_enough
 
 _BLOCK = 1 << 15  # elements: a block stays in the cache from one pass to the next
+_FAST = 2048  # elements from which on Numba's form is used: below NumPy takes some 10 µs
+_LONGEST = 1 << 16
+_FLOAT = np.dtype(np.float32)
+
+# elements from which on two threads are faster than one: some 200 µs of work
+_SHARED_NORM, _SHARED_SOFTMAX, _SHARED_GELU = 1 << 20, 1 << 18, 1 << 20
 
 
 def as_rows(x, size):
@@ -19,6 +32,20 @@ def as_rows(x, size):
 def _blocks(x):
     step = max(_BLOCK // max(x.shape[1], 1), 1)
     return [slice(i, i + step) for i in range(0, len(x), step)]
+
+
+def _fast(dtype, count, size=1):
+    """Numba's form, where `count` numbers in rows of `size` are for it."""
+    if (dtype is _FLOAT or dtype == _FLOAT) and count >= _FAST and size <= _LONGEST:
+        return tier.library("rows")
+    return None
+
+
+def _parts(rows, elements, shared):
+    """Ranges of rows, one for each thread that is to work."""
+    count = threads.count() if elements >= shared else 1
+    edges = [rows * i // count for i in range(count + 1)]
+    return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
 
 
 # ---- layer normalisation -------------------------------------------------------------------------
@@ -35,15 +62,25 @@ def layer_norm(x, gamma, beta, *, epsilon):
     gamma, beta = (v.reshape(-1).astype(dtype, copy=False) for v in (gamma, beta))
     y = np.empty_like(rows)
     mean, rstd = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
-    for at in _blocks(rows):
-        out = y[at]
-        mean[at] = np.add.reduce(rows[at], axis=1) / dtype.type(rows.shape[1])
-        np.subtract(rows[at], mean[at, None], out=out)
-        variance = np.vecdot(out, out) / dtype.type(rows.shape[1])
-        rstd[at] = 1 / np.sqrt(variance + dtype.type(epsilon))
-        out *= rstd[at, None]
-        out *= gamma
-        out += beta
+    fast = _fast(dtype, rows.size, rows.shape[1])
+    if fast is not None:
+        vectors = np.ascontiguousarray(gamma), np.ascontiguousarray(beta)
+        rest = rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), mean, rstd
+        flat = rows.reshape(-1)
+        threads.run(
+            lambda part: fast.layer_norm(flat, *vectors, *part, *rest),
+            _parts(len(rows), rows.size, _SHARED_NORM),
+        )
+    else:
+        for at in _blocks(rows):
+            out = y[at]
+            mean[at] = np.add.reduce(rows[at], axis=1) / dtype.type(rows.shape[1])
+            np.subtract(rows[at], mean[at, None], out=out)
+            variance = np.vecdot(out, out) / dtype.type(rows.shape[1])
+            rstd[at] = 1 / np.sqrt(variance + dtype.type(epsilon))
+            out *= rstd[at, None]
+            out *= gamma
+            out += beta
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
 
 
@@ -53,23 +90,40 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     narrow, dtype = x.dtype, mean.dtype
     size = gamma.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
-    flat = gamma.reshape(-1).astype(dtype, copy=False)
+    flat = np.ascontiguousarray(gamma.reshape(-1).astype(dtype, copy=False))
     d = np.empty_like(rows)
-    d_gamma, d_beta = np.zeros(size, dtype), np.zeros(size, dtype)
-    for at in _blocks(rows):
-        normal = rows[at] - mean[at, None]
-        normal *= rstd[at, None]
-        d_beta += np.add.reduce(g[at], axis=0)
-        out = np.multiply(g[at], normal, out=d[at])
-        d_gamma += np.add.reduce(out, axis=0)
-        if needed[0]:
-            np.multiply(g[at], flat, out=out)
-            normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
-            out -= (np.add.reduce(out, axis=1) / dtype.type(size))[:, None]
-            out -= normal
-            out *= rstd[at, None]
+    fast = _fast(dtype, rows.size, size)
+    if fast is not None:
+        vectors = flat, np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
+        arrays, out = (g.reshape(-1), rows.reshape(-1)), d.reshape(-1)
+        d_gamma, d_beta = _summed(
+            lambda part, sums: fast.layer_norm_back(*arrays, *vectors, *part, size, out, *sums),
+            rows, 2,
+        )  # fmt: skip
+    else:
+        d_gamma, d_beta = np.zeros(size, dtype), np.zeros(size, dtype)
+        for at in _blocks(rows):
+            normal = rows[at] - mean[at, None]
+            normal *= rstd[at, None]
+            d_beta += np.add.reduce(g[at], axis=0)
+            out = np.multiply(g[at], normal, out=d[at])
+            d_gamma += np.add.reduce(out, axis=0)
+            if needed[0]:
+                np.multiply(g[at], flat, out=out)
+                normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
+                out -= (np.add.reduce(out, axis=1) / dtype.type(size))[:, None]
+                out -= normal
+                out *= rstd[at, None]
     made = d.reshape(x.shape), d_gamma.reshape(gamma.shape), d_beta.reshape(gamma.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
+
+
+def _summed(work, rows, count):
+    """`work(part, sums)` for each thread's rows; its `count` sums over rows, added up."""
+    parts = _parts(len(rows), rows.size, _SHARED_NORM)
+    found = np.empty((len(parts), count, rows.shape[1]), _FLOAT)
+    threads.run(lambda i: work(parts[i], found[i]), range(len(parts)))
+    return found[0] if len(parts) == 1 else found.sum(axis=0)
 
 
 # ---- root-mean-square normalisation --------------------------------------------------------------
@@ -83,14 +137,22 @@ def rms_norm(x, scale, *, epsilon):
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), scale.size)
-    scale = scale.reshape(-1).astype(dtype, copy=False)
+    scale = np.ascontiguousarray(scale.reshape(-1).astype(dtype, copy=False))
     y = np.empty_like(rows)
     rstd = np.empty(len(rows), dtype)
-    for at in _blocks(rows):
-        square = np.vecdot(rows[at], rows[at]) / dtype.type(rows.shape[1])
-        rstd[at] = 1 / np.sqrt(square + dtype.type(epsilon))
-        np.multiply(rows[at], rstd[at, None], out=y[at])
-        y[at] *= scale
+    fast = _fast(dtype, rows.size, rows.shape[1])
+    if fast is not None:
+        flat, rest = rows.reshape(-1), (rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), rstd)
+        threads.run(
+            lambda part: fast.rms_norm(flat, scale, *part, *rest),
+            _parts(len(rows), rows.size, _SHARED_NORM),
+        )
+    else:
+        for at in _blocks(rows):
+            square = np.vecdot(rows[at], rows[at]) / dtype.type(rows.shape[1])
+            rstd[at] = 1 / np.sqrt(square + dtype.type(epsilon))
+            np.multiply(rows[at], rstd[at, None], out=y[at])
+            y[at] *= scale
     return y.reshape(x.shape).astype(narrow, copy=False), (rstd,)
 
 
@@ -100,17 +162,162 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
     narrow, dtype = x.dtype, rstd.dtype
     size = scale.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
-    flat = scale.reshape(-1).astype(dtype, copy=False)
+    flat = np.ascontiguousarray(scale.reshape(-1).astype(dtype, copy=False))
     d = np.empty_like(rows)
-    d_scale = np.zeros(size, dtype)
-    for at in _blocks(rows):
-        normal = rows[at] * rstd[at, None]
-        out = np.multiply(g[at], normal, out=d[at])
-        d_scale += np.add.reduce(out, axis=0)
-        if needed[0]:
-            np.multiply(g[at], flat, out=out)
-            normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
-            out -= normal
-            out *= rstd[at, None]
+    fast = _fast(dtype, rows.size, size)
+    if fast is not None:
+        arrays, out = (g.reshape(-1), rows.reshape(-1)), d.reshape(-1)
+        own = np.ascontiguousarray(rstd)
+        (d_scale,) = _summed(
+            lambda part, sums: fast.rms_norm_back(*arrays, flat, own, *part, size, out, *sums),
+            rows, 1,
+        )  # fmt: skip
+    else:
+        d_scale = np.zeros(size, dtype)
+        for at in _blocks(rows):
+            normal = rows[at] * rstd[at, None]
+            out = np.multiply(g[at], normal, out=d[at])
+            d_scale += np.add.reduce(out, axis=0)
+            if needed[0]:
+                np.multiply(g[at], flat, out=out)
+                normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
+                out -= normal
+                out *= rstd[at, None]
     made = d.reshape(x.shape), d_scale.reshape(scale.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
+
+
+# ---- softmax -------------------------------------------------------------------------------------
+
+
+def _by_rows(name, arrays, axis):
+    """What the fast function of this name gives for the arrays; None where it is not for them."""
+    x = arrays[0]
+    if axis != x.ndim - 1:
+        return None
+    fast = _fast(x.dtype, x.size, x.shape[-1])
+    if fast is None:
+        return None
+    size = x.shape[-1]
+    found = np.empty(x.shape, _FLOAT)
+    flat, out = [np.ascontiguousarray(a).reshape(-1) for a in arrays], found.reshape(-1)
+    function = getattr(fast, name)
+    threads.run(
+        lambda part: function(*flat, *part, size, out),
+        _parts(x.size // size, x.size, _SHARED_SOFTMAX),
+    )
+    return found
+
+
+def _halves(*arrays):
+    """The arrays in float32 where the first one is of 16 bits; else None."""
+    dtype = arrays[0].dtype
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        return [a.astype(np.float32) for a in arrays]
+    return None
+
+
+def exponentials(x, axis):
+    """exp(x - max(x)) and x - max(x)."""
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    return np.exp(shifted), shifted
+
+
+@quiet
+def softmax(x, *, axis):
+    """exp(x) over its sum along `axis`."""
+    if wide := _halves(x):
+        return softmax(*wide, axis=axis).astype(x.dtype)
+    found = _by_rows("softmax", (x,), axis)
+    if found is not None:
+        return found
+    e, _ = exponentials(x, axis)
+    e /= np.add.reduce(e, axis=axis, keepdims=True)
+    return e
+
+
+@quiet
+def softmax_back(g, p, *, axis):
+    """p * (g - sum(g * p)): what softmax, of result p, makes of the cotangent g."""
+    if wide := _halves(g, p):
+        return softmax_back(*wide, axis=axis).astype(g.dtype)
+    found = _by_rows("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
+    if found is not None:
+        return found
+    d = g * p
+    total = np.add.reduce(d, axis=axis, keepdims=True)
+    d -= p * total
+    return d
+
+
+@quiet
+def log_softmax(x, *, axis):
+    """x - log(sum(exp(x))) along `axis`."""
+    if wide := _halves(x):
+        return log_softmax(*wide, axis=axis).astype(x.dtype)
+    found = _by_rows("log_softmax", (x,), axis)
+    if found is not None:
+        return found
+    e, shifted = exponentials(x, axis)
+    shifted -= np.log(np.add.reduce(e, axis=axis, keepdims=True))
+    return shifted
+
+
+@quiet
+def log_softmax_back(g, p, *, axis):
+    """g - exp(p) * sum(g): what log_softmax, of result p, makes of the cotangent g."""
+    if wide := _halves(g, p):
+        return log_softmax_back(*wide, axis=axis).astype(g.dtype)
+    found = _by_rows("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
+    if found is not None:
+        return found
+    return g - np.exp(p) * np.add.reduce(g, axis=axis, keepdims=True)
+
+
+# ---- gelu ----------------------------------------------------------------------------------------
+
+_CUBIC, _INNER, _DENSITY = 0.044715, math.sqrt(2 / math.pi), 1 / math.sqrt(2 * math.pi)
+
+
+def _flat(name, arrays):
+    """What the fast function of this name gives for the arrays, element by element; or None."""
+    x = arrays[0]
+    fast = _fast(x.dtype, x.size)
+    if fast is None:
+        return None
+    y = np.empty(x.shape, _FLOAT)
+    flat, out = [np.ascontiguousarray(a).reshape(-1) for a in arrays], y.reshape(-1)
+    function = getattr(fast, name)
+    threads.run(lambda part: function(*flat, *part, out), _parts(x.size, x.size, _SHARED_GELU))
+    return y
+
+
+@quiet
+def gelu(x, *, approximate):
+    """x times the normal distribution function of x, or its tanh approximation."""
+    found = _flat("gelu_tanh" if approximate else "gelu", (x,))
+    if found is not None:
+        return found
+    if wide := _halves(x):
+        return gelu(*wide, approximate=approximate).astype(x.dtype)
+    if approximate:
+        return x * (np.tanh(_INNER * (x + x * x * x * _CUBIC)) + 1) * 0.5
+    return x * (erf(x * math.sqrt(0.5)) + 1) * 0.5
+
+
+@quiet
+def gelu_back(g, x, *, approximate):
+    """g times the slope of gelu at x."""
+    same = g.dtype == x.dtype and g.shape == x.shape
+    found = _flat("gelu_tanh_back" if approximate else "gelu_back", (g, x)) if same else None
+    if found is not None:
+        return found
+    if wide := _halves(g, x):
+        return gelu_back(*wide, approximate=approximate).astype(g.dtype)
+    squared = x * x
+    if approximate:
+        t = np.tanh(_INNER * (x + x * squared * _CUBIC))
+        slope = (t + 1) + x * (1 - t * t) * (squared * (3 * _CUBIC) + 1) * _INNER
+        return g * (slope * 0.5)
+    slope = (erf(x * math.sqrt(0.5)) + 1) * 0.5
+    return g * (slope + x * np.exp(squared * -0.5) * _DENSITY)

@@ -1,6 +1,7 @@
 """Samples and references of normalisation and of the other fused ops along rows."""
 
 import numpy as np
+from scipy import special
 
 from tests.ops.samples import one, real
 
@@ -82,9 +83,41 @@ def _rows(shape, size):
 
 _BATCHES = [((4, 3), 1), ((2, 3, 2, 3), 3), ((2, 3, 4), 1), ((3, 2, 2), 0)]
 _ROWS = [((3, 5), (5,)), ((2, 3, 4), (4,)), ((2, 3, 4), (3, 4)), ((0, 3), (3,))]
+
+
+def _softmax_back(g, y, axis):
+    return np.stack([
+        np.diag(p) @ d - np.outer(p, p) @ d
+        for p, d in zip(*(np.moveaxis(a, axis, -1).reshape(-1, a.shape[axis]) for a in (y, g)))
+    ]).reshape(np.moveaxis(y, axis, -1).shape).swapaxes(axis, -1) if y.size else y  # fmt: skip
+
+
+def _gelu(x, approximate):
+    if approximate:  # Hendrycks & Gimpel 2016
+        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return x * special.ndtr(x)
+
+
+def _gelu_back(g, x, approximate):
+    """By central differences of higher order."""
+    h = 1e-3
+    f = [_gelu(x + k * h, approximate) for k in (-3, -2, -1, 1, 2, 3)]
+    return g * (f[5] - f[0] - 9 * (f[4] - f[1]) + 45 * (f[3] - f[2])) / (60 * h)
+
+
 _ALL, _SOME = (True, True, True), (False, True, False)
 
+
+def _two(*shape, **attrs):
+    return one(real(*shape), real(*shape), **attrs)
+
+
 SAMPLES = {
+    "gelu": [one(real(2, 3), approximate=a) for a in (False, True)],
+    "gelu_back": [_two(2, 3, approximate=a) for a in (False, True)],
+    "softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(2, 3, 4, axis=1),
+                     _two(0, 3, axis=1)],
+    "log_softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(0, 3, axis=1)],
     "moving_average": [one(real(2, 3), real(2, 3), momentum=0.9)],
     "batch_norm": [
         *(
@@ -122,9 +155,13 @@ SAMPLES = {
 REFERENCES = {
     "batch_norm": _batch_norm,
     "batch_norm_back": _batch_norm_back,
+    "gelu": _gelu,
+    "gelu_back": _gelu_back,
     "layer_norm": _layer_norm,
     "layer_norm_back": _layer_norm_back,
+    "log_softmax_back": lambda g, p, axis: g - np.exp(p) * g.sum(axis, keepdims=True),
     "moving_average": lambda a, b, momentum: a * momentum + b * (1 - momentum),
     "rms_norm": _rms_norm,
     "rms_norm_back": _rms_norm_back,
+    "softmax_back": _softmax_back,
 }

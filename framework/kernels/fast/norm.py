@@ -1,0 +1,140 @@
+"""Batch normalisation of float32 rows, channels last: flat arrays of rows of `channels` numbers.
+
+Each function works on the rows from `first` to `last`, so that threads can share them. Sums go
+over blocks that stay in the cache, four rows at a time.
+"""
+
+import numpy as np
+
+from framework.kernels.fast.elementwise import load, store
+from framework.kernels.fast.jit import kernel
+
+_BLOCK = 16384  # numbers of a block
+_f = np.float32
+
+
+@kernel(forceinline=True)
+def _rows(channels):
+    """Of a block; sums of more than 128 numbers would lose digits."""
+    return min(max(_BLOCK // channels, 4), 128)
+
+
+@kernel
+def _add_block(x, first, last, channels, shift, total, squares):
+    """Add the sums of x - shift and of its squares, per channel."""
+    row = first
+    while row + 4 <= last:
+        at = row * channels
+        for c in range(channels):
+            k = load(shift, c, 1)
+            v0 = load(x, at + c, 0) - k
+            v1 = load(x, at + channels + c, 0) - k
+            v2 = load(x, at + 2 * channels + c, 0) - k
+            v3 = load(x, at + 3 * channels + c, 0) - k
+            store(total, c, load(total, c, 2) + ((v0 + v1) + (v2 + v3)), 2)
+            square = (v0 * v0 + v1 * v1) + (v2 * v2 + v3 * v3)
+            store(squares, c, load(squares, c, 3) + square, 3)
+        row += 4
+    while row < last:
+        at = row * channels
+        for c in range(channels):
+            v = load(x, at + c, 0) - load(shift, c, 1)
+            store(total, c, load(total, c, 2) + v, 2)
+            store(squares, c, load(squares, c, 3) + v * v, 3)
+        row += 1
+
+
+@kernel
+def moments(x, first, last, channels, mean, deviations):
+    """The mean, and the sum of squared deviations from it, per channel, in float64.
+
+    Each block is shifted by the mean so far, and joined as Chan et al. (1983) do.
+    """
+    step = _rows(channels)
+    total, squares = np.zeros(channels, _f), np.zeros(channels, _f)
+    shift = np.zeros(channels, _f)
+    _add_block(x, first, min(first + step, last), channels, shift, total, squares)
+    for c in range(channels):  # a mean to begin with, which the first block's own sums correct
+        shift[c] = total[c] / _f(min(step, last - first))
+        mean[c] = shift[c]
+        deviations[c] = 0.0
+    count = 0
+    for row in range(first, last, step):
+        end = min(row + step, last)
+        total[:] = _f(0)
+        squares[:] = _f(0)
+        _add_block(x, row, end, channels, shift, total, squares)
+        n = end - row
+        share = n / (count + n)
+        for c in range(channels):
+            moved = np.float64(total[c]) / n
+            own = squares[c] - moved * total[c]
+            moved += np.float64(shift[c]) - mean[c]
+            mean[c] += moved * share
+            deviations[c] += own + moved * moved * (share * count)
+            shift[c] = mean[c]
+        count += n
+
+
+@kernel
+def scaled(x, first, last, channels, mean, factor, offset, y):
+    """(x - mean) * factor + offset, per channel."""
+    for row in range(first, last):
+        at = row * channels
+        for c in range(channels):
+            moved = load(x, at + c, 0) - load(mean, c, 1)
+            store(y, at + c, moved * load(factor, c, 2) + load(offset, c, 3), 4)
+
+
+@kernel
+def sums(g, x, first, last, channels, mean, total, product):
+    """The sums of g and of g * (x - mean), per channel."""
+    step = _rows(channels)
+    part, both = np.empty(channels, _f), np.empty(channels, _f)
+    total[:] = _f(0)
+    product[:] = _f(0)
+    for begin in range(first, last, step):
+        end = min(begin + step, last)
+        part[:] = _f(0)
+        both[:] = _f(0)
+        row = begin
+        while row + 2 <= end:
+            at = row * channels
+            for c in range(channels):
+                k = load(mean, c, 2)
+                g0, g1 = load(g, at + c, 0), load(g, at + channels + c, 0)
+                v0, v1 = load(x, at + c, 1) - k, load(x, at + channels + c, 1) - k
+                store(part, c, load(part, c, 3) + (g0 + g1), 3)
+                store(both, c, load(both, c, 4) + (g0 * v0 + g1 * v1), 4)
+            row += 2
+        while row < end:
+            at = row * channels
+            for c in range(channels):
+                d = load(g, at + c, 0)
+                store(part, c, load(part, c, 3) + d, 3)
+                moved = load(x, at + c, 1) - load(mean, c, 2)
+                store(both, c, load(both, c, 4) + d * moved, 4)
+            row += 1
+        for c in range(channels):
+            total[c] += part[c]
+            product[c] += both[c]
+
+
+@kernel
+def input_cotangent(g, x, first, last, channels, mean, factor, slope, offset, d):
+    """g * factor + (x - mean) * slope + offset, per channel."""
+    for row in range(first, last):
+        at = row * channels
+        for c in range(channels):
+            moved = (load(x, at + c, 1) - load(mean, c, 2)) * load(slope, c, 4)
+            value = load(g, at + c, 0) * load(factor, c, 3) + moved + load(offset, c, 5)
+            store(d, at + c, value, 6)
+
+
+def warm():
+    """Compile everything, by calls on tiny inputs."""
+    x, v = np.ones(12, _f), [np.ones(2, _f) for _ in range(5)]
+    moments(x, 0, 6, 2, np.ones(2), np.ones(2))
+    scaled(x, 0, 6, 2, v[0], v[1], v[2], np.empty(12, _f))
+    sums(x, x, 0, 6, 2, v[0], v[1], v[2])
+    input_cotangent(x, x, 0, 6, 2, *v[:4], np.empty(12, _f))

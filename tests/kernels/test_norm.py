@@ -1,0 +1,104 @@
+"""Batch normalisation: accuracy of its sums, and Numba's form against NumPy's."""
+
+import numpy as np
+import pytest
+
+from framework.kernels import norm, threads, tier
+
+_rng = np.random.default_rng(6)
+SHAPES = [(1000, 3), (131, 17), (7, 5, 3, 64), (5, 1000), (4099, 1), (2, 3)]
+
+
+@pytest.fixture(params=[1, 2, 3])
+def numba(request, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(norm, "_FAST", 1)
+    monkeypatch.setattr(norm, "_SHARED", 1)
+    monkeypatch.setattr(threads, "count", lambda: request.param)
+    tier.set_tier("numba")
+    yield
+    tier.set_tier(None)
+
+
+def arrays(shape):
+    n = shape[-1]
+    x = (_rng.normal(size=shape) * 2 + _rng.normal(size=n) * 5).astype("float32")
+    vectors = [_rng.normal(size=n).astype("float32") for _ in range(4)]
+    return x, _rng.normal(size=shape).astype("float32"), *vectors
+
+
+def reference(x, g, gamma, beta, g_mean, g_variance, epsilon):
+    """All results in float64, by NumPy's form, which the tests of the op table hold."""
+    x, g, gamma, beta, g_mean, g_variance = (
+        np.asarray(a, "float64") for a in (x, g, gamma, beta, g_mean, g_variance)
+    )
+    axis = x.ndim - 1
+    outputs, saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=epsilon)
+    found = norm.batch_norm_back(
+        g, g_mean, g_variance, x, gamma, *saved, axis=axis, needed=(True,) * 3
+    )
+    return outputs, saved, found
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_forms_agree(numba, shape):
+    x, g, gamma, beta, g_mean, g_variance = arrays(shape)
+    expected, saved, cotangents = reference(x, g, gamma, beta, g_mean, g_variance, 1e-2)
+    outputs, own = norm.batch_norm(x, gamma, beta, axis=len(shape) - 1, epsilon=1e-2)
+    for found, right in zip((*outputs, *own), (*expected, *saved), strict=True):
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, right, rtol=3e-6, atol=3e-6)
+    found = norm.batch_norm_back(
+        g, g_mean, g_variance, x, gamma, *own, axis=len(shape) - 1, needed=(True,) * 3
+    )
+    for d, right in zip(found, cotangents, strict=True):
+        np.testing.assert_allclose(d, right, rtol=1e-5, atol=1e-5 * max(1, np.abs(right).max()))
+
+
+@pytest.mark.parametrize("shift", [0, 100, 3000])
+@pytest.mark.parametrize("drift", [0, 1])
+def test_statistics_are_exact_to_a_millionth(numba, shift, drift):
+    rows = np.arange(60_000)[:, None] / 60_000 * drift * 50
+    x = (_rng.normal(size=(60_000, 4)) + shift + rows).astype("float32")
+    mean, variance = norm.moments(x[:, :, None])
+    exact = x.astype("float64")
+    np.testing.assert_allclose(mean, exact.mean(0), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(variance, exact.var(0), rtol=1e-6)
+
+
+def test_a_first_row_far_off_does_no_harm(numba):
+    x = _rng.normal(size=(20_000, 2)).astype("float32")
+    x[0] = 1e4
+    _, variance = norm.moments(x[:, :, None])
+    np.testing.assert_allclose(variance, x.astype("float64").var(0), rtol=1e-6)
+
+
+def test_what_is_not_finite_stays_in_its_channel(numba):
+    x = _rng.normal(size=(500, 3)).astype("float32")
+    x[7, 0], x[9, 1] = np.nan, np.inf
+    ones, zeros = np.ones(3, "float32"), np.zeros(3, "float32")
+    (y, mean, _), _ = norm.batch_norm(x, ones, zeros, axis=1, epsilon=1e-3)
+    assert np.isnan(y[:, :2]).all()
+    assert np.isfinite(y[:, 2]).all()
+    assert np.isnan(mean[0])
+
+
+def test_no_form_changes_its_inputs(numba):
+    given = arrays((300, 5))
+    before = [a.copy() for a in given]
+    x, g, gamma, beta, g_mean, g_variance = given
+    outputs, saved = norm.batch_norm(x, gamma, beta, axis=1, epsilon=1e-2)
+    norm.batch_norm_back(g, g_mean, g_variance, x, gamma, *saved, axis=1, needed=(True,) * 3)
+    assert not np.shares_memory(outputs[1], saved[0]) or outputs[1] is saved[0]
+    for a, b in zip(given, before, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("shift", [0, 100])
+def test_numpys_sums_are_exact_to_a_millionth_too(shift):
+    x = (_rng.normal(size=(60_000, 4)) + shift).astype("float32")
+    tier.set_tier("numpy")
+    mean, variance = norm.moments(x[:, :, None])
+    tier.set_tier(None)
+    np.testing.assert_allclose(mean, x.astype("float64").mean(0), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(variance, x.astype("float64").var(0), rtol=1e-6)

@@ -1,0 +1,118 @@
+"""Numba's form of kernels along rows against NumPy's: odd sizes, NaN and infinity, two threads."""
+
+import numpy as np
+import pytest
+
+from framework.kernels import rows, threads, tier
+
+pytest.importorskip("numba")
+_rng = np.random.default_rng(5)
+SHAPES = [(700, 3), (129, 17), (33, 64), (3, 1111), (3000, 1), (7, 11, 30)]
+
+
+@pytest.fixture(params=[1, 2])
+def forms(request, monkeypatch):
+    """A function that gives what both forms make of a call: NumPy's in float64, and Numba's."""
+    monkeypatch.setattr(rows, "_FAST", 1)
+    for name in ("_SHARED_NORM", "_SHARED_SOFTMAX", "_SHARED_GELU"):
+        monkeypatch.setattr(rows, name, 1)
+    monkeypatch.setattr(threads, "count", lambda: request.param)
+
+    def both(function, *arrays, **attrs):
+        tier.set_tier("numpy")
+        plain = function(*(np.asarray(a, "float64") for a in arrays), **attrs)
+        tier.set_tier("numba")
+        asked = []
+        library = tier.library
+        monkeypatch.setattr(tier, "library", lambda name: asked.append(name) or library(name))
+        fast = function(*arrays, **attrs)
+        monkeypatch.setattr(tier, "library", library)
+        assert asked == ["rows"]
+        return _flat(plain), _flat(fast)
+
+    yield both
+    tier.set_tier(None)
+
+
+def _flat(value):
+    return [a for v in value for a in _flat(v)] if isinstance(value, tuple) else [value]
+
+
+def normal(*shape):
+    return _rng.normal(size=shape).astype("float32")
+
+
+def agree(found, tol=2e-6):
+    for plain, fast in zip(*found, strict=True):
+        assert fast.dtype == np.float32
+        assert fast.shape == plain.shape
+        size = max(1, np.max(np.abs(plain[np.isfinite(plain)]), initial=0))
+        np.testing.assert_allclose(fast, plain, rtol=tol, atol=tol * size)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_layer_norm(forms, shape):
+    x, g, gamma, beta = normal(*shape) + 3, normal(*shape), normal(shape[-1]), normal(shape[-1])
+    agree(forms(rows.layer_norm, x, gamma, beta, epsilon=1e-2))
+    _, (mean, rstd) = rows.layer_norm(x, gamma, beta, epsilon=1e-2)
+    agree(forms(rows.layer_norm_back, g, x, gamma, mean, rstd, needed=(True,) * 3), 1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rms_norm(forms, shape):
+    x, g, scale = normal(*shape), normal(*shape), normal(shape[-1])
+    agree(forms(rows.rms_norm, x, scale, epsilon=1e-2))
+    _, (rstd,) = rows.rms_norm(x, scale, epsilon=1e-2)
+    agree(forms(rows.rms_norm_back, g, x, scale, rstd, needed=(True,) * 2), 1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax(forms, shape, name):
+    x, g, axis = normal(*shape) * 5, normal(*shape), len(shape) - 1
+    found = forms(getattr(rows, name), x, axis=axis)
+    agree(found)
+    y = found[0][0].astype("float32")
+    agree(forms(getattr(rows, f"{name}_back"), g, y, axis=axis))
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_of_what_is_not_finite(forms, name):
+    x = normal(9, 20)
+    x[0, 3], x[1, 5], x[2, 7], x[3, 2] = np.nan, np.inf, -np.inf, -np.nan
+    x[4], x[5], x[6] = -np.inf, np.inf, 1000
+    plain, fast = forms(getattr(rows, name), x, axis=1)
+    np.testing.assert_array_equal(np.isnan(plain[0]), np.isnan(fast[0]))
+    np.testing.assert_allclose(fast[0], plain[0], rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+@pytest.mark.parametrize("n", [1, 15, 1023])
+def test_gelu(forms, approximate, n):
+    x, g = normal(n) * 4, normal(n)
+    if n > 15:
+        x[:3] = np.nan, np.inf, 0
+    agree(forms(rows.gelu, x, approximate=approximate))
+    x[:3] = 0
+    agree(forms(rows.gelu_back, g, x, approximate=approximate))
+
+
+def test_inputs_of_any_layout(forms):
+    x, gamma = normal(2, 300, 40)[:, ::2, ::-1].transpose(1, 0, 2), normal(80)[::2]
+    agree(forms(rows.layer_norm, x, gamma, gamma, epsilon=1e-2))
+    agree(forms(rows.softmax, x, axis=2))
+    agree(forms(rows.gelu, x, approximate=True))
+
+
+def test_results_are_new_arrays_and_inputs_stay(forms):
+    x = normal(50, 60)
+    before = x.copy()
+    first, second = rows.softmax(x, axis=1), rows.softmax(x, axis=1)
+    assert not np.shares_memory(first, second)
+    np.testing.assert_array_equal(x, before)
+
+
+def test_long_rows_are_numpys(monkeypatch):
+    monkeypatch.setattr(tier, "library", None)  # not called
+    x = normal(2, rows._LONGEST + 1)
+    np.testing.assert_allclose(rows.softmax(x, axis=1).sum(1), 1, rtol=1e-6)
