@@ -250,3 +250,39 @@ MISTAKES = {
 def test_mistakes_have_one_clear_error(message):
     with pytest.raises((ValueError, TypeError, IndexError), match=message):
         MISTAKES[message]()
+
+
+# ---- keras.ops -----------------------------------------------------------------------------------
+
+Q4, K4, V4 = (cases.wave(s, i) for i, s in enumerate([(2, 3, 2, 4), (2, 5, 2, 4), (2, 5, 2, 3)]))
+
+OF_KERAS = [  # digests by real Keras
+    ({}, -0.62757222),
+    ({"scale": 0.3, "is_causal": True}, -0.39295472),
+    ({"mask": cases.mask(2, 1, 3, 5)}, -2.7992883),
+    ({"mask": cases.mask(2, 3, 5)}, -1.1433511),
+    ({"bias": cases.wave((1, 2, 3, 5))}, -1.1472086),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), OF_KERAS)
+def test_dot_product_attention(arguments, expected):
+    found = keras.ops.dot_product_attention(Q4, K4, V4, **arguments)
+    assert cases.digest(found) == pytest.approx(expected, rel=1e-5)
+    capped = keras.ops.dot_product_attention(Q4, K4, V4, **arguments, attn_logits_soft_cap=1e9)
+    np.testing.assert_allclose(capped, found, rtol=1e-6)
+
+
+def test_dot_product_attention_of_other_kinds():
+    attend = keras.ops.dot_product_attention
+    half = [x.astype("float16") for x in (Q4, K4, V4)]
+    assert attend(*half).dtype == "float16"
+    assert attend(half[0], K4.astype("float32"), half[2]).dtype == "float32"
+    assert attend(*(keras.Input((None, 2, 4)),) * 3).shape == (None, None, 2, 4)
+    capped = attend(Q4, K4, V4, attn_logits_soft_cap=0.5)
+    scores = np.einsum("bthd,bshd->bhts", Q4, K4) / 2
+    p = np.exp(scores / (1 + np.abs(scores) / 0.5))
+    p /= p.sum(-1, keepdims=True)
+    np.testing.assert_allclose(capped, np.einsum("bhts,bshd->bthd", p, V4), rtol=1e-6)
+    with pytest.raises(ValueError, match="only supports 4D inputs"):
+        attend(Q4, K4, V4[0])

@@ -29,8 +29,8 @@ _NAMES = _table({
         logical_or logical_xor maximum minimum mod multiply negative not_equal power reciprocal
         round rsqrt saturate_cast sign sin sinh sqrt square subtract tan tanh true_divide trunc""",
     "framework.keras.ops.nn": """
-        batch_normalization binary_crossentropy categorical_crossentropy gelu layer_normalization
-        normalize relu sparse_categorical_crossentropy""",
+        batch_normalization binary_crossentropy categorical_crossentropy dot_product_attention gelu
+        layer_normalization normalize relu sparse_categorical_crossentropy""",
     "framework.keras.ops.reduction": """
         all amax amin any argmax argmin average count_nonzero cumsum logsumexp max mean min moments
         prod ptp std sum var""",
@@ -93,7 +93,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.keras.ops.nn import (
         batch_normalization as batch_normalization, binary_crossentropy as binary_crossentropy,
-        categorical_crossentropy as categorical_crossentropy, gelu as gelu,
+        categorical_crossentropy as categorical_crossentropy,
+        dot_product_attention as dot_product_attention, gelu as gelu,
         layer_normalization as layer_normalization, normalize as normalize, relu as relu,
         sparse_categorical_crossentropy as sparse_categorical_crossentropy,
     )  # fmt: skip

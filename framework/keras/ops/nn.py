@@ -21,7 +21,13 @@ from framework.keras.ops.convolution import (
 )  # fmt: skip
 from framework.keras.ops.door import as_dtype as _as_dtype, floating as _floating
 from framework.keras.ops.reduction import moments as moments
-from framework.ops import elementwise as _e, losses as _losses, movement as _m, reduction as _r
+from framework.ops import (
+    attention as _attention,
+    elementwise as _e,
+    losses as _losses,
+    movement as _m,
+    reduction as _r,
+)
 
 
 def relu(x):
@@ -115,3 +121,49 @@ def _along(vector, x, axis):
     for size, a in zip(vector.shape, axes):
         shape[a] = size
     return _m.reshape(vector, shape=tuple(shape))
+
+
+def dot_product_attention(
+    query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
+    attn_logits_soft_cap=None,
+):  # fmt: skip
+    """The values weighted by the softmax of `scale * query @ key + bias`, head by head.
+
+    No scores are kept: memory is linear in the length.
+
+    Args:
+        query: (batch, queries, heads, width).
+        key, value: (batch, keys, heads, width); the value's width may be another.
+        bias: floats that broadcast to (batch, heads, queries, keys).
+        mask: booleans that do, False where a query may not see a key. A query that may see none
+            gets the mean of the values.
+        scale: 1 / sqrt(width) where None.
+        is_causal: whether no query sees the keys behind its own place.
+        flash_attention: accepted; the way is the same.
+        attn_logits_soft_cap: scores s become s / (1 + |s| / cap), before bias and mask.
+
+    >>> import numpy as np
+    >>> from framework import keras
+    >>> x = np.ones((1, 4, 2, 3), "float32")
+    >>> keras.ops.dot_product_attention(x, x, x, is_causal=True).shape
+    TensorShape([1, 4, 2, 3])
+    """
+    query, key, value = _promote(*(_floating(x) for x in (query, key, value)))
+    shapes = [tuple(x.shape) for x in (query, key, value)]
+    if any(len(s) != 4 for s in shapes):
+        raise _ShapeError(
+            "`dot_product_attention` only supports 4D inputs. Received: "
+            f"query.shape={shapes[0]}, key.shape={shapes[1]}, value.shape={shapes[2]}."
+        )
+    bias = None if bias is None else _four_axes(_as_dtype(bias, query.dtype))
+    mask = None if mask is None else _four_axes(_as_dtype(mask, "bool"))
+    scale = shapes[0][-1] ** -0.5 if scale is None else float(scale)
+    settings = {"scale": scale, "causal": bool(is_causal)}
+    if attn_logits_soft_cap is not None:
+        cap = float(attn_logits_soft_cap)
+        return _attention.composite(query, key, value, bias, mask, **settings, cap=cap)
+    return _attention.attention(query, key, value, bias, mask, **settings)
+
+
+def _four_axes(x):
+    return _m.expand_axes(x, tuple(range(4 - x.ndim))) if x.ndim < 4 else x
