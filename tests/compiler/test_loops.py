@@ -9,9 +9,10 @@ import pytest
 
 from framework.compiler import loop_files, loops
 from framework.compiler.loops import Program, build, column, full, layout_of, number, row
+from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
-from framework.ops import losses, special  # noqa: F401 (the whole op table)
 from framework.kernels import scalars, tier
+from framework.ops import losses, special  # noqa: F401 (the whole op table)
 
 pytest.importorskip("numba")
 
@@ -23,6 +24,8 @@ def numba_tier():
     yield
     tier.set_tier(before)
 
+
+X = full("x", "float32", 1)
 
 # ---- every op ------------------------------------------------------------------------------------
 
@@ -112,3 +115,291 @@ def test_ops_give_what_numpy_gives(part, dtype):
                 close(found[name], expected, ULP.get(name, 1 if exact else LIBRARY_ULP), terms)
             except AssertionError as error:
                 raise AssertionError(f"{name}: {error}") from None
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_ops_on_integers_and_booleans(dtype):
+    names = [n for n, code in scalars.CODES.items() if dtype[0] in code.kinds]
+    rng = np.random.default_rng(0)
+    given = []
+    for name in names:
+        arrays = [rng.integers(0, 200, 300).astype(dtype) for _ in table[name].inputs]
+        conditions = scalars.CODES[name].conditions
+        given.append((name, [a > 100 if i in conditions else a for i, a in enumerate(arrays)]))
+    found = {}
+    for start in range(0, len(given), 12):  # a loop has 40 arrays at most
+        found.update(in_loops(given[start : start + 12]))
+    for name, arrays in given:
+        expected = np.asarray(table[name].forward(*arrays))
+        np.testing.assert_array_equal(found[name], expected, err_msg=name)
+        assert found[name].dtype == expected.dtype or name == "masked"
+
+
+@pytest.mark.parametrize("of", ["float32", "float64", "int32", "bool"])
+def test_casts(of):
+    to = ["float32", "float64", "bool"] + (["int64", "uint8"] if of in ("int32", "bool") else [])
+    x = np.array([0, 1, 2, 3, 250], of)
+    steps = [(d, "cast", ("x",), {"dtype": d}) for d in to]
+    results = [np.empty(5, d) for d in to]
+    build(Program([full("x", of, 1)], steps, dict.fromkeys(to)))(x, *results)
+    for d, result in zip(to, results):
+        np.testing.assert_array_equal(result, x.astype(d))
+
+
+def test_numbers_take_the_dtype_of_what_stands_beside_them():
+    x = np.array([0.1, -3, 7], np.float32)
+    steps = [
+        ("a", "multiply", ("x", 0.1)), ("b", "add", (1, "a")), ("c", "power", ("x", 3)),
+        ("d", "minimum", ("b", float("inf"))), ("e", "greater", ("x", 0)),
+        ("f", "select", ("e", "d", float("nan"))), ("g", "gated", ("c", "e")),
+    ]  # fmt: skip
+    f, g = np.empty_like(x), np.empty_like(x)
+    build(Program([full("x", "float32", 1)], steps, {"f": None, "g": None}))(x, f, g)
+    np.testing.assert_allclose(f, np.where(x > 0, 1 + x * 0.1, np.nan), rtol=1e-6)
+    np.testing.assert_allclose(g, x**3 * (x > 0), rtol=1e-6)
+
+
+# ---- layouts and sums ----------------------------------------------------------------------------
+
+SHAPES = [  # of the result, of an operand beside it, its layout
+    ((5, 7), (7,), "row"),
+    ((5, 7), (1, 7), "row"),
+    ((5, 7), (5, 1), "column"),
+    ((2, 3, 4), (4,), "row"),
+    ((2, 3, 4), (3, 4), "row"),
+    ((2, 3, 4), (2, 3, 1), "column"),
+    ((2, 3, 4), (2, 1, 1), "column"),
+    ((2, 3, 4), (2, 3, 4), "full"),
+    ((2, 3, 4), (), "number"),
+    ((2, 3, 4), (2, 1, 4), None),
+    ((2, 3, 4), (1, 3, 1), None),
+    ((0, 3), (3,), "row"),
+    ((1, 3), (3,), "full"),
+]
+
+
+@pytest.mark.parametrize(("result", "shape", "layout"), SHAPES)
+def test_layouts(result, shape, layout):
+    found = layout_of(shape, result)
+    assert found == layout
+    if layout is None:
+        return
+    rng = np.random.default_rng(0)
+    x, b = (np.asarray(rng.normal(size=s), np.float32) for s in (result, shape))
+    operands = [full("x", "float32", x.ndim), loops.Operand("b", b.dtype, found, b.ndim)]
+    y = np.empty_like(x)
+    steps = [("h", "multiply", ("b", 2)), ("y", "add", ("x", "h"))]
+    build(Program(operands, steps, {"y": None}, ndim=x.ndim))(x, b, y)
+    np.testing.assert_allclose(y, x + 2 * b, rtol=1e-6)
+
+
+def test_a_row_and_a_column_make_a_matrix_and_columns_can_be_stored():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(33, 1)), rng.normal(size=17)
+    y, half = np.empty((33, 17)), np.empty((33, 1))
+    steps = [("half", "multiply", ("a", 0.5)), ("y", "subtract", ("half", "b"))]
+    operands = [column("a", "float64", 2), row("b", "float64", 1)]
+    build(Program(operands, steps, {"y": None, "half": None}, ndim=2))(a, b, y, half)
+    np.testing.assert_allclose(y, a / 2 - b)
+    np.testing.assert_array_equal(half, a / 2)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (67, 129), (5000, 3), (2, 9001)])
+@pytest.mark.parametrize("stored", [False, True])
+def test_sums(shape, stored):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=shape).astype(np.float32) + np.float32(0.5)
+    steps = [("y", "square", ("x",)), ("z", "multiply", ("x", 1)), ("w", "abs", ("x",))]
+    sums = {"y": "all", "z": "leading", "w": "last"}
+    program = Program([full("x", "float32", 2)], steps, {"y": None} if stored else {}, sums)
+    outputs = [np.empty_like(x)] if stored else []
+    program = program._replace(ndim=[2, 0, 1, 1] if stored else [0, 1, 1])
+    results = [np.empty((), "f"), np.empty(shape[1], "f"), np.empty(shape[0], "f")]
+    build(program)(x, *outputs, *results)
+    wide = x.astype(np.float64)
+    for found, expected in zip(results, [(wide**2).sum(), wide.sum(0), abs(wide).sum(1)]):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+    if stored:
+        np.testing.assert_array_equal(outputs[0], x * x)
+
+
+def test_a_long_sum_is_accurate():
+    """One by one in float32 the error would be 1e-2."""
+    x = np.random.default_rng(0).random(1_000_003, np.float32)
+    total = np.empty(1, np.float32)
+    build(Program([full("x", "float32", 1)], [("y", "add", ("x", 1.0))], {}, {"y": "all"}))(
+        x, total
+    )
+    np.testing.assert_allclose(total[0], x.sum(dtype=np.float64) + x.size, rtol=2e-7)
+
+
+# ---- in place, parts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1000])
+def test_values_may_go_into_operands(size):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, size))
+    before = x.copy(), y.copy()
+    steps = [("s", "add", ("x", "y")), ("d", "subtract", ("x", "y"))]
+    operands = [full("x", "float64", 1), full("y", "float64", 1)]
+    build(Program(operands, steps, {"d": "x", "s": "y"}))(x, y)
+    np.testing.assert_array_equal(x, before[0] - before[1])
+    np.testing.assert_array_equal(y, before[0] + before[1])
+
+
+def test_a_part_leaves_the_rest():
+    x, y = np.arange(10.0), np.zeros(10)
+    program = Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None}, part=True)
+    build(program)(x, y, 3, 7)
+    np.testing.assert_array_equal(y, [0, 0, 0, 9, 16, 25, 36, 0, 0, 0])
+
+
+def test_read_only_arrays_are_read_and_not_written():
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    loop = build(Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None}))
+    y = np.empty(3)
+    loop(x, y)
+    np.testing.assert_array_equal(y, x * x)
+    with pytest.raises(TypeError):
+        loop(y, x)
+
+
+def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
+    """LLVM gives up telling arrays apart by tests at run time when there are many."""
+    monkeypatch.setattr(loop_files, "folder", lambda: None)  # code from the disk has no text
+    operands = [full(f"x{i}", "float32", 1) for i in range(9)]
+    steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
+    program = Program(operands, steps, {f"y{i}": None for i in range(8)})
+    loop = loops.Loop(*loops._Writer(program).text())
+    (text,) = loop.compiled().inspect_llvm().values()
+    assert " x float>" in text
+
+
+# ---- what does not fit ---------------------------------------------------------------------------
+
+WRONG = {
+    "no form of cholesky": Program([X], [("y", "cholesky", ("x",))], {"y": None}),
+    "no form of floor_divide": Program([X], [("y", "floor_divide", ("x", 2))], {"y": None}),
+    "no float16": Program([full("x", "float16", 1)], [], {"x": None}),
+    "named 'z'": Program([X], [("y", "add", ("x", "z"))], {"y": None}),
+    "neither a name nor a number": Program([X], [("y", "add", ("x", None))], {"y": None}),
+    "Two values": Program([X], [("x", "add", ("x", 1))], {"x": None}),
+    "Two operands": Program([X, X], [], {"x": None}),
+    "No value is named": Program([X], [], {"y": None}),
+    "differ in dtype": Program([X], [("y", "greater", ("x", 0))], {"y": "x"}),
+    "which is no operand": Program([X], [("y", "add", ("x", 0))], {"y": "z"}),
+    "over 'rows'": Program([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
+    "No sum of bool": Program([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
+    "full shape": Program([number("k", "float32")], [("y", "add", ("k", 0))], {}),
+    "results' shape": Program([X, number("k", "float32")], [("y", "add", ("k", 0))], {"y": None}),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_a_loop_cannot_be(message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        build(WRONG[message])
+
+
+def test_sizes_are_checked():
+    loop = build(Program([X], [("y", "square", ("x",))], {"y": None}))
+    with pytest.raises(ValueError, match="sizes"):
+        loop(np.zeros(3, "f"), np.zeros(4, "f"))
+
+
+def test_supports_and_is_slow():
+    f = np.dtype(np.float32)
+    assert loops.supports("add", [f, float])
+    assert loops.supports("cast", [f], {"dtype": np.dtype(np.float64)})
+    assert not loops.supports("add", [np.dtype(np.float16), float])
+    assert not loops.supports("matmul", [f, f])
+    assert loops.is_slow("sin")
+    assert not loops.is_slow("tanh")
+    assert loops.is_slow("power", 2.5)
+    assert not loops.is_slow("power", 2)
+
+
+def test_names_do_not_matter():
+    one = build(Program([X], [("y", "square", ("x",))], {"y": None}))
+    other = Program([full("image", "float32", 1)], [("z", "square", ("image",))], {"z": None})
+    assert build(other) is one
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys, numpy as np
+from framework.compiler import loops
+program = loops.Program(
+    [loops.full("x", "float32", 1)], [("y", "multiply", ("x", 3.25))], {"y": None})
+loop = loops.build(program)
+was_cached = loop.cached
+assert "numba" not in sys.modules
+x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+loop(x, y)
+assert loop.cached and (y == 3.25).all()
+hits = sum(loop.compiled().stats.cache_hits.values())
+print(was_cached, hits)
+"""
+
+
+def in_a_process(folder):
+    environment = {**os.environ, "FRAMEWORK_CACHE_DIR": str(folder), "FRAMEWORK_COMPILE": "auto"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], check=True, env=environment, capture_output=True, text=True
+    )
+    return run.stdout.split()
+
+
+def test_another_process_finds_the_machine_code(tmp_path):
+    assert in_a_process(tmp_path) == ["False", "0"]
+    assert in_a_process(tmp_path) == ["True", "1"]
+
+
+def test_a_file_of_another_text_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("FRAMEWORK_CACHE_DIR", str(tmp_path))
+    program = Program([X], [("y", "multiply", ("x", 17.5))], {"y": None})
+    loop = loops.Loop(*loops._Writer(program).text())
+    path = loop._file.path
+    assert path.parent.parent == tmp_path
+    path.write_text("raise SystemExit('this was run')")
+    y = np.empty(2, np.float32)
+    loop(np.ones(2, np.float32), y)
+    assert y[0] == 17.5
+    assert path.read_text() == loop._file.text()
+    assert sorted(p.suffix for p in path.parent.iterdir() if p.is_file()) == [".compiled", ".py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="about POSIX permissions")
+def test_the_users_folder_is_used_only_if_it_is_private(tmp_path, monkeypatch):
+    for name in ("FRAMEWORK_CACHE_DIR", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    loop_files._made.cache_clear()
+    folder = loop_files.folder()
+    assert folder.parent == tmp_path / "framework"
+    folder.chmod(0o777)
+    loop_files._made.cache_clear()
+    assert loop_files.folder() is None
+    loop_files._made.cache_clear()
+
+
+def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
+    monkeypatch.setattr(loop_files, "folder", lambda: None)
+    program = Program([X], [("y", "abs", ("x",))], {"y": None})
+    loop = loops.Loop(*loops._Writer(program).text())
+    assert not loop.cached
+    y = np.empty(1, np.float32)
+    loop(np.array([-2], np.float32), y)
+    assert y[0] == 2
+    assert loop.cached
+
+
+def test_without_numba_there_is_one_clear_error(monkeypatch):
+    monkeypatch.setattr(loops.tier, "library", lambda name: None)
+    program = Program([X], [("y", "abs", ("x",))], {"y": None})
+    with pytest.raises(RuntimeError, match="Numba"):
+        loops.Loop(*loops._Writer(program).text()).compiled()
