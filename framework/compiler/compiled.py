@@ -3,6 +3,8 @@
 A run is recorded twice, and becomes a plan if both did the same.
 """
 
+import numpy as np
+
 from framework.compiler.arguments import text_of
 from framework.compiler.graph import Recording
 from framework.compiler.plan import Plan
@@ -39,6 +41,9 @@ class Compiled:
         self.refused = {}  # key -> why it runs in Python
         self._seen = {}  # key -> graphs recorded once
         self._told = False
+
+    def __reduce__(self):
+        return Compiled, (self.name,)  # a copy makes plans of its own
 
     def __call__(self, key, arrays, body):
         """The result of `body(tensors)`, by a plan where there is one.
@@ -165,7 +170,7 @@ def _packing(result):
         return [result], _one
     if result is None:
         return [], _none
-    leaves = nest.flatten(result)
+    leaves = [_tensor(v) for v in nest.flatten(result)]
     if not all(type(v) is Tensor or v is None or isinstance(v, (str, bytes)) for v in leaves):
         return None, None
     tensors = [v for v in leaves if type(v) is Tensor]
@@ -176,6 +181,11 @@ def _packing(result):
         return nest.pack_sequence_as(result, new)
 
     return tensors, pack
+
+
+def _tensor(leaf):
+    """A number as a tensor; others as they are."""
+    return Tensor(np.asarray(leaf)) if isinstance(leaf, (int, float, np.generic)) else leaf
 
 
 def _one(arrays):

@@ -193,8 +193,12 @@ class Program:
         return f"{empty}({value.shape}, {dtype})"
 
     def _call(self, step):
-        forward = getattr(step.op.forward, "ufunc", step.op.forward)
-        call = self._bound(id(step.op), step.op.name, forward)
+        ufunc = ufunc_of(step.op)
+        if ufunc is not None:
+            call = self._bound(id(ufunc), ufunc.__name__, ufunc)
+        else:
+            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
+            call = self._bound(id(forward), step.op.name, forward)
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
         for value in step.made:

@@ -15,8 +15,8 @@ from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
 
-# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: when the
-# machine code is on the disk and Numba loaded, or Numba is still to be loaded, or all is to be made.
+# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: with the
+# machine code on the disk and Numba loaded, with Numba still to be loaded, with all to be made.
 _READY, _TO_LOAD, _TO_COMPILE = 0.0, 0.1, 3.0
 _TRIAL = 20  # calls before a plan looks at what loops would save
 

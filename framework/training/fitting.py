@@ -12,6 +12,7 @@ from framework.training.class_weights import check_class_weight, sample_weights_
 from framework.training.compilation import check_count
 from framework.training.feed import Feed
 from framework.training.inputs import as_tensors, pack, unpack
+from framework.training.plans import Plans
 from framework.training.validation import check_frequency, split_off, validation_batches
 
 
@@ -114,7 +115,7 @@ class Fitting:
             self.make_train_function()
             return (lambda data: self.train_function(iter((data,)))), True
         if kind.train_step is not _base(kind, "train_step"):
-            return self._watched(self.train_step), True
+            return self._watched(self._planned("train_step")), True
         step = self._compiled_step()
 
         def run(batch):
@@ -144,15 +145,40 @@ class Fitting:
             self.make_test_function()
             return (lambda data: self.test_function(iter((data,)))), True
         if kind.test_step is not _base(kind, "test_step"):
-            return self.test_step, True
-        return (lambda batch: self._evaluate_batch(*batch)), False
+            return self._planned("test_step"), True
+        return self._evaluate_by_plan, False
 
     def _predict_batch_step(self):
         kind = type(self)
         if kind.make_predict_function is not _base(kind, "make_predict_function"):
             self.make_predict_function()
             return (lambda data: self.predict_function(iter((data,)))), True
-        return self.predict_step, True
+        return self._planned("predict_step"), True
+
+    def _planned(self, method):
+        """`train_step`, `test_step` or `predict_step` of a batch, by compiled plans."""
+        run, plans = getattr(self, method), self._plans_of(method)
+
+        def call(data):
+            return plans(run, [data]) if plans.possible() else run(data)
+
+        return call
+
+    def _evaluate_by_plan(self, batch):
+        plans = self._plans_of("evaluate_batch")
+        if plans.possible():
+            plans(self._evaluate_batch, [*batch])
+        else:
+            self._evaluate_batch(*map(as_tensors, batch))
+
+    def _plans_of(self, method):
+        """The plans of a method, the same ones until the model is compiled anew."""
+        known = self.__dict__.get("_plans")
+        if known is None or known[0] is not self._training:
+            known = self.__dict__["_plans"] = (self._training, {})
+        if method not in known[1]:
+            known[1][method] = Plans(self, method)
+        return known[1][method]
 
     def evaluate(
         self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None,

@@ -7,16 +7,12 @@
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
-from framework.compiler.arguments import describe, replaced
-from framework.compiler.compiled import Compiled, compiles
-from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.recorders import thread
-from framework.core.tensor import Tensor
-from framework.layers.tracking import structure
 from framework.training import state
 from framework.training.gradients import Gradients
 from framework.training.inputs import as_tensors, rows_of
+from framework.training.plans import Plans
 from framework.training.rewind import State
 
 
@@ -54,13 +50,12 @@ class TrainingStep:
         self._bound = getattr(_inner(optimizer), "groups", None) is None
         self._in_one = not clip and accumulator is None and not self._scaled
         self._plain = self._in_one and self._bound
-        self._compiled = Compiled("step")
-        self._facts = None  # what the plans take for granted, and the counts when it was read
+        self._plans = Plans(model, "step")
 
     def __call__(self, x, y=None, sample_weight=None):
         """Do one step on a batch and return its loss, a 0-d tensor."""
-        if self._compiles():
-            return self._by_plan(x, y, sample_weight)
+        if self._observer is None and self._accumulator is None and self._plans.possible():
+            return self._plans(self._in_python, [x, y, sample_weight])
         return self._in_python(x, y, sample_weight)
 
     def _in_python(self, x, y, sample_weight):
@@ -85,42 +80,7 @@ class TrainingStep:
                 self._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss
 
-    # ---- by a plan ----
-
-    def _compiles(self):
-        return (
-            self._observer is None and self._accumulator is None
-            and not self.model.run_eagerly and compiles()
-        )  # fmt: skip
-
-    def _by_plan(self, x, y, sample_weight):
-        arrays = []
-        key = [self._taken_for_granted()]
-        batch = [x, y, sample_weight]
-        for i, part in enumerate(batch):
-            kind = type(part)
-            if kind is Tensor or kind is np.ndarray:
-                array = part.array if kind is Tensor else part
-                arrays.append(array)
-                key.append(array.dtype)
-                key.append(array.shape)
-            else:
-                batch[i] = as_tensors(part)
-                describe(batch[i], key, arrays, id)
-        body = _Body(self._in_python, batch)
-        return self._compiled(tuple(key), arrays, body)
-
-    def _taken_for_granted(self):
-        """What a plan holds for: which variables train, and how layers are configured."""
-        counts = changes.trainable, changes.configured, structure[0]
-        if self._facts is None or self._facts[0] != counts:
-            if self._facts is not None and self._facts[0][1] != counts[1]:
-                self._compiled.forget_all()
-            model = self.model
-            layers = tuple([layer.trainable for layer in model._flatten_layers()])
-            variables = tuple([(v.serial, v.trainable) for v in model.variables])
-            self._facts = counts, hash((counts[1], layers, variables))
-        return self._facts[1]
+    # ---- what it runs by ----
 
     @property
     def source(self):
@@ -137,11 +97,11 @@ class TrainingStep:
             >>> "dot(x, " in step.source
             True
         """
-        return self._compiled.source
+        return self._plans.compiled.source
 
     def explain(self):
         """Which plans there are, and what runs in Python and why: a text."""
-        return self._compiled.explain()
+        return self._plans.compiled.explain()
 
     # ---- its parts ----
 
@@ -305,28 +265,6 @@ class TrainingStep:
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
         self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
-
-
-class _Body:
-    """A step in Python as a function of the tensors of its batch: what is recorded."""
-
-    __slots__ = ("_batch", "_run")
-
-    def __init__(self, run, batch):
-        self._run, self._batch = run, batch
-
-    def __call__(self, tensors):
-        tensors = iter(tensors)
-        return self._run(*[replaced(part, tensors) for part in self._batch])
-
-    @property
-    def names(self):
-        found = []
-        for name, part in zip(("x", "y", "sample_weight"), self._batch, strict=True):
-            arrays = []
-            describe(part, [], arrays, id)
-            found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]
-        return found
 
 
 def _inner(optimizer):

@@ -4,6 +4,7 @@ import inspect
 
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
+from framework.metrics.base import on_tensors
 from framework.training import loop
 from framework.training.clipping import Clip
 from framework.training.compilation import (
@@ -138,14 +139,18 @@ class Trainer(Fitting):
             metric.reset_state()
 
     def get_metrics_result(self):
-        """The present values of all metrics, Python floats by name; the loss goes first."""
+        """The present values of all metrics by name; the loss goes first.
+
+        They are Python floats; tensors in a `train_step` or `test_step` that is being compiled.
+        """
         compiled = [] if self._training is None else [self._training.metrics]
         values = {m.name: m.result() for m in self.metrics if m not in compiled}
         own = () if self._training is None else (self._training.loss_tracker,)
         first = {m.name: values.pop(m.name) for m in (*own, *self._loss_trackers())}
         for metric in compiled:
             first.update(metric.result())
-        return loop.as_floats({**first, **values})
+        found = {**first, **values}
+        return found if on_tensors() else loop.as_floats(found)
 
     def _loss_trackers(self):
         return () if self._training is None else self._training.loss.trackers

@@ -1,0 +1,84 @@
+"""A model's work on a batch, by compiled plans where that can be."""
+
+import numpy as np
+
+from framework.compiler.arguments import describe, replaced
+from framework.compiler.compiled import Compiled, compiles
+from framework.core.changes import changes
+from framework.core.tensor import Tensor
+from framework.layers.tracking import structure
+from framework.training.inputs import as_tensors
+
+
+class Plans:
+    """The plans of one function of a model and a batch.
+
+    A plan holds for one kind of batch (dtypes, shapes, structure), and for what the model is like:
+    which of its variables and layers train, how its layers and its optimizer are configured.
+
+    Args:
+        model: whose `run_eagerly` is respected.
+        name: of the function in the source.
+    """
+
+    def __init__(self, model, name):
+        self._model, self.compiled = model, Compiled(name)
+        self._facts = None  # the counts of changes when the model was looked at, and what it is
+
+    def possible(self):
+        """Whether this call may run by a plan."""
+        return not self._model.run_eagerly and compiles()
+
+    def __call__(self, run, batch):
+        """`run(*batch)` by a plan.
+
+        Args:
+            run: the work in Python, which is recorded.
+            batch: a list of nests of tensors and arrays; None, where there is nothing.
+        """
+        arrays = []
+        key = [self._taken_for_granted()]
+        for i, part in enumerate(batch):
+            kind = type(part)
+            if kind is Tensor or kind is np.ndarray:
+                array = part.array if kind is Tensor else part
+                arrays.append(array)
+                key.append(array.dtype)
+                key.append(array.shape)
+            else:
+                batch[i] = part = as_tensors(part)
+                describe(part, key, arrays, id)
+        return self.compiled(tuple(key), arrays, _Body(run, batch))
+
+    def _taken_for_granted(self):
+        counts = changes.trainable, changes.configured, structure[0]
+        if self._facts is None or self._facts[0] != counts:
+            if self._facts is not None and self._facts[0][1] != counts[1]:
+                self.compiled.forget_all()
+            model = self._model
+            layers = tuple([layer.trainable for layer in model._flatten_layers()])
+            variables = tuple([(v.serial, v.trainable) for v in model.variables])
+            self._facts = counts, hash((counts[1], layers, variables))
+        return self._facts[1]
+
+
+class _Body:
+    """Work on a batch as a function of the batch's tensors: what is recorded."""
+
+    __slots__ = ("_batch", "_run")
+
+    def __init__(self, run, batch):
+        self._run, self._batch = run, batch
+
+    def __call__(self, tensors):
+        tensors = iter(tensors)
+        return self._run(*[replaced(part, tensors) for part in self._batch])
+
+    @property
+    def names(self):
+        found = []
+        for name, part in zip(("x", "y", "sample_weight"), self._batch):
+            arrays = []
+            describe(part, [], arrays, id)
+            found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]
+        return found
