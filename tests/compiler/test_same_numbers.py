@@ -1,0 +1,163 @@
+"""Eager, compiled to NumPy: the same numbers, over every op, layer, loss, metric and optimizer."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.core import nest
+from framework.core.op import first_order_only, table
+from framework.kernels import tier
+from tests.layers.samples import SAMPLES as LAYERS
+from tests.layers.test_every_layer import as_tensors, called, made
+from tests.losses.samples import SAMPLES as LOSSES
+from tests.metrics.samples import SAMPLES as METRICS
+from tests.ops.test_every_op import samples
+from tests.optimizers.cases import CASES as OPTIMIZERS
+
+
+@pytest.fixture(autouse=True)
+def numpy_tier():
+    tier.set_tier("numpy")
+    yield
+    tier.set_tier(None)
+
+
+def assert_same(found, expected, rtol=0.0):
+    """Equal to the last bit, unless an `rtol` says what another order in memory may do to sums."""
+    pairs = zip(nest.flatten(found), nest.flatten(expected), strict=True)
+    for a, b in [(np.asarray(a), np.asarray(b)) for a, b in pairs]:
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        if rtol:
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * 0.1)
+        else:
+            np.testing.assert_array_equal(a, b)
+
+
+def compiled_calls(function, *args):
+    """What three calls give; the last runs by a plan."""
+    compiled = tf.function(function)
+    found = [compiled(*args) for _ in range(3)]
+    assert "1 plan;" in compiled.explain(), compiled.explain()
+    return found
+
+
+@pytest.mark.parametrize("name", table)
+def test_ops_and_their_gradients(name):
+    op = table[name]
+    sample = samples(name)[0]
+    is_array = [isinstance(a, np.ndarray) for a in sample.args]
+    arrays = [tf.constant(a) for a, is_one in zip(sample.args, is_array) if is_one]
+
+    def run(*tensors):
+        rest = iter(tensors)
+        args = [next(rest) if is_one else a for a, is_one in zip(sample.args, is_array)]
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            y = op(*args, **sample.attrs)
+            y = y if isinstance(y, (list, tuple)) else (y,)
+        if not op.derivative or op.backward is first_order_only:
+            return list(y), []
+        sources = [t for t in tensors if t.dtype.is_floating or t.dtype.is_complex]
+        grads = tape.gradient([t for t in y if t.dtype.is_floating], sources)
+        return list(y), [tf.convert_to_tensor(g) for g in grads if g is not None]
+
+    if op.outputs == 1 and not arrays:
+        pytest.skip("an op without arrays is a constant")
+    with np.errstate(all="ignore"):
+        expected = run(*arrays)
+        for found in compiled_calls(run, *arrays):
+            assert_same(found, expected)
+
+
+LAYER_CASES = [(name, i) for name in LAYERS for i in range(len(LAYERS[name]))]
+
+
+@pytest.mark.parametrize(("name", "i"), LAYER_CASES)
+def test_layers_train_alike(name, i):
+    keras.utils.set_random_seed(5)
+    layer, inputs = made(name, i)
+    inputs = as_tensors(inputs, "float32")
+    called(layer, inputs)
+    other = copy.deepcopy(layer)
+    optimizers = keras.optimizers.SGD(0.01), keras.optimizers.SGD(0.01)
+
+    def step_of(layer, optimizer):
+        def step(inputs):
+            with tf.GradientTape() as tape:
+                y = called(layer, inputs)
+                loss = tf.add_n([
+                    tf.reduce_mean(tf.square(tf.cast(part, tf.float32)))
+                    for part in nest.flatten(y)
+                ])  # fmt: skip
+            variables = layer.trainable_variables
+            if variables:
+                grads = tape.gradient(loss, variables)
+                optimizer.apply_gradients(zip(grads, variables))
+            return loss
+
+        return step
+
+    eager, compiled = step_of(layer, optimizers[0]), tf.function(step_of(other, optimizers[1]))
+    for _ in range(5):
+        assert_same(compiled(inputs), eager(inputs), 1e-5)
+    assert_same([v.numpy() for v in other.variables], [v.numpy() for v in layer.variables], 1e-5)
+    if name != "Lambda":  # NumPy's functions on tensors are ops as well, but see the sample
+        assert ": 1 plan" in compiled.explain(), compiled.explain()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses(name):
+    for arguments, (y_true, y_pred), _ in LOSSES[name]:
+        loss = getattr(keras.losses, name)(**arguments)
+
+        def run(y_true, y_pred, loss=loss):
+            with tf.GradientTape() as tape:
+                tape.watch(y_pred)
+                value = loss(y_true, y_pred)
+            return value, tape.gradient(value, y_pred)
+
+        args = tf.constant(y_true), tf.constant(y_pred)
+        for found in compiled_calls(run, *args):
+            assert_same(found, run(*args))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metrics(name):
+    for sample in METRICS[name]:
+        arguments, data = sample[0], sample[1]
+        eager, compiled = (getattr(keras.metrics, name)(**arguments) for _ in range(2))
+        tensors = [tf.constant(a) for a in data]
+        step = tf.function(lambda *data, m=compiled: m.update_state(*data))
+        for _ in range(4):
+            eager.update_state(*tensors)
+            step(*tensors)
+        for v, w in zip(eager.variables, compiled.variables, strict=True):
+            np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers(name):
+    kind, arguments = OPTIMIZERS[name]
+    rng = np.random.default_rng(3)
+    shapes = [(4, 3), (3,), (), (300, 300)]
+    start = [rng.normal(size=s).astype("float32") for s in shapes]
+    data = [[rng.normal(size=s).astype("float32") for s in shapes] for _ in range(12)]
+
+    def numbers(compiles):
+        variables = [tf.Variable(a, name=f"v{i}") for i, a in enumerate(start)]
+        optimizer = getattr(keras.optimizers, kind)(**arguments)
+        step = lambda grads: optimizer.apply_gradients(zip(grads, variables))
+        step = tf.function(step) if compiles else step
+        for grads in data:
+            step([tf.constant(g) for g in grads])
+        if compiles:
+            assert "plan" in step.explain()
+            assert "in Python" not in step.explain(), step.explain()
+        optimizer.finalize_variable_values(variables)
+        return [v.numpy() for v in (*variables, *optimizer.variables)]
+
+    for a, b in zip(numbers(True), numbers(False), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-6, atol=1e-7)
