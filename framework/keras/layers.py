@@ -42,6 +42,13 @@ _NAMES = _table({
         GlobalMaxPool3D=GlobalMaxPooling3D MaxPooling1D MaxPooling2D MaxPooling3D
         MaxPool1D=MaxPooling1D MaxPool2D=MaxPooling2D MaxPool3D=MaxPooling3D""",
     "framework.layers.preprocessing": "Normalization Rescaling",
+    "framework.layers.recurrent.bidirectional": "Bidirectional",
+    "framework.layers.recurrent.cells": "GRUCell LSTMCell SimpleRNNCell",
+    "framework.layers.recurrent.layers": "GRU LSTM SimpleRNN",
+    "framework.layers.recurrent.masking": "Masking",
+    "framework.layers.recurrent.rnn": "RNN",
+    "framework.layers.recurrent.stacked": "StackedRNNCells",
+    "framework.layers.recurrent.time_distributed": "TimeDistributed Wrapper",
     "framework.layers.reshaping": "Flatten Permute RepeatVector Reshape",
     "framework.layers.spec": "InputSpec",
     "framework.layers.transposed": """
@@ -121,6 +128,17 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.layers.preprocessing import (
         Normalization as Normalization, Rescaling as Rescaling,
+    )  # fmt: skip
+    from framework.layers.recurrent.bidirectional import Bidirectional as Bidirectional
+    from framework.layers.recurrent.cells import (
+        GRUCell as GRUCell, LSTMCell as LSTMCell, SimpleRNNCell as SimpleRNNCell,
+    )  # fmt: skip
+    from framework.layers.recurrent.layers import GRU as GRU, LSTM as LSTM, SimpleRNN as SimpleRNN
+    from framework.layers.recurrent.masking import Masking as Masking
+    from framework.layers.recurrent.rnn import RNN as RNN
+    from framework.layers.recurrent.stacked import StackedRNNCells as StackedRNNCells
+    from framework.layers.recurrent.time_distributed import (
+        TimeDistributed as TimeDistributed, Wrapper as Wrapper,
     )  # fmt: skip
     from framework.layers.reshaping import (
         Flatten as Flatten, Permute as Permute, RepeatVector as RepeatVector, Reshape as Reshape,

@@ -1,35 +1,43 @@
 """Whole sequences through recurrent cells, in time-major arrays.
 
-`rows[t, b]` is [h | 1 | x]: the state before step t, a one for the bias, the input of step t. So a
-step is one product with the stacked weights [recurrent_kernel; bias; kernel], and after the last
-step one product gives the cotangents of all three. Sigmoids are 0.5 tanh(z / 2) + 0.5: with their
-columns of the weights halved, one tanh serves all gates.
+`rows[t, b]` is [h | 1 | x], and a rest that is not used: the state before step t, a one for the
+bias, the input of step t. So a step is one product with the stacked weights [recurrent_kernel;
+bias; kernel], and after the last step one product gives the cotangents of all three. Where the
+mask (time, batch) is False, states stay.
+
+In NumPy sigmoids are 0.5 tanh(z / 2) + 0.5: with their columns of the weights halved, one tanh
+serves all gates.
 """
 
 import numpy as np
 
+from framework.kernels import threads, tier
 
-def rows_of(x, h, mask):
-    """The rows with the inputs and the first state in them, and the mask by steps as (t, b, 1)."""
+_COMPILED = 1 << 19  # multiplications of a sequence from which Numba's form is taken
+_SHARED = 1 << 24  # from which threads share the batch: 200 µs
+
+
+def rows_of(x, h):
+    """The rows with the inputs and the first state in them."""
     batch, time, features = x.shape
     units = h.shape[1]
     width = units + 1 + features
-    rows = np.empty((time + 1, batch, -(-width // 16) * 16), x.dtype)[:, :, :width]
+    rows = np.empty((time + 1, batch, -(-width // 16) * 16), x.dtype)
     rows[0, :, :units] = h
     rows[:, :, units] = 1
-    rows[:time, :, units + 1 :] = x.swapaxes(0, 1)
-    return rows, None if mask is None else mask.T[:, :, None]
+    rows[:time, :, units + 1 : width] = x.swapaxes(0, 1)
+    return rows
 
 
-def stacked(recurrent_kernel, bias, kernel, halved=None):
-    """[recurrent_kernel; bias; kernel], the columns that `halved` selects divided by 2."""
+def stacked(recurrent_kernel, bias, kernel, factors=None):
+    """[recurrent_kernel; bias; kernel], its columns times `factors`."""
     units = len(recurrent_kernel)
     made = np.empty((units + 1 + len(kernel), kernel.shape[1]), kernel.dtype)
     made[:units] = recurrent_kernel
     made[units] = 0 if bias is None else bias
     made[units + 1 :] = kernel
-    if halved is not None:
-        made[:, halved] *= 0.5
+    if factors is not None:
+        made *= factors
     return made
 
 
@@ -38,16 +46,35 @@ def blocks(z, units):
     return [z[..., k : k + units] for k in range(0, z.shape[-1], units)]
 
 
-def _squash(z):
-    """The sigmoid of 2 z in place."""
-    np.tanh(z, out=z)
-    z *= 0.5
-    z += 0.5
+def _compiled(array, work):
+    """Numba's forms where they are to be used."""
+    if array.dtype != np.float32 or work * len(array) < _COMPILED:
+        return None
+    return tier.library("recurrent")
 
 
-def _slope(y):
-    """The sigmoid's derivative, from its value."""
-    return y - y * y
+def _share(function, work, time, batch):
+    """`function((first, last))` for parts of the batch, side by side."""
+    count = threads.count() if work * time >= _SHARED else 1
+    step = -(-batch // (8 * count)) * 8
+    parts = [(first, min(batch, first + step)) for first in range(0, batch, step)]
+    if len(parts) == 1:
+        function(parts[0])
+    else:
+        threads.run(function, parts)
+
+
+def _flat(array, dtype):
+    """A flat array, empty for None."""
+    return np.empty(0, dtype) if array is None else np.ascontiguousarray(array).reshape(-1)
+
+
+def _transposed(fast, *kernels):
+    return [fast.packed(np.ascontiguousarray(w).T) for w in kernels]
+
+
+def _states(rows, units):
+    return rows[:, :, :units]
 
 
 # ---- LSTM: gates are (t, b, 4 units) in Keras's order: input, forget, candidate, output ----------
@@ -55,48 +82,121 @@ def _slope(y):
 
 def lstm(x, h, c, kernel, recurrent_kernel, bias, mask):
     """(rows, gates, cells) of a whole sequence; `rows[1:]` and `cells[1:]` hold the states."""
-    rows, mask = rows_of(x, h, mask)
-    time, units = len(rows) - 1, h.shape[1]
-    sigmoids = np.arange(4 * units) // units != 2
-    weights = stacked(recurrent_kernel, bias, kernel, sigmoids)
-    half = np.where(sigmoids, 0.5, 1).astype(x.dtype)
-    shift = np.where(sigmoids, 0.5, 0).astype(x.dtype)
-    gates = np.empty((time, len(x), 4 * units), x.dtype)
+    rows = rows_of(x, h)
+    time, batch, units = len(rows) - 1, len(x), h.shape[1]
+    width = units + 1 + len(kernel)
+    gates = np.empty((time, batch, 4 * units), x.dtype)
     cells = np.empty((time + 1, *c.shape), x.dtype)
     cells[0] = c
-    part = np.empty_like(cells[0])
-    for t in range(time):
+    work = batch * width * 4 * units
+    fast = _compiled(gates, work)
+    if fast is None:
+        _lstm(rows[:, :, :width], gates, cells, kernel, recurrent_kernel, bias, mask)
+        return rows, gates, cells
+    weights, mask = fast.packed(stacked(recurrent_kernel, bias, kernel)), _flat(mask, bool)
+    stride, flat = rows.shape[2], [a.reshape(-1) for a in (rows, gates, cells)]
+    _share(
+        lambda part: fast.lstm(
+            flat[0], stride, flat[1], flat[2], weights, mask, width, units, batch, *part
+        ), work, time, batch,
+    )  # fmt: skip
+    return rows, gates, cells
+
+
+def _lstm(rows, gates, cells, kernel, recurrent_kernel, bias, mask):
+    units = cells.shape[2]
+    is_sigmoid = np.arange(4 * units) // units != 2
+    half = np.where(is_sigmoid, 0.5, 1).astype(rows.dtype)
+    shift = np.where(is_sigmoid, 0.5, 0).astype(rows.dtype)
+    weights = stacked(recurrent_kernel, bias, kernel, half)
+    states, part = _states(rows, units), np.empty_like(cells[0])
+    for t in range(len(gates)):
         z = np.matmul(rows[t], weights, out=gates[t])
         np.tanh(z, out=z)
         z *= half
         z += shift
         i, f, candidate, o = blocks(z, units)
-        c, h = cells[t + 1], rows[t + 1, :, :units]
+        c, h = cells[t + 1], states[t + 1]
         np.multiply(f, cells[t], out=c)
         c += np.multiply(i, candidate, out=part)
         np.multiply(o, np.tanh(c, out=part), out=h)
         if mask is not None:
-            keep = ~mask[t]
-            np.copyto(c, cells[t], where=keep)
-            np.copyto(h, rows[t, :, :units], where=keep)
-    return rows, gates, cells
+            masked = ~mask[t, :, None]
+            np.copyto(c, cells[t], where=masked)
+            np.copyto(h, states[t], where=masked)
 
 
-def lstm_back(g_sequence, g_h, g_c, recurrent_kernel, mask, gates, cells):
-    """Cotangents of the gates before their activations (t, b, 4 units), and of the first h and c.
+def lstm_back(
+    g_steps, g_h, g_c, kernel, recurrent_kernel, mask, rows, gates, cells, *, inputs, weights
+):
+    """The cotangents of x, the first h, the first c and [recurrent_kernel; bias; kernel].
 
-    `g_sequence` is time-major, or None.
+    Args:
+        g_steps: the outputs' cotangent, time-major, or None.
+        inputs, weights: whether those of x and of the weights are wanted; None stands for others.
     """
-    d = np.empty_like(gates)
-    dh, dc = np.array(g_h), np.array(g_c)
+    dh, dc = np.array(g_h, order="C"), np.array(g_c, order="C")
+    batch, units = dh.shape
+    width = units + 1 + len(kernel)
+    work = batch * width * 4 * units
+    fast = _compiled(gates, work)
+    if fast is None:
+        d = np.empty_like(gates)
+        _lstm_back(g_steps, recurrent_kernel, mask, gates, cells, d, dh, dc)
+        dx = _inputs_back(d, kernel) if inputs else None
+        return dx, dh, dc, _weights_back(rows, 0, width, d) if weights else None
+    packed = _transposed(fast, recurrent_kernel, kernel)
+    rows, gates, cells = (np.ascontiguousarray(a) for a in (rows, gates, cells))
+    found = _Found(len(gates), batch, len(kernel), [(width, 4 * units)], inputs, weights)
+    mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
+
+    def run(part):
+        fast.lstm_back(
+            g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), cells.reshape(-1), *packed,
+            mask, width, units, batch, *part, dh.reshape(-1), dc.reshape(-1), *found.places(),
+        )  # fmt: skip
+
+    _share(run, work, len(gates), batch)
+    return found.inputs(), dh, dc, found.weights(0)
+
+
+class _Found:
+    """Where Numba's forms put the cotangents of the inputs and of weights of some shapes.
+
+    Each part of the batch adds its weights' up for itself.
+    """
+
+    def __init__(self, time, batch, features, shapes, inputs, weights):
+        self._steps = np.empty((time, batch, features), np.float32) if inputs else None
+        self._shapes, self._wanted, self._parts = shapes, weights, []
+
+    def places(self):
+        own = [np.zeros(s if self._wanted else 0, np.float32) for s in self._shapes]
+        self._parts.append(own)
+        return _flat(self._steps, np.float32), *[a.reshape(-1) for a in own]
+
+    def inputs(self):
+        """(batch, time, features)."""
+        return None if self._steps is None else self._steps.swapaxes(0, 1)
+
+    def weights(self, k):
+        if not self._wanted:
+            return None
+        first, *others = [own[k] for own in self._parts]
+        for other in others:
+            first += other
+        return first
+
+
+def _lstm_back(g_steps, recurrent_kernel, mask, gates, cells, d, dh, dc):
     units = dh.shape[1]
-    part, slope = np.empty_like(dh), np.empty_like(d[0]) if len(d) else None
+    part, slope = np.empty_like(dh), np.empty(gates.shape[1:], gates.dtype)
     transposed = np.ascontiguousarray(recurrent_kernel.T)
     for t in range(len(d) - 1, -1, -1):
-        if g_sequence is not None:
-            dh += g_sequence[t]
-        keep = None if mask is None else ~mask[:, t, None]
-        held = None if keep is None else (dh.copy(), dc.copy())
+        if g_steps is not None:
+            dh += g_steps[t]
+        masked = None if mask is None else ~mask[t, :, None]
+        held = None if masked is None else (dh.copy(), dc.copy())
         i, f, candidate, o = blocks(gates[t], units)
         di, df, dcandidate, do = blocks(d[t], units)
         np.tanh(cells[t + 1], out=part)
@@ -111,36 +211,33 @@ def lstm_back(g_sequence, g_h, g_c, recurrent_kernel, mask, gates, cells):
         np.multiply(dc, i, out=dcandidate)
         dc *= f
         np.multiply(gates[t], gates[t], out=slope)
-        square = np.subtract(1, blocks(slope, units)[2], out=part)
+        of_tanh = np.subtract(1, blocks(slope, units)[2], out=part)
         np.subtract(gates[t], slope, out=slope)
-        blocks(slope, units)[2][...] = square
+        blocks(slope, units)[2][...] = of_tanh
         d[t] *= slope
-        if keep is not None:
-            np.copyto(d[t], 0, where=keep)
-            np.copyto(dc, held[1], where=keep)
+        if masked is not None:
+            np.copyto(d[t], 0, where=masked)
+            np.copyto(dc, held[1], where=masked)
         np.matmul(d[t], transposed, out=dh)
-        if keep is not None:
-            np.copyto(dh, held[0], where=keep)
-    return d, dh, dc
+        if masked is not None:
+            np.copyto(dh, held[0], where=masked)
 
 
-# ---- what LSTM and the simple cell share -------------------------------------------------------
+# ---- cotangents of weights and inputs from those of the sums (t, b, columns) ---------------------
 
 
-def weights_back(rows, d):
-    """The cotangent of [recurrent_kernel; bias; kernel]."""
-    time, batch, width = len(d), d.shape[1], rows.shape[2]
-    return rows[:time].reshape(time * batch, width).T @ d.reshape(time * batch, d.shape[2])
+def _weights_back(rows, left, right, d, first=0, last=None):
+    """The sum over t and b of rows[t, b, left:right] times d[t, b, first:last]."""
+    count = len(d) * d.shape[1]
+    rows = rows[: len(d)].reshape(count, rows.shape[2])
+    return rows[:, left:right].T @ d.reshape(count, d.shape[2])[:, first:last]
 
 
-def inputs_back(d, kernel):
-    """The cotangent of the inputs, (batch, time, features)."""
+def _inputs_back(d, kernel, first=0):
+    """(batch, time, features), from the columns from `first` on."""
     time, batch, columns = d.shape
-    return (
-        (d.reshape(time * batch, columns) @ kernel.T)
-        .reshape(time, batch, len(kernel))
-        .swapaxes(0, 1)
-    )
+    found = d.reshape(time * batch, columns)[:, first:] @ kernel.T
+    return found.reshape(time, batch, len(kernel)).swapaxes(0, 1)
 
 
 # ---- the simple cell -----------------------------------------------------------------------------
@@ -148,38 +245,74 @@ def inputs_back(d, kernel):
 
 def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):
     """`rows` of a whole sequence; `rows[1:]` hold the states."""
-    rows, mask = rows_of(x, h, mask)
-    units = h.shape[1]
+    rows = rows_of(x, h)
+    time, batch, units = len(rows) - 1, len(x), h.shape[1]
+    width = units + 1 + len(kernel)
+    work = batch * width * units
+    fast = _compiled(rows, work)
     weights = stacked(recurrent_kernel, bias, kernel)
-    z = np.empty(h.shape, x.dtype)
-    for t in range(len(rows) - 1):
-        np.matmul(rows[t], weights, out=z)
-        np.tanh(z, out=rows[t + 1, :, :units])
-        if mask is not None:
-            np.copyto(rows[t + 1, :, :units], rows[t, :, :units], where=~mask[t])
+    if fast is None:
+        _simple_rnn(rows[:, :, :width], weights, mask)
+        return rows
+    weights, mask = fast.packed(weights), _flat(mask, bool)
+    stride, flat = rows.shape[2], rows.reshape(-1)
+    _share(
+        lambda part: fast.simple_rnn(flat, stride, weights, mask, width, units, batch, *part),
+        work, time, batch,
+    )  # fmt: skip
     return rows
 
 
-def simple_rnn_back(g_sequence, g_h, recurrent_kernel, mask, rows):
-    """Cotangents of the sums before the tanh (t, b, units), and of the first state."""
-    dh = np.array(g_h)
-    units = dh.shape[1]
-    d = np.empty((len(rows) - 1, *dh.shape), dh.dtype)
+def _simple_rnn(rows, weights, mask):
+    states = _states(rows, weights.shape[1])
+    z = np.empty(states.shape[1:], rows.dtype)
+    for t in range(len(rows) - 1):
+        np.matmul(rows[t], weights, out=z)
+        np.tanh(z, out=states[t + 1])
+        if mask is not None:
+            np.copyto(states[t + 1], states[t], where=~mask[t, :, None])
+
+
+def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, inputs, weights):
+    """The cotangents of x, the first state and [recurrent_kernel; bias; kernel]: `lstm_back`."""
+    dh = np.array(g_h, order="C")
+    time, (batch, units) = len(rows) - 1, dh.shape
+    width = units + 1 + len(kernel)
+    work = batch * width * units
+    fast = _compiled(rows, work)
+    if fast is None:
+        d = np.empty((time, batch, units), dh.dtype)
+        _simple_rnn_back(g_steps, recurrent_kernel, mask, _states(rows, units), d, dh)
+        dx = _inputs_back(d, kernel) if inputs else None
+        return dx, dh, _weights_back(rows, 0, width, d) if weights else None
+    packed, rows = _transposed(fast, recurrent_kernel, kernel), np.ascontiguousarray(rows)
+    found = _Found(time, batch, len(kernel), [(width, units)], inputs, weights)
+    mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
+
+    def run(part):
+        fast.simple_rnn_back(
+            g_steps, rows.reshape(-1), rows.shape[2], *packed, mask, width, units, batch, *part,
+            dh.reshape(-1), *found.places(),
+        )  # fmt: skip
+
+    _share(run, work, time, batch)
+    return found.inputs(), dh, found.weights(0)
+
+
+def _simple_rnn_back(g_steps, recurrent_kernel, mask, states, d, dh):
     transposed = np.ascontiguousarray(recurrent_kernel.T)
     for t in range(len(d) - 1, -1, -1):
-        if g_sequence is not None:
-            dh += g_sequence[t]
-        y = rows[t + 1, :, :units]
-        np.multiply(y, y, out=d[t])
+        if g_steps is not None:
+            dh += g_steps[t]
+        np.multiply(states[t + 1], states[t + 1], out=d[t])
         np.subtract(1, d[t], out=d[t])
         d[t] *= dh
         if mask is None:
             np.matmul(d[t], transposed, out=dh)
         else:
-            keep = ~mask[:, t, None]
-            np.copyto(d[t], 0, where=keep)
-            dh = np.where(keep, dh, d[t] @ transposed)
-    return d, dh
+            masked = ~mask[t, :, None]
+            np.copyto(d[t], 0, where=masked)
+            np.copyto(dh, d[t] @ transposed, where=~masked)
 
 
 # ---- GRU with the reset gate after the product (Cho et al. 2014, arXiv:1406.1078v1) --------------
@@ -189,34 +322,34 @@ def simple_rnn_back(g_sequence, g_h, recurrent_kernel, mask, rows):
 
 def gru(x, h, kernel, recurrent_kernel, bias, mask):
     """(rows, gates) of a whole sequence; `rows[1:]` hold the states. bias is (2, 3 units)."""
-    rows, mask = rows_of(x, h, mask)
+    rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
-    of_input, of_state = gru_weights(kernel, recurrent_kernel, bias)
+    features = len(kernel)
     gates = np.empty((time, batch, 4 * units), x.dtype)
-    inputs = rows[:time].reshape(time * batch, rows.shape[2])[:, units:]
-    gates.reshape(time * batch, 4 * units)[:, units:] = inputs @ of_input
-    z = np.empty((batch, 3 * units), x.dtype)
-    for t in range(time):
-        before, after = rows[t, :, :units], rows[t + 1, :, :units]
-        np.matmul(rows[t, :, : units + 1], of_state, out=z)
-        part, update, reset, candidate = blocks(gates[t], units)
-        part[...] = z[:, :units]
-        both = gates[t, :, units : 3 * units]
-        both += z[:, units:]
-        _squash(both)
-        candidate += reset * part
-        np.tanh(candidate, out=candidate)
-        np.subtract(before, candidate, out=after)
-        after *= update
-        after += candidate
-        if mask is not None:
-            np.copyto(after, before, where=~mask[t])
+    work = batch * (units + features) * 3 * units
+    fast = _compiled(gates, work)
+    if fast is None:
+        of_input, of_state = _gru_weights(kernel, recurrent_kernel, bias, 0.5)
+        _gru(rows[:, :, : units + 1 + features], gates, of_input, of_state, mask)
+        return rows, gates
+    of_input, of_state = _gru_weights(kernel, recurrent_kernel, bias, 1)
+    weights = [
+        fast.packed(np.ascontiguousarray(w))
+        for w in (of_input, of_state[:, :units], of_state[:, units:])
+    ]
+    mask, stride = _flat(mask, bool), rows.shape[2]
+    flat = rows.reshape(-1), gates.reshape(-1)
+    _share(
+        lambda part: fast.gru(
+            flat[0], stride, flat[1], *weights, mask, features, units, batch, *part
+        ), work, time, batch,
+    )  # fmt: skip
     return rows, gates
 
 
-def gru_weights(kernel, recurrent_kernel, bias):
+def _gru_weights(kernel, recurrent_kernel, bias, factor):
     """[bias; kernel] for update, reset, candidate; [recurrent_kernel; bias] for the candidate's
-    part, update, reset; those of the sigmoids halved."""
+    part, update, reset; those of the sigmoids times `factor`."""
     units = len(recurrent_kernel)
     of_input = np.empty((1 + len(kernel), 3 * units), kernel.dtype)
     of_state = np.empty((units + 1, 3 * units), kernel.dtype)
@@ -224,8 +357,8 @@ def gru_weights(kernel, recurrent_kernel, bias):
     of_input[1:] = kernel
     of_state[:units] = candidate_first(recurrent_kernel)
     of_state[units] = 0 if bias is None else candidate_first(bias[1])
-    of_input[:, : 2 * units] *= 0.5
-    of_state[:, units:] *= 0.5
+    of_input[:, : 2 * units] *= factor
+    of_state[:, units:] *= factor
     return of_input, of_state
 
 
@@ -234,39 +367,84 @@ def candidate_first(a):
     return np.roll(a, a.shape[-1] // 3, axis=-1)
 
 
-def gru_back(g_sequence, g_h, recurrent_kernel, mask, rows, gates):
-    """Cotangents of the gates before their activations (t, b, 4 units), and of the first state."""
-    d = np.empty_like(gates)
-    dh = np.array(g_h)
+def _gru(rows, gates, of_input, of_state, mask):
+    time, batch, columns = gates.shape
+    units = columns // 4
+    inputs = rows[:time, :, units:].reshape(time * batch, len(of_input))
+    gates.reshape(time * batch, columns)[:, units:] = inputs @ of_input
+    states, z = _states(rows, units), np.empty((batch, 3 * units), rows.dtype)
+    for t in range(time):
+        np.matmul(rows[t, :, : units + 1], of_state, out=z)
+        part, update, reset, candidate = blocks(gates[t], units)
+        part[...] = z[:, :units]
+        both = gates[t, :, units : 3 * units]
+        both += z[:, units:]
+        np.tanh(both, out=both)
+        both *= 0.5
+        both += 0.5
+        candidate += reset * part
+        np.tanh(candidate, out=candidate)
+        after = np.subtract(states[t], candidate, out=states[t + 1])
+        after *= update
+        after += candidate
+        if mask is not None:
+            np.copyto(after, states[t], where=~mask[t, :, None])
+
+
+def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, inputs, weights):
+    """The cotangents of x, the first state, [bias; kernel] and [recurrent_kernel; bias]."""
+    dh = np.array(g_h, order="C")
+    batch, units = dh.shape
+    features = len(kernel)
+    work = batch * (units + features) * 3 * units
+    fast = _compiled(gates, work)
+    transposed = candidate_first(recurrent_kernel).T
+    if fast is None:
+        d = np.empty_like(gates)
+        _gru_back(g_steps, transposed, mask, _states(rows, units), gates, d, dh)
+        dx = _inputs_back(d, kernel, units) if inputs else None
+        if not weights:
+            return dx, dh, None, None
+        of_input = _weights_back(rows, units, units + 1 + features, d, units)
+        of_state = _weights_back(rows, 0, units + 1, d, 0, 3 * units)
+        return dx, dh, of_input, np.roll(of_state, -units, axis=1)
+    packed = _transposed(fast, transposed.T, kernel)
+    rows, gates = (np.ascontiguousarray(a) for a in (rows, gates))
+    shapes = [(1 + features, 3 * units), (units + 1, 3 * units)]
+    found = _Found(len(gates), batch, features, shapes, inputs, weights)
+    mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
+
+    def run(part):
+        fast.gru_back(
+            g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), *packed, mask, features,
+            units, batch, *part, dh.reshape(-1), *found.places(),
+        )  # fmt: skip
+
+    _share(run, work, len(gates), batch)
+    of_state = np.roll(found.weights(1), -units, axis=1) if weights else None
+    return found.inputs(), dh, found.weights(0), of_state
+
+
+def _gru_back(g_steps, transposed, mask, states, gates, d, dh):
     units = dh.shape[1]
-    transposed = np.ascontiguousarray(candidate_first(recurrent_kernel).T)
+    transposed = np.ascontiguousarray(transposed)
     for t in range(len(d) - 1, -1, -1):
-        if g_sequence is not None:
-            dh += g_sequence[t]
+        if g_steps is not None:
+            dh += g_steps[t]
         part, update, reset, candidate = blocks(gates[t], units)
         dpart, dupdate, dreset, dcandidate = blocks(d[t], units)
         np.multiply(dh, 1 - update, out=dcandidate)
         dcandidate *= 1 - candidate * candidate
         np.multiply(dcandidate, reset, out=dpart)
         np.multiply(dcandidate, part, out=dreset)
-        np.multiply(dh, rows[t, :, :units] - candidate, out=dupdate)
-        dreset *= _slope(reset)
-        dupdate *= _slope(update)
+        np.multiply(dh, states[t] - candidate, out=dupdate)
+        dreset *= reset - reset * reset
+        dupdate *= update - update * update
         if mask is None:
             dh *= update
             dh += d[t, :, : 3 * units] @ transposed
         else:
-            keep = ~mask[:, t, None]
-            np.copyto(d[t], 0, where=keep)
-            dh = np.where(keep, dh, dh * update + d[t, :, : 3 * units] @ transposed)
-    return d, dh
-
-
-def gru_weights_back(rows, d):
-    """Cotangents of [bias; kernel] and [recurrent_kernel; bias], in Keras's order of columns."""
-    time, batch, width = len(d), d.shape[1], rows.shape[2]
-    units = d.shape[2] // 4
-    rows, d = rows[:time].reshape(time * batch, width), d.reshape(time * batch, 4 * units)
-    of_input = rows[:, units:].T @ d[:, units:]
-    of_state = rows[:, : units + 1].T @ d[:, : 3 * units]
-    return of_input, np.roll(of_state, -units, axis=1)
+            masked = ~mask[t, :, None]
+            np.copyto(d[t], 0, where=masked)
+            before = dh * update + d[t, :, : 3 * units] @ transposed
+            np.copyto(dh, before, where=~masked)

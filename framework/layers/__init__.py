@@ -85,27 +85,36 @@ from framework.layers.pooling import (
     MaxPooling3D,
 )
 from framework.layers.preprocessing import Normalization, Rescaling
+from framework.layers.recurrent.bidirectional import Bidirectional
+from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
+from framework.layers.recurrent.layers import GRU, LSTM, SimpleRNN
+from framework.layers.recurrent.masking import Masking
+from framework.layers.recurrent.rnn import RNN
+from framework.layers.recurrent.stacked import StackedRNNCells
+from framework.layers.recurrent.time_distributed import TimeDistributed, Wrapper
 from framework.layers.reshaping import Flatten, Permute, RepeatVector, Reshape
 from framework.layers.spec import InputSpec
 from framework.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from framework.layers.upsampling import UpSampling1D, UpSampling2D, UpSampling3D
 
 __all__ = [
-    "ELU", "Activation", "ActivityRegularization", "AdaptiveAveragePooling1D",
+    "ELU", "GRU", "LSTM", "RNN", "Activation", "ActivityRegularization", "AdaptiveAveragePooling1D",
     "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D",
     "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AdditiveAttention", "AlphaDropout",
     "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D",
-    "BatchNormalization", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose",
-    "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Cropping3D", "Dense",
-    "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "EinsumDense", "Embedding", "Flatten",
-    "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
-    "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D",
-    "GroupNormalization", "GroupedQueryAttention", "Identity", "Input", "InputLayer", "InputSpec",
-    "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "MaxPooling1D", "MaxPooling2D",
-    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization",
-    "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape",
-    "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "Softmax", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D", "Subtract", "UnitNormalization", "UpSampling1D",
-    "UpSampling2D", "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add",
-    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+    "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D",
+    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Cropping3D",
+    "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "EinsumDense", "Embedding",
+    "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
+    "GlobalMaxPooling3D", "GroupNormalization", "GroupedQueryAttention", "Identity", "Input",
+    "InputLayer", "InputSpec", "LSTMCell", "Lambda", "Layer", "LayerNormalization", "LeakyReLU",
+    "Masking", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum",
+    "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
+    "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding", "SeparableConv1D",
+    "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D", "StackedRNNCells", "Subtract", "TimeDistributed",
+    "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D",
+    "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum",
+    "multiply", "subtract",
 ]  # fmt: skip

@@ -104,6 +104,10 @@ def _turned(x, reverse):
     return x[:, ::-1] if reverse and x is not None else x
 
 
+def _by_steps(mask):
+    return None if mask is None else mask.T
+
+
 def _outputs(rows, units, mask, zero_output, sequence, dtype):
     """(all outputs, last state), the first where wanted; the mask in the order of processing."""
     last = rows[-1, :, :units].astype(dtype)
@@ -125,9 +129,15 @@ def _cotangent_of_steps(g, mask, zero_output):
     )
 
 
+def _weights(found, units):
+    """The cotangents of kernel, recurrent_kernel and bias from that of the three stacked."""
+    if found is None:
+        return None, None, None
+    return found[units + 1 :], found[:units], found[units]
+
+
 def _picked(made, needed, dtype):
-    """Cotangents by functions, for those needed; functions share work through their closure."""
-    return tuple(make().astype(dtype, copy=False) for make, n in zip(made, needed) if n)
+    return tuple(a.astype(dtype, copy=False) for a, n in zip(made, needed) if n)
 
 
 def _by_order(back):
@@ -187,7 +197,7 @@ def _lstm(
     dtype, units = x.dtype, h.shape[-1]
     x, h, c, kernel, recurrent_kernel, bias = _widened(x, h, c, kernel, recurrent_kernel, bias)
     x, mask = _turned(x, reverse), _turned(mask, reverse)
-    rows, gates, cells = kernels.lstm(x, h, c, kernel, recurrent_kernel, bias, mask)
+    rows, gates, cells = kernels.lstm(x, h, c, kernel, recurrent_kernel, bias, _by_steps(mask))
     outputs = _outputs(rows, units, mask, zero_output, sequence, dtype)
     return (*outputs, cells[-1].astype(dtype)), (rows, gates, cells)
 
@@ -203,16 +213,11 @@ def _lstm_back(
     )
     mask = _turned(mask, reverse)
     g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
-    d, dh, dc = kernels.lstm_back(g_steps, g_h, g_c, recurrent_kernel, mask, gates, cells)
-    weights = kernels.weights_back(rows, d) if any(needed[3:]) else None
-    made = (
-        lambda: _turned(kernels.inputs_back(d, kernel), reverse),
-        lambda: dh,
-        lambda: dc,
-        lambda: weights[units + 1 :],
-        lambda: weights[:units],
-        lambda: weights[units],
-    )
+    dx, dh, dc, found = kernels.lstm_back(
+        g_steps, g_h, g_c, kernel, recurrent_kernel, _by_steps(mask), rows, gates, cells,
+        inputs=needed[0], weights=any(needed[3:]),
+    )  # fmt: skip
+    made = _turned(dx, reverse), dh, dc, *_weights(found, units)
     return _picked(made, needed, dtype)
 
 
@@ -245,7 +250,7 @@ def _simple_rnn(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_out
     dtype = x.dtype
     x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
     x, mask = _turned(x, reverse), _turned(mask, reverse)
-    rows = kernels.simple_rnn(x, h, kernel, recurrent_kernel, bias, mask)
+    rows = kernels.simple_rnn(x, h, kernel, recurrent_kernel, bias, _by_steps(mask))
     return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows,)
 
 
@@ -257,15 +262,11 @@ def _simple_rnn_back(
     g_steps, g_h, kernel, recurrent_kernel = _widened(g_steps, g_h, kernel, recurrent_kernel)
     mask = _turned(mask, reverse)
     g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
-    d, dh = kernels.simple_rnn_back(g_steps, g_h, recurrent_kernel, mask, rows)
-    weights = kernels.weights_back(rows, d) if any(needed[2:]) else None
-    made = (
-        lambda: _turned(kernels.inputs_back(d, kernel), reverse),
-        lambda: dh,
-        lambda: weights[units + 1 :],
-        lambda: weights[:units],
-        lambda: weights[units],
-    )
+    dx, dh, found = kernels.simple_rnn_back(
+        g_steps, g_h, kernel, recurrent_kernel, _by_steps(mask), rows, inputs=needed[0],
+        weights=any(needed[2:]),
+    )  # fmt: skip
+    made = _turned(dx, reverse), dh, *_weights(found, units)
     return _picked(made, needed, dtype)
 
 
@@ -294,7 +295,7 @@ def _gru(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, se
     dtype = x.dtype
     x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
     x, mask = _turned(x, reverse), _turned(mask, reverse)
-    rows, gates = kernels.gru(x, h, kernel, recurrent_kernel, bias, mask)
+    rows, gates = kernels.gru(x, h, kernel, recurrent_kernel, bias, _by_steps(mask))
     return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows, gates)
 
 
@@ -307,15 +308,14 @@ def _gru_back(
     g_steps, g_h, kernel, recurrent_kernel = _widened(g_steps, g_h, kernel, recurrent_kernel)
     mask = _turned(mask, reverse)
     g_steps = _cotangent_of_steps(g_steps, mask, zero_output)
-    d, dh = kernels.gru_back(g_steps, g_h, recurrent_kernel, mask, rows, gates)
-    of_input, of_state = kernels.gru_weights_back(rows, d) if any(needed[2:]) else (None, None)
-    made = (
-        lambda: _turned(kernels.inputs_back(d[:, :, units:], kernel), reverse),
-        lambda: dh,
-        lambda: of_input[1:],
-        lambda: of_state[:units],
-        lambda: np.stack([of_input[0], of_state[units]]),
-    )
+    weights = any(needed[2:])
+    dx, dh, of_input, of_state = kernels.gru_back(
+        g_steps, g_h, kernel, recurrent_kernel, _by_steps(mask), rows, gates, inputs=needed[0],
+        weights=weights,
+    )  # fmt: skip
+    made = [_turned(dx, reverse), dh, None, None, None]
+    if weights:
+        made[2:] = of_input[1:], of_state[:units], np.stack([of_input[0], of_state[units]])
     return _picked(made, needed, dtype)
 
 

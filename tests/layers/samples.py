@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.layers import samples_normal
+from tests.layers import samples_attention, samples_normal, samples_recurrent
 
 _rng = np.random.default_rng(7)
 
@@ -170,4 +170,5 @@ SAMPLES = {
     ],
     "UpSampling3D": [({"size": (1, 2, 3)}, real(1, 2, 1, 2, 2))],
 }
-SAMPLES |= samples_normal.samples(real)
+SAMPLES |= samples_normal.samples(real) | samples_attention.samples(real)
+SAMPLES |= samples_recurrent.samples(real)

@@ -17,7 +17,8 @@ from framework.layers.recurrent.stacked import (
     output_size,
     takes_training,
 )
-from framework.ops.movement import getitem
+from framework.ops.elementwise import masked
+from framework.ops.movement import expand_axes, getitem
 
 
 def _cell(value):
@@ -198,8 +199,13 @@ class RNN(Layer):
         else:
             states = list(found)
             outputs = nest.flatten(states[-1])[0] if nest.is_nested(states[-1]) else states[0]
-        last = getitem(outputs, index=(slice(None), -1)) if every else outputs
-        return last, outputs, states
+        if every:
+            return getitem(outputs, index=(slice(None), -1)), outputs, states
+        if self.zero_output_for_mask and mask is not None:
+            last = 0 if self.go_backwards else -1
+            keep = getitem(mask, index=(slice(None), last))
+            outputs = masked(outputs, expand_axes(keep, tuple(range(1, len(outputs.shape)))))
+        return outputs, outputs, states
 
     def _by_op(self, sequences, states, mask, training, how):
         """What the cell's op of whole sequences gives; None where it has none for this call."""
