@@ -1,13 +1,19 @@
 """Pooling over windows of any number of spatial axes: largest cells, sums of cells.
 
-Arrays are channels-last, (batch, *spatial, channels), see `windows`.
+Arrays are channels-last, (batch, *spatial, channels), see `windows`. Numba's form
+(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits.
 """
 
+import itertools
 import math
 
 import numpy as np
 
-from framework.kernels import choose, windows
+from framework.kernels import choose, threads, tier, windows
+
+_FAST = 4096  # elements from which on Numba's form is used
+_SHARED = 1 << 20  # elements from which on two threads are faster than one
+_CELLS = 256  # whose numbers fit 8 bits
 
 
 def _lowest(dtype):
@@ -21,14 +27,65 @@ def _places(x, size, strides, padding, dilations):
     return places, windows.amounts(padding, spatial, size, strides, dilations)
 
 
+def _fast(x, size, elements):
+    """Numba's form, where it is for `x` and the window; `elements` of work."""
+    if elements < _FAST or x.dtype != np.float32 or not 3 <= x.ndim <= 5:
+        return None
+    return tier.library("pool") if math.prod(size) <= _CELLS else None
+
+
+def _parts(batch, elements):
+    """Ranges of examples, one for each thread that is to work."""
+    count = threads.count() if elements >= _SHARED else 1
+    edges = [batch * i // count for i in range(count + 1)]
+    return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
+
+
+def _window(sizes, places, size, strides, padding, dilations):
+    """The numbers that Numba's forms take, for three spatial axes: those in front are of size 1."""
+    before = tuple(p[0] for p in padding)
+    wide = [(1,) * (3 - len(sizes))] * 4 + [(0,) * (3 - len(sizes))] + [(1,) * (3 - len(sizes))]
+    columns = sizes, places, size, strides, before, dilations
+    return np.array([a + tuple(b) for a, b in zip(wide, columns)], np.int64)
+
+
+def _by_pairs(size, strides, padding, dilations, sizes):
+    """Whether windows are of 2 by 2 cells, side by side; as (height, width), else None."""
+    twos = size == strides and set(size) == {2} and not any(map(any, padding))
+    return tuple(sizes) if twos and len(sizes) == 2 and set(dilations) == {1} else None
+
+
 def max_pool(x, *, size, strides, padding, dilations):
-    """The largest cell of the window at each place; padding never counts."""
+    """The largest cell of the window at each place; padding never counts.
+
+    Saved, by Numba's form alone: the number of that cell, of equals the first.
+    """
     places, padding = _places(x, size, strides, padding, dilations)
+    fast = _fast(x, size, x.size)
+    if fast is not None:
+        return _fast_max_pool(fast, x, places, size, strides, padding, dilations)
     wide = windows.padded(x, padding, _lowest(x.dtype))
     y = None
     for _, index in windows.cells(size, strides, dilations, places):
         y = wide[index].copy() if y is None else np.maximum(y, wide[index], out=y)
-    return y
+    return y, ()
+
+
+def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
+    batch, *sizes, channels = x.shape
+    y = np.empty((batch, *places, channels), np.float32)
+    chosen = np.empty(y.shape, np.uint8)
+    flat, outputs = np.ascontiguousarray(x).reshape(-1), (y.reshape(-1), chosen.reshape(-1))
+    pairs = _by_pairs(size, strides, padding, dilations, sizes)
+    if pairs:
+        function, window = fast.max_pool_pairs, pairs
+    else:
+        window = (_window(sizes, places, size, strides, padding, dilations),)
+        function = fast.max_pool
+    threads.run(
+        lambda part: function(flat, *part, *window, channels, *outputs), _parts(batch, x.size)
+    )
+    return y, (chosen,)
 
 
 def max_cell(x, *, size, strides, padding, dilations):
@@ -80,6 +137,10 @@ def cell_take(x, chosen, *, size, strides, padding, dilations):
 def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
     """Zeros of spatial `sizes` with each place's number added to its chosen cell."""
     padding = windows.amounts(padding, sizes, size, strides, dilations)
+    if chosen.dtype == np.uint8 and chosen.shape == g.shape:
+        fast = _fast(g, size, g.size)
+        if fast is not None:
+            return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations)
     shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
     wide = np.zeros(shape, g.dtype)
     for number, (_, index) in enumerate(windows.cells(size, strides, dilations, g.shape[1:-1])):
@@ -87,10 +148,40 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
     return windows.unpadded(wide, sizes, padding)
 
 
+def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations):
+    batch, *places, channels = g.shape
+    shape = (batch, *sizes, channels)
+    flat = [np.ascontiguousarray(a).reshape(-1) for a in (g, chosen)]
+    pairs = _by_pairs(size, strides, padding, dilations, sizes)
+    if pairs:
+        d = np.empty(shape, np.float32)
+        for axis, n in enumerate(sizes, 1):
+            if n % 2:  # an odd edge, which no window reaches
+                d[(slice(None),) * axis + (-1,)] = 0
+        function, window = fast.put_pairs, pairs
+    else:
+        d = np.zeros(shape, np.float32)
+        window = (_window(sizes, places, size, strides, padding, dilations),)
+        function = fast.put
+    out = d.reshape(-1)
+    threads.run(lambda part: function(*flat, *part, *window, channels, out), _parts(batch, d.size))
+    return d
+
+
 def window_sum(x, *, size, strides, padding, dilations):
     """The sum of the window's cells at each place."""
     dtype = windows.wide_enough(x.dtype)
     places, padding = _places(x, size, strides, padding, dilations)
+    fast = _fast(x, size, x.size)
+    if fast is not None:
+        batch, *sizes, channels = x.shape
+        y = np.empty((batch, *places, channels), dtype)
+        window = _window(sizes, places, size, strides, padding, dilations)
+        flat, out = np.ascontiguousarray(x).reshape(-1), y.reshape(-1)
+        threads.run(
+            lambda part: fast.window_sum(flat, *part, window, channels, out), _parts(batch, x.size)
+        )
+        return y
     wide = windows.padded(x.astype(dtype, copy=False), padding)
     y = np.zeros((x.shape[0], *places, x.shape[-1]), dtype)
     for _, index in windows.cells(size, strides, dilations, places):
@@ -102,6 +193,17 @@ def window_spread(g, *, sizes, size, strides, padding, dilations):
     """Zeros of spatial `sizes` with each place's number added to all cells of its window."""
     dtype = windows.wide_enough(g.dtype)
     padding = windows.amounts(padding, sizes, size, strides, dilations)
+    fast = _fast(g, size, g.size)
+    if fast is not None:
+        batch, *places, channels = g.shape
+        d = np.zeros((batch, *sizes, channels), dtype)
+        window = _window(sizes, places, size, strides, padding, dilations)
+        flat, out = np.ascontiguousarray(g).reshape(-1), d.reshape(-1)
+        threads.run(
+            lambda part: fast.window_spread(flat, *part, window, channels, out),
+            _parts(batch, d.size),
+        )
+        return d
     shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
     wide = np.zeros(shape, dtype)
     for _, index in windows.cells(size, strides, dilations, g.shape[1:-1]):

@@ -51,13 +51,14 @@ cell_put = Op(
 )  # fmt: skip
 
 
-def _max_pool_vjp(g, x, x_shape, size, strides, padding, dilations):
+def _max_pool_vjp(g, x, saved, x_shape, size, strides, padding, dilations):
     """All of the gradient goes to the first of the largest cells, as in TensorFlow."""
     window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
-    return _put(g, max_cell(x, **window), x_shape, **window)
+    chosen = saved[0] if saved else max_cell(x, **window)
+    return _put(g, chosen, x_shape, **window)
 
 
-max_pool = Op("max_pool", kernels.max_pool, _max_pool_vjp, infer=_pool_infer)
+max_pool = Op("max_pool", kernels.max_pool, _max_pool_vjp, saves=True, infer=_pool_infer)
 
 
 def _spread(g, x_shape, size, strides, padding, dilations):

@@ -1,0 +1,211 @@
+"""Pooling of float32 over windows of up to three spatial axes; flat arrays, channels last.
+
+A `window` is (sizes of x, places, size, strides, padding before, dilations), three numbers each,
+one array. Each function works on the examples from `first` to `last`, so that threads can share
+them. The window's cells are taken one after another, each for all channels of a place.
+"""
+
+import numpy as np
+
+from framework.kernels.fast.elementwise import load, store
+from framework.kernels.fast.jit import kernel
+
+_f = np.float32
+
+
+@kernel
+def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
+    """The largest of 2 by 2 cells that do not overlap, and which it is; of equals the first."""
+    rows, columns = height // 2, width // 2
+    for place in range(first * rows, last * rows):
+        image, i = place // rows, place % rows
+        upper = (image * height + 2 * i) * width * channels
+        lower = upper + width * channels
+        out = place * columns * channels
+        for _ in range(columns):
+            for c in range(channels):
+                b = load(x, upper + channels + c, 0)
+                best = load(x, upper + c, 0)
+                number = np.uint8(1) if b > best else np.uint8(0)
+                best = b if b > best or b != b else best
+                b = load(x, lower + c, 0)
+                number = np.uint8(2) if b > best else number
+                best = b if b > best or b != b else best
+                b = load(x, lower + channels + c, 0)
+                number = np.uint8(3) if b > best else number
+                best = b if b > best or b != b else best
+                store(y, out + c, best, 1)
+                store(chosen, out + c, number, 2)
+            upper += 2 * channels
+            lower += 2 * channels
+            out += channels
+
+
+@kernel
+def put_pairs(g, chosen, first, last, height, width, channels, d):
+    """g in the chosen one of 2 by 2 cells, 0 in the others: all of d but an odd edge."""
+    rows, columns = height // 2, width // 2
+    for place in range(first * rows, last * rows):
+        image, i = place // rows, place % rows
+        upper = (image * height + 2 * i) * width * channels
+        lower = upper + width * channels
+        out = place * columns * channels
+        for _ in range(columns):
+            for c in range(channels):
+                value, number = load(g, out + c, 0), load(chosen, out + c, 1)
+                store(d, upper + c, value if number == np.uint8(0) else _f(0), 2)
+                store(d, upper + channels + c, value if number == np.uint8(1) else _f(0), 2)
+                store(d, lower + c, value if number == np.uint8(2) else _f(0), 2)
+                store(d, lower + channels + c, value if number == np.uint8(3) else _f(0), 2)
+            upper += 2 * channels
+            lower += 2 * channels
+            out += channels
+
+
+@kernel(forceinline=True)
+def _first(window, place, axis):
+    """The first cell, along an axis, of the window at a place that is not on padding."""
+    before = window[4, axis] - place * window[3, axis]
+    return (before + window[5, axis] - 1) // window[5, axis] if before > 0 else 0
+
+
+@kernel(forceinline=True)
+def _end(window, place, axis):
+    """One after the last cell, along an axis, that is not on padding."""
+    room = window[0, axis] + window[4, axis] - place * window[3, axis]
+    inside = (room + window[5, axis] - 1) // window[5, axis] if room > 0 else 0
+    return min(window[2, axis], inside)
+
+
+@kernel(forceinline=True)
+def _start(window, place, axis):
+    """Where along an axis the window begins, on padding or not."""
+    return place * window[3, axis] - window[4, axis]
+
+
+@kernel
+def max_pool(x, first, last, window, channels, y, chosen):
+    """The largest cell of each window, and its number; of equals the first on the input."""
+    (_, high, wide), (deep, rows, columns) = window[0], window[1]
+    (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
+    out = first * deep * rows * columns * channels
+    for image in range(first, last):
+        for i in range(deep):
+            u0, u1, top = _first(window, i, 0), _end(window, i, 0), _start(window, i, 0)
+            for j in range(rows):
+                v0, v1, left = _first(window, j, 1), _end(window, j, 1), _start(window, j, 1)
+                for k in range(columns):
+                    w0, w1 = _first(window, k, 2), _end(window, k, 2)
+                    begin = _start(window, k, 2)
+                    name = np.uint8((u0 * size_v + v0) * size_w + w0)
+                    for c in range(channels):
+                        store(y, out + c, _f(-np.inf), 1)
+                        store(chosen, out + c, name, 2)
+                    for u in range(u0, u1):
+                        for v in range(v0, v1):
+                            row = (image * window[0, 0] + top + u * step_u) * high
+                            row = (row + left + v * step_v) * wide + begin
+                            for w in range(w0, w1):
+                                at = (row + w * step_w) * channels
+                                name = np.uint8((u * size_v + v) * size_w + w)
+                                for c in range(channels):
+                                    x_c, best = load(x, at + c, 0), load(y, out + c, 1)
+                                    before = load(chosen, out + c, 2)
+                                    store(chosen, out + c, name if x_c > best else before, 2)
+                                    better = x_c > best or x_c != x_c
+                                    store(y, out + c, x_c if better else best, 1)
+                    out += channels
+
+
+@kernel
+def put(g, chosen, first, last, window, channels, d):
+    """Add each place's number to its chosen cell; d is zero before."""
+    (_, high, wide), (deep, rows, columns) = window[0], window[1]
+    (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
+    out = first * deep * rows * columns * channels
+    for image in range(first, last):
+        for i in range(deep):
+            u0, u1, top = _first(window, i, 0), _end(window, i, 0), _start(window, i, 0)
+            for j in range(rows):
+                v0, v1, left = _first(window, j, 1), _end(window, j, 1), _start(window, j, 1)
+                for k in range(columns):
+                    w0, w1 = _first(window, k, 2), _end(window, k, 2)
+                    begin = _start(window, k, 2)
+                    for u in range(u0, u1):
+                        for v in range(v0, v1):
+                            row = (image * window[0, 0] + top + u * step_u) * high
+                            row = (row + left + v * step_v) * wide + begin
+                            for w in range(w0, w1):
+                                at = (row + w * step_w) * channels
+                                name = np.uint8((u * size_v + v) * size_w + w)
+                                for c in range(channels):
+                                    value = load(g, out + c, 0)
+                                    value = value if load(chosen, out + c, 1) == name else _f(0)
+                                    store(d, at + c, load(d, at + c, 2) + value, 2)
+                    out += channels
+
+
+@kernel
+def window_sum(x, first, last, window, channels, y):
+    """The sum of the cells of each window."""
+    (_, high, wide), (deep, rows, columns) = window[0], window[1]
+    step_u, step_v, step_w = window[5]
+    out = first * deep * rows * columns * channels
+    for image in range(first, last):
+        for i in range(deep):
+            u0, u1, top = _first(window, i, 0), _end(window, i, 0), _start(window, i, 0)
+            for j in range(rows):
+                v0, v1, left = _first(window, j, 1), _end(window, j, 1), _start(window, j, 1)
+                for k in range(columns):
+                    w0, w1 = _first(window, k, 2), _end(window, k, 2)
+                    begin = _start(window, k, 2)
+                    for c in range(channels):
+                        store(y, out + c, _f(0), 1)
+                    for u in range(u0, u1):
+                        for v in range(v0, v1):
+                            row = (image * window[0, 0] + top + u * step_u) * high
+                            row = (row + left + v * step_v) * wide + begin
+                            for w in range(w0, w1):
+                                at = (row + w * step_w) * channels
+                                for c in range(channels):
+                                    total = load(y, out + c, 1) + load(x, at + c, 0)
+                                    store(y, out + c, total, 1)
+                    out += channels
+
+
+@kernel
+def window_spread(g, first, last, window, channels, d):
+    """Add each place's number to all cells of its window; d is zero before."""
+    (_, high, wide), (deep, rows, columns) = window[0], window[1]
+    step_u, step_v, step_w = window[5]
+    out = first * deep * rows * columns * channels
+    for image in range(first, last):
+        for i in range(deep):
+            u0, u1, top = _first(window, i, 0), _end(window, i, 0), _start(window, i, 0)
+            for j in range(rows):
+                v0, v1, left = _first(window, j, 1), _end(window, j, 1), _start(window, j, 1)
+                for k in range(columns):
+                    w0, w1 = _first(window, k, 2), _end(window, k, 2)
+                    begin = _start(window, k, 2)
+                    for u in range(u0, u1):
+                        for v in range(v0, v1):
+                            row = (image * window[0, 0] + top + u * step_u) * high
+                            row = (row + left + v * step_v) * wide + begin
+                            for w in range(w0, w1):
+                                at = (row + w * step_w) * channels
+                                for c in range(channels):
+                                    total = load(d, at + c, 1) + load(g, out + c, 0)
+                                    store(d, at + c, total, 1)
+                    out += channels
+
+
+def warm():
+    """Compile everything, by calls on tiny inputs."""
+    x, y, chosen = np.ones(8, _f), np.empty(2, _f), np.empty(2, np.uint8)
+    max_pool_pairs(x, 0, 1, 2, 2, 2, y, chosen)
+    put_pairs(y, chosen, 0, 1, 2, 2, 2, x)
+    window = np.array([[1, 2, 2], [1, 1, 1], [1, 2, 2], [1, 2, 2], [0, 0, 0], [1, 1, 1]])
+    max_pool(x, 0, 1, window, 2, y, chosen)
+    put(y, chosen, 0, 1, window, 2, x)
+    window_sum(x, 0, 1, window, 2, y)
+    window_spread(y, 0, 1, window, 2, x)
