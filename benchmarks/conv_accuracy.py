@@ -1,7 +1,8 @@
-"""How far twelve steps of training stray from direct convolution, by each form of convolution.
+"""How far twelve steps of training stray from direct convolution, by each other form of it.
 
-The two convolutional workloads of `workloads.py`. Winograd's F(4 x 4, 3 x 3) is the default as long
-as every loss stays within the limit; the same steps in float64 show what rounding alone does.
+Winograd's F(4 x 4, 3 x 3) is the default as long as every loss stays within the limit. Small
+differences grow from step to step: where im2col, which differs from direct convolution by the order
+of sums alone, strays beyond the limit itself, a training tells nothing, and the line says so.
 """
 
 import argparse
@@ -9,51 +10,61 @@ import os
 
 import numpy as np
 from peers import models
-from workloads import WORKLOADS
+from workloads import ADAM, WORKLOADS
 
 import framework as tf
 from framework.kernels.conv import set_conv_algorithm
 
-FORMS = ("direct", "im2col", "winograd2", "winograd4")
+FORMS = ("im2col", "winograd2", "winograd4")
 LIMIT = 2e-4
+OPTIMIZERS = {
+    "sgd": lambda: tf.keras.optimizers.SGD(0.01, momentum=0.9),
+    "adam": lambda: tf.keras.optimizers.Adam(ADAM["rate"], epsilon=ADAM["epsilon"]),
+}
 
 
-def losses(name: str, form: str, steps: int, dtype: str = "float32") -> np.ndarray:
-    """The losses of the first steps, from the workload's weights."""
+def losses(name: str, optimizer: str, form: str, seed: int, steps: int) -> np.ndarray:
+    """The losses of the first steps, from the workload's weights for a seed."""
     before = set_conv_algorithm(form)
-    floatx = tf.keras.config.floatx()
-    tf.keras.config.set_floatx(dtype)
     try:
-        problem = WORKLOADS[name].problem()
+        problem = WORKLOADS[name].make(np.random.default_rng(seed))
         model = models.build(tf.keras, name, problem)
         step = model.training_step(
-            loss=models.loss(tf.keras), optimizer=models.adam(tf.keras)
+            loss=models.loss(tf.keras), optimizer=OPTIMIZERS[optimizer]()
         )  # fmt: skip
         batches = [problem.batches[i % len(problem.batches)] for i in range(steps)]
-        return np.array([float(step(x.astype(dtype), y)) for x, y in batches])
+        return np.array([float(step(x, y)) for x, y in batches])
     finally:
-        tf.keras.config.set_floatx(str(floatx))
         set_conv_algorithm(before)
+
+
+def strays(name: str, optimizer: str, seed: int, steps: int) -> dict[str, float]:
+    """The largest relative difference of a loss from direct convolution's, for each form."""
+    direct = losses(name, optimizer, "direct", seed, steps)
+    return {
+        form: float(np.max(np.abs(losses(name, optimizer, form, seed, steps) / direct - 1)))
+        for form in FORMS
+    }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--workloads", nargs="*", default=["cnn", "cnn_deep"])
-    parser.add_argument("--double", action="store_true", help="compare with float64 too")
     options = parser.parse_args()
-    strayed = 0.0
+    kept = True
     for name in options.workloads:
-        found = {form: losses(name, form, options.steps) for form in FORMS}
-        if options.double:
-            found["float64"] = losses(name, "im2col", options.steps, "float64")
-        for form, values in found.items():
-            far = np.abs(values - found["direct"]) / np.abs(found["direct"])
-            print(f"{name:9} {form:10} worst {far.max():.1e}  each", *(f"{f:.0e}" for f in far))
-        far = np.abs(found["winograd4"] - found["direct"]) / np.abs(found["direct"])
-        strayed = max(strayed, far.max())
-    print(f"winograd4 strays by {strayed:.1e}, at most {LIMIT:.0e} allowed")
-    return int(strayed > LIMIT)
+        for optimizer in OPTIMIZERS:
+            for seed in range(options.seeds):
+                found = strays(name, optimizer, seed, options.steps)
+                telling = found["im2col"] <= LIMIT
+                kept = kept and (found["winograd4"] <= LIMIT or not telling)
+                figures = "  ".join(f"{form} {far:.1e}" for form, far in found.items())
+                note = "" if telling else "  (rounding alone strays too far)"
+                print(f"{name:9} {optimizer:5} seed {seed}  {figures}{note}", flush=True)
+    print(f"winograd4 {'stays' if kept else 'does NOT stay'} within {LIMIT:.0e} of direct")
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":
