@@ -16,7 +16,12 @@ def masked(x, condition):
         ones = _all_ones(condition, x.dtype)
         kept = np.bitwise_and(ones, x.view(ones.dtype))
         return kept.view(x.dtype)
-    return np.where(condition, x, 0)
+    return np.where(condition, x, _zero(x))
+
+
+def zeroed(x, condition):
+    """0 where `condition` holds, else `x`."""
+    return np.where(condition, _zero(x), x)
 
 
 def select(condition, a, b):
@@ -30,7 +35,20 @@ def select(condition, a, b):
             bits = np.bitwise_and(np.bitwise_xor(a.view(ones.dtype), b_bits), ones)
             np.bitwise_xor(bits, b_bits, out=bits)
             return bits.view(a.dtype)
+    if type(a) is np.ndarray and a.dtype.kind == "V" and type(b) in (int, float):
+        b = np.asarray(b, a.dtype)  # as for `_zero`
     return np.where(condition, a, b)
+
+
+def _zero(x):
+    """0 in the dtype of `x`: faster than Python's, with which NumPy 2.0 crashes on bfloat16."""
+    dtype = getattr(x, "dtype", None)
+    if dtype not in _ZEROS:
+        _ZEROS[dtype] = np.zeros((), dtype)
+    return _ZEROS[dtype]
+
+
+_ZEROS = {None: 0}
 
 
 def _by_bits(x, condition):

@@ -107,13 +107,13 @@ reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g *
 
 # The product that is 0 wherever b is 0, even beside inf or nan.
 multiply_no_nan = binary(
-    "multiply_no_nan", quiet(lambda a, b: np.where(np.equal(b, 0), 0, a * b)),
+    "multiply_no_nan", quiet(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
 )  # fmt: skip
 
 
 divide_no_nan = binary(
-    "divide_no_nan", quiet(lambda a, b: np.where(np.equal(b, 0), 0, np.true_divide(a, b))),
+    "divide_no_nan", quiet(lambda a, b: choose.zeroed(np.true_divide(a, b), np.equal(b, 0))),
     lambda g, b: divide_no_nan(g, b),
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip

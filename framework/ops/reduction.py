@@ -7,6 +7,7 @@ import numpy as np
 from framework.core.doors import cast
 from framework.core.op import Op, no_derivative, reduction
 from framework.core.quiet import quiet
+from framework.kernels import choose
 from framework.ops.elementwise import equal, exp, select
 from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, reshape, transpose
 
@@ -125,7 +126,7 @@ argmin = reduction(
 @quiet
 def _logsumexp(x, *, axis, keepdims):
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0)
+    top = choose.masked(top, np.isfinite(top))
     total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else total.squeeze(axis)
 

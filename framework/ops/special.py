@@ -7,7 +7,7 @@ import numpy as np
 from framework.core.doors import cast
 from framework.core.op import Op, elementwise
 from framework.core.quiet import quiet
-from framework.kernels import bessel, gamma, inverse_erf
+from framework.kernels import bessel, choose, gamma, inverse_erf
 from framework.kernels import erf as _kernel
 from framework.ops.elementwise import (
     binary,
@@ -69,7 +69,7 @@ def _where_not_zero(function):
     """`function(a, b)`, 0 wherever a is 0 and b is a number."""
 
     def forward(a, b):
-        return np.where(np.equal(a, 0) & ~np.isnan(b), 0, function(a, b))
+        return choose.zeroed(function(a, b), np.equal(a, 0) & ~np.isnan(b))
 
     return quiet(forward)
 
