@@ -8,7 +8,7 @@ from workloads import Problem
 
 from peers import models
 
-BYTES = 64e6  # data of one epoch: the batches are repeated up to that
+REPEATED = 16  # times at most that the batches come in one epoch
 
 
 class Fit:
@@ -18,9 +18,7 @@ class Fit:
         self.model = models.compiled(keras, name, problem)
         x, y = (np.concatenate(part) for part in zip(*problem.batches, strict=True))
         self.rows = len(problem.batches[0][1])
-        self.start = x, y
-        times = max(1, min(16, int(BYTES / x.nbytes)))
-        self.data = np.tile(x, (times, *[1] * (x.ndim - 1))), np.tile(y, times)
+        self.data = x, y
 
         class Clock(keras.callbacks.Callback):
             """Keeps when each batch ended, and its loss out of the running mean."""
@@ -42,15 +40,17 @@ class Fit:
 
     def first(self, count: int) -> list[float]:
         """The losses of the first steps."""
-        x, y = (part[: count * self.rows] for part in self.start)
+        x, y = (part[: count * self.rows] for part in self.data)
         means = self.run(x, y, losses=True).means
         sums = [mean * (number + 1) for number, mean in enumerate(means)]
         return [high - low for high, low in zip(sums, [0.0, *sums], strict=False)]
 
     def timed(self, seconds: float, fewest: int) -> list[float]:
         """The durations of steps, for so many seconds in all; an epoch's first is left out."""
-        times: list[float] = []
-        end = time.perf_counter() + seconds
+        times = np.diff(self.run(*self.data, losses=False).ends).tolist()
+        repeats = max(1, min(REPEATED, int(seconds / (sum(times) + 1e-9))))
+        data = [np.concatenate([part] * repeats) for part in self.data]  # long epochs, where quick
+        times, end = [], time.perf_counter() + seconds
         while time.perf_counter() < end or len(times) < fewest:
-            times += np.diff(self.run(*self.data, losses=False).ends).tolist()
+            times += np.diff(self.run(*data, losses=False).ends).tolist()
         return times
