@@ -32,6 +32,8 @@ CALLS |= {f"keras.ops.{n}": (getattr(keras.ops, n), (AT,)) for n in KERAS.split(
 def test_narrow_in_narrow_out(name, dtype):
     if dtype == "bfloat16":
         pytest.importorskip("ml_dtypes")  # NumPy itself has no bfloat16
+        if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+            pytest.skip("NumPy 2.0 makes float32 of bfloat16 and a Python int")
     function, args = CALLS[name]
     narrow = [tf.cast(x, dtype) if is_float(x) else x for x in args]
     wide = [tf.cast(n, tf.float64) if is_float(x) else x for n, x in zip(narrow, args)]
