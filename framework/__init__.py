@@ -19,8 +19,8 @@ newaxis = None
 
 _NAMES = _table({
     "framework.": """
-        autodiff compat data debugging dtypes errors initializers keras linalg losses math metrics
-        nest nn optimizers random""",
+        autodiff compat config data debugging dtypes errors initializers keras linalg losses math
+        metrics nest nn optimizers random""",
     "framework.autodiff.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
     "framework.autodiff.tape": "GradientTape UnconnectedGradients",
     "framework.autodiff.vectorized": "vectorized_map",
@@ -69,6 +69,7 @@ _NAMES = _table({
     "framework.initializers": """
         ones_initializer=Ones random_normal_initializer=RandomNormal
         random_uniform_initializer=RandomUniform zeros_initializer=Zeros""",
+    "framework.kernels.report": "show_config",
     "framework.ops.slices": "IndexedSlices",
 })  # fmt: skip
 
@@ -76,8 +77,9 @@ __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
     from framework import (
-        autodiff as autodiff, compat as compat, data as data, debugging as debugging,
-        dtypes as dtypes, errors as errors, initializers as initializers, keras as keras,
+        autodiff as autodiff, compat as compat, config as config, data as data,
+        debugging as debugging, dtypes as dtypes, errors as errors,
+        initializers as initializers, keras as keras,
         linalg as linalg, losses as losses, math as math, metrics as metrics, nest as nest,
         nn as nn, optimizers as optimizers, random as random,
     )  # fmt: skip
@@ -181,4 +183,5 @@ if TYPE_CHECKING:
         RandomNormal as random_normal_initializer, RandomUniform as random_uniform_initializer,
         Zeros as zeros_initializer,
     )  # fmt: skip
+    from framework.kernels.report import show_config as show_config
     from framework.ops.slices import IndexedSlices as IndexedSlices

@@ -31,10 +31,11 @@ def _function(name, result):
 def _libraries():
     """The library NumPy's extension module is linked to, by itself and by its file."""
     package = Path(np.__file__).parent
+    linked = getattr(np._core, "_multiarray_umath", np)
     folders = package.parent / "numpy.libs", package / ".libs", package / ".dylibs"
     bundled = [file for folder in folders for file in folder.glob("*openblas*")]
     found = []
-    for file in (np._core._multiarray_umath.__file__, *map(str, bundled)):
+    for file in (linked.__file__, *map(str, bundled)):
         with contextlib.suppress(OSError, TypeError):
             found.append(ctypes.CDLL(file))
     return found

@@ -12,6 +12,7 @@ Numba is imported here only, when a kernel is first asked for.
 
 import os
 from importlib import import_module
+from pathlib import Path
 
 from framework.core.errors import InvalidArgumentError
 
@@ -67,6 +68,12 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             module = import_module(f"framework.kernels.fast.{name}")
         return _modules.setdefault(name, module)
+
+
+def libraries():
+    """The names of all modules that `library` can give."""
+    folder = Path(__file__).parent / "fast"
+    return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
 
 
 def numba_missing():

@@ -1,0 +1,86 @@
+"""What `show_config` finds, and when it warns."""
+
+import os
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.core.errors import InvalidArgumentError
+from framework.kernels import blas, report, threads, tier
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Without the second process, whatever the environment says."""
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+
+
+def test_it_returns_what_it_prints(plain, capsys):
+    found = tf.show_config(mode="dicts")
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["versions"]["framework"] == tf.__version__
+    assert found["threads"]["used"] == threads.count()
+    assert found["blas"]["gigaflops"] > 0
+    assert found["warnings"] == []
+    assert tf.show_config() is None
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:5]] == [
+        "framework",
+        "cpu",
+        "threads",
+        "blas",
+        "numba",
+    ]
+    assert np.__version__ in lines[0]
+    assert found["blas"]["name"] in lines[3]
+
+
+def test_numba_is_timed_where_it_is_used(plain):
+    pytest.importorskip("numba")
+    tier.set_tier("auto")
+    found = tf.show_config(mode="dicts")["numba"]
+    assert found["gigaflops"] > 1
+    assert "float32" in found["vectors"]
+    try:
+        tier.set_tier("numpy")
+        assert "gigaflops" not in tf.show_config(mode="dicts")["numba"]
+    finally:
+        tier.set_tier()
+
+
+def test_what_is_missing_names_its_extra(plain, monkeypatch, capsys):
+    monkeypatch.setattr(report, "_version", lambda library: None)
+    monkeypatch.setattr(tier, "_missing", "No module named 'numba'")
+    monkeypatch.setattr(tier, "library", lambda name: None)
+    tf.show_config()
+    printed = capsys.readouterr().out
+    assert "numba    not installed\n" in printed
+    for extra in ("fast", "bf16", "plot"):
+        assert f"pip install 'framework[{extra}]'" in printed
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_a_core_that_is_not_this_cpus(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setattr(report, "_by_itself", lambda: ("SkylakeX", 200.0))
+    monkeypatch.setattr(blas, "core", lambda: "Haswell")
+    [warning] = tf.show_config(mode="dicts")["warnings"]
+    assert warning.startswith("OPENBLAS_CORETYPE=Haswell makes OpenBLAS compute for Haswell at ")
+    assert "it takes SkylakeX at 200 GF/s" in warning
+    assert warning.endswith("Unset OPENBLAS_CORETYPE.")
+    monkeypatch.setattr(blas, "core", lambda: "SkylakeX")
+    assert tf.show_config(mode="dicts")["warnings"] == []
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_what_openblas_takes_by_itself(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
+    core, speed = report._by_itself()
+    assert core != "Nehalem" or os.uname().machine != "x86_64"
+    assert speed > 0
+
+
+def test_a_wrong_mode():
+    with pytest.raises(InvalidArgumentError, match="mode must be 'stdout' or 'dicts', got 'json'"):
+        tf.show_config(mode="json")
