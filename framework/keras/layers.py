@@ -51,6 +51,7 @@ _NAMES = _table({
     "framework.layers.recurrent.time_distributed": "TimeDistributed Wrapper",
     "framework.layers.reshaping": "Flatten Permute RepeatVector Reshape",
     "framework.layers.spec": "InputSpec",
+    "framework.layers.spectral": "SpectralNormalization",
     "framework.layers.transposed": """
         Conv1DTranspose Conv2DTranspose Conv3DTranspose Convolution1DTranspose=Conv1DTranspose
         Convolution2DTranspose=Conv2DTranspose Convolution3DTranspose=Conv3DTranspose""",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
         Flatten as Flatten, Permute as Permute, RepeatVector as RepeatVector, Reshape as Reshape,
     )  # fmt: skip
     from framework.layers.spec import InputSpec as InputSpec
+    from framework.layers.spectral import SpectralNormalization as SpectralNormalization
     from framework.layers.transposed import (
         Conv1DTranspose as Conv1DTranspose, Conv1DTranspose as Convolution1DTranspose,
         Conv2DTranspose as Conv2DTranspose, Conv2DTranspose as Convolution2DTranspose,

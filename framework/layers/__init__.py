@@ -94,6 +94,7 @@ from framework.layers.recurrent.stacked import StackedRNNCells
 from framework.layers.recurrent.time_distributed import TimeDistributed, Wrapper
 from framework.layers.reshaping import Flatten, Permute, RepeatVector, Reshape
 from framework.layers.spec import InputSpec
+from framework.layers.spectral import SpectralNormalization
 from framework.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from framework.layers.upsampling import UpSampling1D, UpSampling2D, UpSampling3D
 
@@ -113,8 +114,8 @@ __all__ = [
     "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
     "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding", "SeparableConv1D",
     "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D", "StackedRNNCells", "Subtract", "TimeDistributed",
-    "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D",
-    "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum",
-    "multiply", "subtract",
+    "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization", "StackedRNNCells", "Subtract",
+    "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+    "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate",
+    "dot", "maximum", "minimum", "multiply", "subtract",
 ]  # fmt: skip

@@ -1,20 +1,15 @@
 """Pooling: the largest or the mean cell of sliding windows, or of whole axes."""
 
-import math
-
 import numpy as np
 
 from framework.core.configurable import Resolved, one_of
 from framework.core.doors import cast
-from framework.core.dtypes import floatx
-from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.kernels.windows import output_sizes
+from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.spec import InputSpec
-from framework.ops import pool
-from framework.ops.contraction import matmul
+from framework.ops import pool, windowed
 from framework.ops.elementwise import select
-from framework.ops.movement import expand_axes, gather, reshape, transpose
+from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_max, reduce_mean, reduce_sum
 
 _FORMATS = one_of(None, "channels_last", "channels_first")
@@ -54,20 +49,6 @@ def _per_axis(value, axes, layer, name):
     return values
 
 
-def _floating(x):
-    return x if x.dtype.is_floating else cast(x, dtype=floatx().np)
-
-
-def _last(x, first):
-    """`x` with its channels at the end."""
-    return transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
-
-
-def _restored(y, first):
-    """`y` with its channels where the user has them."""
-    return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
-
-
 # ---- sliding windows -----------------------------------------------------------------------------
 
 
@@ -83,23 +64,11 @@ class _Pooling(Layer):
         self.input_spec = InputSpec(ndim=self._axes + 2)
 
     def call(self, inputs):
-        first = self.data_format == "channels_first"
-        inputs = _last(inputs, first)
-        window = {
-            "size": self.pool_size,
-            "strides": self.strides,
-            "padding": "SAME" if self.padding == "same" else ((0, 0),) * self._axes,
-            "dilations": (1,) * self._axes,
-        }
-        spatial = tuple(inputs.shape[1:-1])
-        for n, places in zip(spatial, output_sizes(spatial, **window)):
-            if places == 0 and n:
-                raise ShapeError(
-                    f"{type(self).__name__} layer {self.name!r}: a window of pool_size="
-                    f"{self.pool_size} does not fit into spatial axes of sizes {spatial}. Use "
-                    "padding='same' or a smaller window."
-                )
-        return _restored(type(self)._pool(inputs, **window), first)
+        return windowed.slide(
+            type(self)._pool, inputs, size=self.pool_size, strides=self.strides,
+            padding=self.padding, first=self.data_format == "channels_first",
+            what=f"{type(self).__name__} layer {self.name!r}",
+        )  # fmt: skip
 
 
 class _Max(_Pooling):
@@ -110,7 +79,7 @@ class _Average(_Pooling):
     _pool = staticmethod(pool.mean_pool)
 
     def call(self, inputs):
-        return super().call(_floating(inputs))
+        return super().call(windowed.floating(inputs))
 
 
 class MaxPooling1D(_Max):
@@ -219,7 +188,7 @@ class _GlobalPooling(Layer):
 
 
 def _mean(x, axis, keepdims):
-    return reduce_mean(_floating(x), axis=axis, keepdims=keepdims)
+    return reduce_mean(windowed.floating(x), axis=axis, keepdims=keepdims)
 
 
 class GlobalMaxPooling1D(_GlobalPooling):
@@ -263,7 +232,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
     supports_masking = True
 
     def call(self, inputs, mask=None):
-        inputs, axis = _floating(inputs), self._spatial()
+        inputs, axis = windowed.floating(inputs), self._spatial()
         if mask is None:
             return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
         mask = expand_axes(mask, (1 if self.data_format == "channels_first" else 2,))
@@ -301,11 +270,6 @@ class GlobalAveragePooling3D(_GlobalPooling):
 # ---- windows that make a given number of places --------------------------------------------------
 
 
-def _edges(size, places):
-    """Where the window of each place starts and ends."""
-    return [(i * size // places, -(-(i + 1) * size // places)) for i in range(places)]
-
-
 class _AdaptivePooling(Layer):
     output_size: _Sizes
     data_format: _FORMATS = None
@@ -317,39 +281,18 @@ class _AdaptivePooling(Layer):
         self.input_spec = InputSpec(ndim=self._axes + 2)
 
     def call(self, inputs):
-        first = self.data_format == "channels_first"
-        x = _last(inputs, first)
-        if None in x.shape[1:-1]:
-            raise ShapeError(
-                f"{type(self).__name__} layer {self.name!r} needs inputs whose spatial sizes are "
-                f"known, got shape {tuple(inputs.shape)}."
-            )
-        for axis, places in enumerate(self.output_size, 1):
-            x = self._along(x, axis, _edges(x.shape[axis], places))
-        return _restored(x, first)
+        return type(self)._pool(
+            inputs, sizes=self.output_size, first=self.data_format == "channels_first",
+            what=f"{type(self).__name__} layer {self.name!r}",
+        )  # fmt: skip
 
 
 class _AdaptiveMax(_AdaptivePooling):
-    def _along(self, x, axis, edges):
-        longest = max(end - start for start, end in edges)
-        index = [[min(start + k, end - 1) for k in range(longest)] for start, end in edges]
-        found = gather(x, np.array(index), axis=axis)
-        return reduce_max(found, axis=(axis + 1,), keepdims=False)
+    _pool = staticmethod(windowed.adaptive_max)
 
 
 class _AdaptiveAverage(_AdaptivePooling):
-    def _along(self, x, axis, edges):
-        """One matrix product: (places, size) by (batch, size, the rest)."""
-        x, shape = _floating(x), tuple(x.shape)
-        weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
-        for row, (start, end) in zip(weights, edges):
-            row[start:end] = 1 / (end - start)
-        lead = (-1 if None in shape[:1] else math.prod(shape[:axis]), shape[axis])
-        if x.ndim == 3:
-            return matmul(weights, x)
-        flat = reshape(x, shape=(*lead, math.prod(shape[axis + 1 :])))
-        found = matmul(weights, flat)
-        return reshape(found, shape=(-1, *shape[1:axis], len(edges), *shape[axis + 1 :]))
+    _pool = staticmethod(windowed.adaptive_mean)
 
 
 class AdaptiveMaxPooling1D(_AdaptiveMax):

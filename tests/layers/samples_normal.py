@@ -66,6 +66,9 @@ def samples(real):
         "SpatialDropout2D": [(drop, real(2, 3, 2, 2)), ({**drop, **first}, real(2, 3, 2, 2))],
         "SpatialDropout3D": [(drop, real(1, 3, 2, 2, 2)), ({**drop, **first}, real(1, 3, 2, 2, 2))],
         "ActivityRegularization": [({"l2": 0.01}, real(2, 3))],
+        "SpectralNormalization": [
+            ({"layer": {"class_name": "Dense", "config": {"units": 2}}}, real(2, 3)),
+        ],
         "PReLU": [
             ({"alpha_initializer": "random_normal"}, real(2, 3)),
             ({"shared_axes": [1], "alpha_initializer": "ones"}, real(2, 3, 2)),
@@ -75,6 +78,6 @@ def samples(real):
 
 WITH_BUILD = {
     *("BatchNormalization", "LayerNormalization", "GroupNormalization", "RMSNormalization"),
-    *("Normalization", "PReLU"),
+    *("Normalization", "PReLU", "SpectralNormalization"),
     *(f"Adaptive{kind}Pooling{n}D" for kind in ("Max", "Average") for n in (1, 2, 3)),
 }

@@ -208,3 +208,39 @@ def test_rows_of_one_number_are_taken_by_the_batch():
     layer = layers.Normalization(axis=None)
     layer.adapt(tf.data.Dataset.from_tensor_slices(np.arange(4.0, dtype="float32")))
     assert float(layer.mean.numpy().squeeze()) == 1.5
+
+
+# ---- SpectralNormalization -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("iterations", "output", "vector"),
+    [
+        (1, [0.213166, 0.426332, 0.639498, 0.852664], [0.415106, 0.46925, 0.523394, 0.577538]),
+        (3, [0.207611, 0.415223, 0.622834, 0.830445], [0.378353, 0.454574, 0.530795, 0.607016]),
+    ],
+)
+def test_a_kernel_is_divided_by_its_singular_value(iterations, output, vector):
+    layer = layers.SpectralNormalization(layers.Dense(4), power_iterations=iterations)
+    layer.build((None, 3))
+    layer.layer.kernel.assign(np.arange(12, dtype="float32").reshape(3, 4) - 3)
+    layer.vector_u.assign([[1, 2, -1, 0.5]])
+    x = np.ones((1, 3), "float32")
+    close(layer(x, training=True), [output])
+    close(layer.vector_u, [vector])
+    kernel = layer.kernel.numpy()
+    layer(x)
+    np.testing.assert_array_equal(layer.kernel.numpy(), kernel)
+
+
+def test_a_kernel_of_zeros_stays():
+    layer = layers.SpectralNormalization(layers.Dense(2, kernel_initializer="zeros"))
+    layer(X, training=True)
+    np.testing.assert_array_equal(layer.kernel.numpy(), np.zeros((2, 2)))
+
+
+def test_a_layer_without_a_kernel():
+    with pytest.raises(InvalidArgumentError, match="kernel"):
+        layers.SpectralNormalization(layers.ReLU())(X)
+    with pytest.raises(ValueError, match="power_iterations"):
+        layers.SpectralNormalization(layers.Dense(2), power_iterations=0)

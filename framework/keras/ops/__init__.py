@@ -31,6 +31,8 @@ _NAMES = _table({
     "framework.keras.ops.nn": """
         batch_normalization binary_crossentropy categorical_crossentropy dot_product_attention gelu
         layer_normalization normalize relu sparse_categorical_crossentropy""",
+    "framework.keras.ops.pooling": """
+        adaptive_average_pool adaptive_max_pool average_pool max_pool rms_normalization""",
     "framework.keras.ops.reduction": """
         all amax amin any argmax argmin average count_nonzero cumsum logsumexp max mean min moments
         prod ptp std sum var""",
@@ -97,6 +99,10 @@ if TYPE_CHECKING:
         dot_product_attention as dot_product_attention, gelu as gelu,
         layer_normalization as layer_normalization, normalize as normalize, relu as relu,
         sparse_categorical_crossentropy as sparse_categorical_crossentropy,
+    )  # fmt: skip
+    from framework.keras.ops.pooling import (
+        adaptive_average_pool as adaptive_average_pool, adaptive_max_pool as adaptive_max_pool,
+        average_pool as average_pool, max_pool as max_pool, rms_normalization as rms_normalization,
     )  # fmt: skip
     from framework.keras.ops.reduction import (
         all as all, amax as amax, amin as amin, any as any, argmax as argmax, argmin as argmin,

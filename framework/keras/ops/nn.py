@@ -20,6 +20,10 @@ from framework.keras.ops.convolution import (
     separable_conv as separable_conv,
 )  # fmt: skip
 from framework.keras.ops.door import as_dtype as _as_dtype, floating as _floating
+from framework.keras.ops.pooling import (
+    adaptive_average_pool as adaptive_average_pool, adaptive_max_pool as adaptive_max_pool,
+    average_pool as average_pool, max_pool as max_pool, rms_normalization as rms_normalization,
+)  # fmt: skip
 from framework.keras.ops.reduction import moments as moments
 from framework.ops import (
     attention as _attention,
