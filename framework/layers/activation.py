@@ -99,7 +99,7 @@ class PReLU(Layer):
         shared_axes: axes, counted with the batch, along which one alpha serves all.
     """
 
-    alpha_initializer: InitializerField = "zeros"
+    alpha_initializer: InitializerField = "Zeros"
     alpha_regularizer: RegularizerField = None
     alpha_constraint: ConstraintField = None
     shared_axes: Resolved("axes, or None", _axes_or_none) = None

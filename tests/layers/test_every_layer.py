@@ -23,6 +23,7 @@ SPATIAL = {n for n in SAMPLES if n.startswith(("ZeroPadding", "Cropping", "UpSam
 STATELESS = set(SAMPLES) - {"Dense"} - CONVOLUTIONS - WITH_BUILD - BUILT_BY_CALLS - RECURRENT
 MASKS_STOP = {
     *("Flatten", "Reshape", "Permute", "RepeatVector", "Lambda", "RMSNormalization"),
+    "SpectralNormalization",
     *("EinsumDense", "Embedding", "ReversibleEmbedding"), *CONVOLUTIONS, *SPATIAL,
     *(n for n in SAMPLES if "Pooling" in n and n != "GlobalAveragePooling1D"),
 }  # as in Keras  # fmt: skip
