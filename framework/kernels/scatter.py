@@ -1,6 +1,7 @@
 """Adding values into an array of zeros at given positions, repeated positions adding up.
 
-`np.add.at` with a flat index is 3 to 5 times faster than with any other.
+`np.add.at` with a flat index is 3 to 5 times faster than with any other; Numba's form is so again.
+Both add in the order of the values, so that they give the same bits.
 """
 
 import math
@@ -8,6 +9,9 @@ import math
 import numpy as np
 
 from framework.core.errors import OutOfRangeError
+from framework.kernels import tier
+
+_FAST = 4096  # values from which on Numba's form is the faster
 
 
 def scatter_add(g, indices, *, shape, axis):
@@ -24,6 +28,11 @@ def scatter_add(g, indices, *, shape, axis):
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
+    fast = _fast_form(g) if inner != 1 else None
+    if fast is not None:
+        result = np.zeros(math.prod(shape), g.dtype)
+        fast.add_rows(result, rows, _flat(g), inner)
+        return result.reshape(shape)
     if inner != 1:
         rows = (rows[:, None] * inner + np.arange(inner)).reshape(-1)
     return _add_flat(g, rows, shape)
@@ -48,8 +57,25 @@ def put_along_axis(g, indices, *, shape, axis):
 
 def _add_flat(g, positions, shape):
     result = np.zeros(math.prod(shape), g.dtype)
-    np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
+    fast = _fast_form(g)
+    if fast is not None:
+        fast.add_at(result, _flat(positions), _flat(g))
+    else:
+        np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
+
+
+def _fast_form(g):
+    """The module of Numba's form where it serves, else None."""
+    if g.size < _FAST or g.dtype not in (np.float32, np.float64):
+        return None
+    return tier.library("scatter")
+
+
+def _flat(x):
+    """The elements in order: contiguous and writeable, as the compiled kernel takes them."""
+    x = np.ascontiguousarray(x).reshape(-1)
+    return x if x.flags.writeable else x.copy()
 
 
 def _within(indices, n):

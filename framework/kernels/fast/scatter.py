@@ -1,0 +1,30 @@
+"""Adding values into an array at given places, in the order of the values: Numba's form."""
+
+import numpy as np
+
+from framework.kernels.fast.jit import kernel
+
+
+@kernel
+def add_rows(result, rows, values, size):
+    """result[rows[i]] += values[i], of rows of `size` elements; all arrays are flat."""
+    for i in range(rows.size):
+        start = rows[i] * size
+        target = result[start : start + size]
+        source = values[i * size : (i + 1) * size]
+        for j in range(size):
+            target[j] += source[j]
+
+
+@kernel
+def add_at(result, places, values):
+    """result[places[i]] += values[i]; all arrays are flat."""
+    for i in range(places.size):
+        result[places[i]] += values[i]
+
+
+def warm():
+    """Compile both for float32."""
+    x, places = np.zeros(2, np.float32), np.zeros(1, np.intp)
+    add_rows(x, places, x, 2)
+    add_at(x, places, x[:1])
