@@ -105,7 +105,7 @@ CODES = {
     "sigmoid": Code("sigmoid_{w}({0})"),
     "softplus": Code("softplus_{w}({0})"),
     "sigmoid_cross_entropy": Code(
-        "maximum({0}, {t}(0)) - {0} * {1} + log1p_{w}(exp_{w}(-abs({0})))"
+        "maximum({0}, {t}(0)) - {0} * {1} + log1p_exp_{w}(-abs({0}))"
     ),
     "erf": Code("erf_{w}({0})"),
     # trigonometric and hyperbolic

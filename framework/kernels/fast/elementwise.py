@@ -14,7 +14,7 @@ from framework.kernels.fast import math
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import element
 
-_one, _zero, _inf = np.float32(1), np.float32(0), np.float32(np.inf)
+_zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -88,6 +88,31 @@ def minimum(a, b):
 # ---- float32, beside what math.py has ------------------------------------------------------------
 
 
+_TANH_END = np.float32(9.0106)  # from here on it rounds to 1
+_P3, _P2, _P1, _P0 = map(np.float32, (1.34010927e-8, 2.06478944e-5, 3.49818962e-3, 0.133833036))
+_Q3, _Q2, _Q1, _Q0 = map(np.float32, (7.79710888e-7, 3.28971539e-4, 2.58871447e-2, 0.467166245))
+
+
+# of artanh's series
+_A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11, 13, 15))
+
+
+@element
+def tanh_32(x):
+    """Within 6 units in the last place; it takes 0.6 of the time of the more precise `math.tanh`.
+
+    x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
+    """
+    v = _TANH_END if x > _TANH_END else x  # comparisons that keep NaN, each one instruction
+    v = -_TANH_END if v < -_TANH_END else v
+    z = v * v
+    p = ((_P3 * z + _P2) * z + _P1) * z + _P0
+    q = ((_Q3 * z + _Q2) * z + _Q1) * z + _Q0
+    y = (z * v * p + v) / (z * q + _one)
+    y = _one if y > _one else y
+    return -_one if y < -_one else y
+
+
 @element
 def log1p_32(x):
     """log(1 + x), within 4 units in the last place: Goldberg 1991, theorem 4."""
@@ -99,9 +124,21 @@ def log1p_32(x):
 
 
 @element
+def log1p_exp_32(x):
+    """log(1 + exp(x)) for x <= 0, within 4 units in the last place: 2 artanh(s), s <= 1/3."""
+    e = math.exp(x)
+    s = e / (_two + e)
+    q = s * s
+    p = _A7 * q + _A6
+    p = ((p * q + _A5) * q + _A4) * q + _A3
+    p = ((p * q + _A2) * q + _A1) * q
+    return _two * (s * p + s)
+
+
+@element
 def softplus_32(x):
     """log(1 + exp(x)), within 4 units in the last place."""
-    return maximum(x, _zero) + log1p_32(math.exp(-abs(x)))
+    return maximum(x, _zero) + log1p_exp_32(-abs(x))
 
 
 # ---- compiling a loop ----------------------------------------------------------------------------
@@ -133,14 +170,17 @@ def warm():
     """Nothing: loops are compiled when they are known."""
 
 
-_MATH = ("exp", "expm1", "log", "tanh", "sigmoid", "erf")
+_MATH = ("exp", "expm1", "log", "sigmoid", "erf")
 NAMES = {
     "np": np,
     **{kind.name: kind for kind in (types.float32, types.float64)},
     **{
         kind.name: kind for kind in (types.int8, types.int16, types.int32, types.int64, types.uint8)
     },
-    **{f.__name__: f for f in (load, store, plus, maximum, minimum, log1p_32, softplus_32)},
+    **{
+        f.__name__: f
+        for f in (load, store, plus, maximum, minimum, tanh_32, log1p_32, softplus_32, log1p_exp_32)
+    },
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
     "__name__": __name__,  # where Numba looks up what it has cached

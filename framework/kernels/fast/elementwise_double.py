@@ -141,9 +141,15 @@ def sigmoid_64(x):
 
 
 @element
+def log1p_exp_64(x):
+    """log(1 + exp(x)), for x <= 0."""
+    return log1p_64(exp_64(x))
+
+
+@element
 def softplus_64(x):
     """Within 4 ulp."""
-    return (0.0 if x <= 0.0 else x) + log1p_64(exp_64(-abs(x)))
+    return (0.0 if x <= 0.0 else x) + log1p_exp_64(-abs(x))
 
 
 @element
