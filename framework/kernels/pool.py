@@ -88,16 +88,24 @@ def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
     return y, (chosen,)
 
 
+def cell_dtype(size):
+    """Of the numbers of a window's cells."""
+    return np.dtype(np.uint8 if math.prod(size) <= _CELLS else np.int16)
+
+
 def max_cell(x, *, size, strides, padding, dilations):
     """The number of the largest cell of the window at each place; of equals the first."""
     places, padding = _places(x, size, strides, padding, dilations)
+    if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
+        return _larger_of_pairs(x, places)
     wide = windows.padded(x, padding, _lowest(x.dtype))
     inside = windows.padded(np.ones((1, *x.shape[1:-1], 1), np.bool_), padding)
+    dtype = cell_dtype(size)
     best, chosen, found = None, None, None
     for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
         here, there = wide[index], inside[index]
         if best is None:
-            best, chosen = here.copy(), np.zeros(here.shape, np.int16)
+            best, chosen = here.copy(), np.zeros(here.shape, dtype)
             found = there
             continue
         better = here > best
@@ -106,8 +114,20 @@ def max_cell(x, *, size, strides, padding, dilations):
             found = found | there
         np.maximum(best, here, out=best)
         np.multiply(chosen, ~better, out=chosen)
-        chosen += np.multiply(better, number, dtype=np.int16)
+        chosen += np.multiply(better, dtype.type(number), dtype=dtype)
     return chosen
+
+
+def _larger_of_pairs(x, places):
+    """`max_cell` of 2 by 2 cells side by side: the larger of each row, then of the two."""
+    a, b, c, d = (x[index] for _, index in windows.cells((2, 2), (2, 2), (1, 1), places))
+    upper, lower = (b > a).view(np.uint8), (d > c).view(np.uint8)
+    below = np.negative((np.maximum(c, d) > np.maximum(a, b)).view(np.uint8))  # all bits, or none
+    lower += np.uint8(2)
+    lower ^= upper
+    lower &= below
+    lower ^= upper
+    return lower
 
 
 def max_index(x, **window):
@@ -141,10 +161,15 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
         fast = _fast(g, size, g.size)
         if fast is not None:
             return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations)
+    apart = _by_pairs(size, strides, padding, dilations, sizes)  # no cell is in two windows
     shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
     wide = np.zeros(shape, g.dtype)
     for number, (_, index) in enumerate(windows.cells(size, strides, dilations, g.shape[1:-1])):
-        wide[index] += choose.masked(g, chosen == number)
+        here = choose.masked(g, chosen == number)
+        if apart:
+            wide[index] = here
+        else:
+            wide[index] += here
     return windows.unpadded(wide, sizes, padding)
 
 

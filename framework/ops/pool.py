@@ -28,7 +28,7 @@ max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer
 # the number of the largest cell within each window; of equals the first
 max_cell = Op(
     "max_cell", kernels.max_cell, no_derivative,
-    infer=lambda x, **window: (_pool_infer(x, **window)[0], np.dtype(np.int16)),
+    infer=lambda x, **window: (_pool_infer(x, **window)[0], kernels.cell_dtype(window["size"])),
 )  # fmt: skip
 
 

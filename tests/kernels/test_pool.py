@@ -64,7 +64,8 @@ def test_largest_cells_and_their_gradient(forms, name, content):
     x = CONTENTS[content](x)
     (plain, _), (fast, (chosen,)) = forms(lambda: pool.max_pool(x, **window))
     np.testing.assert_array_equal(fast, plain)
-    np.testing.assert_array_equal(chosen, pool.max_cell(x, **window))
+    real = ~np.isnan(fast)  # beside NaN any cell may get the gradient, which is NaN's
+    np.testing.assert_array_equal(chosen[real], pool.max_cell(x, **window)[real])
     g = _rng.normal(size=fast.shape).astype("float32")
     sizes = x.shape[1:-1]
     plain, fast = forms(lambda: pool.cell_put(g, chosen, sizes=sizes, **window))

@@ -115,7 +115,7 @@ def _max_index(x, size, **window):
 def _max_cell(x, size, **window):
     """The cell by its number in the window, from the visits of each place."""
     places, _ = _numbers(x.shape[1:-1], size, **window)
-    chosen = np.zeros((len(x), *places, x.shape[-1]), np.int16)
+    chosen = np.zeros((len(x), *places, x.shape[-1]), np.uint8)
     best = np.full(chosen.shape, -np.inf)
     for place, cell, at in _visits(x.shape[1:-1], size, **window):
         here, there = (slice(None), *at), (slice(None), *place)
@@ -165,8 +165,35 @@ POOL = [
     one(real(1, 3, 4, 3, 2), size=(2, 3, 2), **_3D), one(real(0, 4, 4, 2), size=(2, 2), **_SAME),
 ]  # fmt: skip
 
+
+def _conv_bias(x, w, b, relu, **window):
+    y = _conv(x, w, **window) + b
+    return np.maximum(y, 0) if relu else y
+
+
+def _conv_bias_back(g, x, w, y, relu, needed, **window):
+    g = g * (y > 0) if relu else g
+    found = (
+        _conv_input(g, w, sizes=x.shape[1:-1], **window),
+        _conv_kernel(x, g, size=w.shape[:-2], **window), g.reshape(-1, g.shape[-1]).sum(0),
+    )  # fmt: skip
+    return tuple(v for v, wanted in zip(found, needed, strict=True) if wanted)
+
+
+_BIASED = [
+    one(*s.args, real(s.args[1].shape[-1]), **s.attrs, relu=relu, any_batch=(0,))
+    for s in CONV for relu in (False, True)
+]  # fmt: skip
+
 SAMPLES = {
     "conv": CONV,
+    "conv_bias": _BIASED,
+    "conv_bias_back": [
+        one(real(*y.shape), x, w, y, **s.attrs, needed=needed, any_batch=False)
+        for s in _BIASED
+        for needed in ((True, True, True), (False, True, True), (True, False, True))
+        for x, w, b in [s.args] for y in [_conv_bias(x, w, b, **s.attrs)]
+    ],
     "conv_input": _of_conv(
         lambda x, w, g, attrs: one(g, w, sizes=x.shape[1:-1], **attrs, any_batch=(0,))
     ),
@@ -189,7 +216,8 @@ SAMPLES = {
 }  # fmt: skip
 
 REFERENCES = {
-    "conv": _conv, "conv_input": _conv_input, "conv_kernel": _conv_kernel,
+    "conv": _conv, "conv_bias": _conv_bias, "conv_bias_back": _conv_bias_back,
+    "conv_input": _conv_input, "conv_kernel": _conv_kernel,
     "cell_take": _cell_take, "cell_put": _cell_put, "max_cell": _max_cell, "max_index": _max_index,
     "max_pool": lambda x, size, **window: _pooled(x, size, window, lambda c, _: c.max(0)),
     "window_count": lambda x, size, **window: _pooled(
