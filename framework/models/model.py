@@ -4,6 +4,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.layers import Layer
 from framework.models.checking import check_model
 from framework.models.summary import summary_text
+from framework.training.profiling import profile
 from framework.training.trainer import Trainer
 
 
@@ -95,6 +96,42 @@ class Model(Trainer, Layer):
         """
         options = {"n": n, "tolerance": tolerance, "seed": seed}
         return check_model(self, x, y, sample_weight, loss, options)
+
+    def profile(self, x, y=None, sample_weight=None, *, repeats=5):
+        """Where the time and the memory of a training step go, layer by layer.
+
+        The compiled step runs on the batch op by op, a few times, and the model is put back to what
+        it was. The update is timed as a whole and shared by the numbers of parameters; metrics do
+        not count. In a compiled step the same work takes less time between ops.
+
+        Args:
+            x, y, sample_weight: a batch.
+            repeats: steps that are timed; the medians count.
+
+        Returns:
+            A `Profile`, which prints as a table: `.layers`, `.total`, and a layer's numbers by
+            `profile["name"]`: forward, backward, update (seconds), flops, gflops (billions a
+            second), kept (bytes for the backward pass), peak (bytes while it ran).
+
+        Raises:
+            ValueError: the model is not compiled, or has a `train_step` of its own.
+
+        Example:
+            >>> import numpy as np
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(2, name="dense")])
+            >>> model.compile("adam", "mse")
+            >>> found = model.profile(np.ones((4, 3)), np.zeros((4, 2)))
+            >>> found["dense"].parameters
+            8
+        """
+        self._require_compiled("profile")
+        if type(self).train_step is not Trainer.train_step:
+            raise InvalidArgumentError(
+                f"profile: {type(self).__name__} has its own train_step; only the step that "
+                "compile() makes can be taken apart. Profile a model without it."
+            )
+        return profile(self, self._compiled_step(), x, y, sample_weight, repeats)
 
     def summary(
         self, line_length=None, positions=None, print_fn=None, expand_nested=False,

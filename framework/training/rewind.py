@@ -19,7 +19,7 @@ class State:
         generators = [random.global_generator(), *random.seeded_generators()]
         found = [*variables, *(generator.state for generator in generators)]
         self._arrays = [(variable, variable.array) for variable in found]
-        self._optimizer = optimizer
+        self._optimizer = optimizer = getattr(optimizer, "inner_optimizer", optimizer)
         if optimizer is not None:
             self._slots = {serial: dict(made) for serial, made in optimizer._slots.items()}
 

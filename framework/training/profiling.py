@@ -1,0 +1,309 @@
+"""Where the time and the memory of a training step go, layer by layer: `model.profile(x, y)`.
+
+The step runs op by op, so that each op belongs to the layer that called it. In the forward pass a
+recorder is told when another layer begins; for the backward pass the rules on the tape's record are
+replaced by ones that keep their time. Memory is what NumPy allocates, counted in a run of its own.
+"""
+
+import time
+import tracemalloc
+
+import numpy as np
+
+from framework.autodiff.flops import backward_flops, flops
+from framework.autodiff.record import Layers, name_of
+from framework.autodiff.tape import GradientTape
+from framework.core import recorders
+from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import Recorder, thread
+from framework.core.tensor import Tensor
+from framework.ops.elementwise import unchanged
+from framework.training.inputs import as_tensors, rows_of
+from framework.training.report import LayerProfile, Profile
+from framework.training.rewind import State
+
+OUTSIDE = "(loss)"  # what runs in no layer
+
+
+def profile(model, step, x, y, sample_weight, repeats):
+    """A `Profile` of `step` on a batch; the model is left as it was."""
+    if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 1:
+        raise InvalidArgumentError(f"profile: repeats must be an int >= 1, got {repeats!r}.")
+    x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
+    batch = x, y, sample_weight
+    if not model.built:
+        model(x, training=False)
+    held = [*model.variables, *model.metrics_variables, *step.optimizer.variables]
+    state = State(held, step.optimizer)
+    stack, thread.stack = thread.stack, ()
+    try:
+        with np.errstate(all="ignore"):
+            _run(step, batch, Meter())  # slots are made, kernels compiled
+            times = [_run(step, batch, Meter()) for _ in range(repeats)]
+            sizes = _measured_memory(step, batch)
+            counts = _run(step, batch, Count())
+    finally:
+        thread.stack = stack
+        state.restore()
+    return _report(model, times, sizes, counts, rows_of(x))
+
+
+def _measured_memory(step, batch):
+    ours = not tracemalloc.is_tracing()
+    if ours:
+        tracemalloc.start()
+    try:
+        return _run(step, batch, Bytes())
+    finally:
+        if ours:
+            tracemalloc.stop()
+
+
+def _run(step, batch, meter):
+    """One training step under the meter, which it returns."""
+    x, y, sample_weight = batch
+    optimizer = step.optimizer
+    meter.begin("forward")
+    with GradientTape() as tape, meter:
+        y_pred = step.model(x, training=True)
+        loss = step._compute_loss(x, y, y_pred, sample_weight)
+        target = loss
+        if step._scaled:
+            target = optimizer.get_scaled_loss(loss)
+        elif step._factor is not None:
+            target = optimizer.scale_loss(loss)
+    meter.end()
+    variables = step.model.trainable_variables
+    meter.watch(tape)
+    meter.begin("backward")
+    grads = tape.gradient(target, variables)
+    meter.end()
+    meter.begin("update")
+    if step._scaled:
+        grads = optimizer.get_unscaled_gradients(grads)
+    elif step._factor is not None:
+        grads = [None if g is None else g / step._factor for g in grads]
+    step._bind()
+    step._update(grads, variables)
+    meter.end()
+    return meter
+
+
+# ---- meters --------------------------------------------------------------------------------------
+
+
+class Meter(Recorder):
+    """Seconds by phase and layer. Whatever happens until another layer begins is the present's."""
+
+    def __init__(self):
+        self.found = {"forward": {}, "backward": {}, "update": {}}
+        self.kept = {}
+        self._layer = self._phase = self._last = None
+
+    def __enter__(self):
+        recorders.push(self)  # after the tape, which has given the outputs their serials
+
+    def __exit__(self, *_):
+        recorders.remove(self)
+
+    def begin(self, phase):
+        """A phase of the step begins, outside all layers."""
+        self._phase, self._layer = self.found[phase], OUTSIDE
+        self._last = self.look()
+
+    def end(self):
+        """The phase is over."""
+        self.to(OUTSIDE)
+
+    def to(self, layer):
+        """From here on `layer`; what has been goes to the one before."""
+        now = self.look()
+        phase, before = self._phase, self._layer
+        phase[before] = self.joined(phase.get(before), now)
+        self._layer = layer
+        self._last = self.look()
+
+    def layer_call(self, layer):
+        self.to(OUTSIDE if layer is None else layer)
+
+    def watch(self, tape):
+        """Have the tape's rules say when they run."""
+        layers = Layers(tape)
+        edges = tape._edges
+        for i, edge in enumerate(edges):
+            layer = layers.at(i)
+            edges[i] = self._watched(edge, OUTSIDE if layer is None else layer)
+
+    def _watched(self, edge, layer):
+        made, last, op, rule, serial, shape, count, read = edge
+        if rule is None:
+            read = [(*part[:2], self._timed(part[2], layer), *part[3:]) for part in read]
+            return made, last, Watched(op, self, layer), rule, serial, shape, count, read
+        if rule is not unchanged:
+            rule = self._timed(rule, layer)
+        return made, last, op, rule, serial, shape, count, read
+
+    def _timed(self, rule, layer):
+        def timed(*args, **more):
+            if self._layer is not layer:
+                self.to(layer)
+            return rule(*args, **more)
+
+        return timed
+
+    def look(self):
+        """What is measured, as it is now."""
+        return time.perf_counter()
+
+    def joined(self, before, now):
+        """A layer's measure so far, and what has been since it was looked at last."""
+        return (before or 0.0) + now - self._last
+
+
+class Bytes(Meter):
+    """The peak of the allocated bytes by phase and layer, and what the record keeps by layer."""
+
+    def __init__(self):
+        super().__init__()
+        self._start = tracemalloc.get_traced_memory()[0]
+
+    def look(self):
+        peak = tracemalloc.get_traced_memory()[1] - self._start
+        tracemalloc.reset_peak()
+        return peak
+
+    def joined(self, before, now):
+        return max(before or 0, now)
+
+    def watch(self, tape):
+        seen = set()
+        layers = Layers(tape)
+        for i, edge in enumerate(tape._edges):
+            layer = layers.at(i)
+            size = sum(array.nbytes for array in _arrays(edge[-1]) if _is_new(array, seen))
+            layer = OUTSIDE if layer is None else layer
+            self.kept[layer] = self.kept.get(layer, 0) + size
+        super().watch(tape)
+
+
+class Count(Meter):
+    """Floating-point operations by phase and layer."""
+
+    def __init__(self):
+        super().__init__()
+        self._taken = {}  # the serial of an op's (first) output -> the operations it took
+
+    def op(self, op, args, attrs, outputs, saved):
+        shapes = [arg.array.shape if type(arg) is Tensor else np.shape(arg) for arg in args]
+        count = flops(op, shapes, [output.array.shape for output in outputs], attrs)
+        found = self.found["forward"]
+        found[self._layer] = found.get(self._layer, 0) + count
+        if outputs[0].serial is not None:
+            self._taken[outputs[0].serial] = count
+
+    def watch(self, tape):
+        layers, found = Layers(tape), self.found["backward"]
+        live = {}  # the first output's serial -> (op, layer, inputs with a gradient)
+        for i, (made, _, op, rule, _, _, _, read) in enumerate(tape._edges):
+            serial = made[0][0] if rule is None else made
+            inputs = sum(end is not None for part in read for end in part[0]) if rule is None else 1
+            layer = layers.at(i)
+            _, _, before = live.get(serial, (op, layer, 0))
+            live[serial] = op, OUTSIDE if layer is None else layer, before + inputs
+        for serial, (op, layer, inputs) in live.items():
+            count = backward_flops(op, self._taken.get(serial, 0), inputs)
+            found[layer] = found.get(layer, 0) + count
+
+    def look(self):
+        return 0
+
+    def joined(self, before, now):
+        return before or 0
+
+
+class Watched:
+    """An op with a joint rule whose backward pass says when it runs."""
+
+    def __init__(self, op, meter, layer):
+        self._op, self._meter, self._layer = op, meter, layer
+
+    def __getattr__(self, name):
+        return getattr(self._op, name)
+
+    def call_backward(self, g, arguments, needed):
+        """The op's own."""
+        if self._meter._layer is not self._layer:
+            self._meter.to(self._layer)
+        return self._op.call_backward(g, arguments, needed)
+
+
+def _arrays(read):
+    """The arrays in what an edge keeps for its rule, those that own their memory."""
+    array = read.array if type(read) is Tensor else read
+    if isinstance(array, np.ndarray):
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        yield array
+    elif isinstance(array, (tuple, list)):
+        for part in array:
+            yield from _arrays(part)
+
+
+def _is_new(array, seen):
+    if id(array) in seen:
+        return False
+    seen.add(id(array))
+    return True
+
+
+# ---- what comes of it ----------------------------------------------------------------------------
+
+
+def _report(model, times, sizes, counts, rows):
+    """Everything by layer, in the order in which the layers ran."""
+    forward, backward = (_medians(times, phase) for phase in ("forward", "backward"))
+    (update,) = _medians(times, "update").values()
+    order = [*dict.fromkeys([*forward, *backward])]
+    if OUTSIDE in order:  # goes last
+        order = [*(layer for layer in order if layer is not OUTSIDE), OUTSIDE]
+    trained = _trained(order)
+    total = sum(trained.values()) or 1
+    found = []
+    for layer in order:
+        peaks = [sizes.found[phase].get(layer, 0) for phase in ("forward", "backward")]
+        taken = [counts.found[phase].get(layer, 0) for phase in ("forward", "backward")]
+        found.append(
+            LayerProfile(
+                name=layer if layer is OUTSIDE else name_of(layer),
+                kind="" if layer is OUTSIDE else type(layer).__name__,
+                parameters=trained[layer],
+                forward=forward.get(layer, 0.0),
+                backward=backward.get(layer, 0.0),
+                update=update * trained[layer] / total,
+                flops=sum(taken),
+                kept=sizes.kept.get(layer, 0),
+                peak=max(peaks),
+            )
+        )
+    peak = max(max(phase.values(), default=0) for phase in sizes.found.values())
+    return Profile(model.name, found, rows=rows, update=update, peak=peak)
+
+
+def _medians(meters, phase):
+    layers = dict.fromkeys(layer for meter in meters for layer in meter.found[phase])
+    return {
+        layer: float(np.median([meter.found[phase].get(layer, 0.0) for meter in meters]))
+        for layer in layers
+    }
+
+
+def _trained(layers):
+    """How many parameters each layer trains; those of a layer within count there, if it ran."""
+    variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
+    counts, seen = {}, set()
+    inner_first = layers[::-1]  # of two with the same variables
+    for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
+        own = [v for v in variables[layer] if v.serial not in seen]
+        seen.update(v.serial for v in own)
+        counts[layer] = sum(v.array.size for v in own)
+    return counts

@@ -1,0 +1,97 @@
+"""Profile: what `model.profile` found, as numbers and as a table."""
+
+from typing import NamedTuple
+
+
+class LayerProfile(NamedTuple):
+    """One layer's share of a training step, without the layers within it.
+
+    Attributes:
+        name, kind: its path, and its class.
+        parameters: how many of its numbers are trained.
+        forward, backward, update: seconds.
+        flops: floating-point operations of both passes.
+        kept: bytes that the tape keeps for its backward pass.
+        peak: the most bytes in use while it ran, beyond those before the step.
+    """
+
+    name: str
+    kind: str
+    parameters: int
+    forward: float
+    backward: float
+    update: float
+    flops: int
+    kept: int
+    peak: int
+
+    @property
+    def seconds(self):
+        """The time of both passes and the update."""
+        return self.forward + self.backward + self.update
+
+    @property
+    def gflops(self):
+        """Billions of operations a second in both passes."""
+        taken = self.forward + self.backward
+        return self.flops / taken / 1e9 if taken else 0.0
+
+
+class Profile:
+    """The layers of a model in the order in which they ran; prints as a table.
+
+    Attributes:
+        layers: a list of `LayerProfile`; the last one is what ran in no layer, the loss above all.
+        total: a `LayerProfile` of the whole step.
+        rows: of the batch.
+    """
+
+    def __init__(self, model, layers, rows, update, peak):
+        self.model, self.layers, self.rows = model, layers, rows
+        sums = {
+            field: sum(getattr(layer, field) for layer in layers)
+            for field in ("parameters", "forward", "backward", "flops", "kept")
+        }
+        self.total = LayerProfile(name="total", kind="", update=update, peak=peak, **sums)
+
+    def __getitem__(self, name):
+        """The layer of that path, or of that last part of it."""
+        for layer in self.layers:
+            if layer.name == name or layer.name.rpartition("/")[2] == name:
+                return layer
+        raise KeyError(f"{name!r} is none of {[layer.name for layer in self.layers]}.")
+
+    def __str__(self):
+        table = [HEADER, *(_row(layer, self.total) for layer in (*self.layers, self.total))]
+        widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
+        lines = [_line(row, widths) for row in table]
+        rule = "-" * max(map(len, lines))
+        title = f"A training step of {self.model!r} on {self.rows} rows, op by op"
+        return "\n".join([title, lines[0], rule, *lines[1:-1], rule, lines[-1]])
+
+    __repr__ = __str__
+
+
+HEADER = ("layer", "kind", "forward ms", "backward ms", "update ms", "share", "MFLOP", "GF/s",
+          "kept MB", "peak MB")  # fmt: skip
+
+
+def _row(layer, total):
+    share = layer.seconds / total.seconds if total.seconds else 0.0
+    return (
+        layer.name, layer.kind, _number(layer.forward * 1e3), _number(layer.backward * 1e3),
+        _number(layer.update * 1e3), f"{share:.0%}", _number(layer.flops / 1e6),
+        _number(layer.gflops), _number(layer.kept / 1e6), _number(layer.peak / 1e6),
+    )  # fmt: skip
+
+
+def _number(value):
+    """Three digits."""
+    if not value:
+        return "0"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _line(row, widths):
+    left = [cell.ljust(width) for cell, width in zip(row[:2], widths)]
+    return "  ".join([*left, *(c.rjust(w) for c, w in zip(row[2:], widths[2:]))]).rstrip()
