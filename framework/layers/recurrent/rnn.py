@@ -38,7 +38,7 @@ class RNN(Layer):
         return_state: give the last states too.
         go_backwards: go through the steps from the last to the first; outputs come in that order.
         stateful: start each batch with the states that the last one ended with.
-        unroll: means nothing here; inputs must have a known number of steps then.
+        unroll: for Keras's sake: steps are a loop or one op here either way.
         zero_output_for_mask: outputs of masked steps are zeros instead of the output before.
 
     Shapes: `(batch, steps, ...)` gives `(batch, output_size)`, or `(batch, steps, output_size)`.
@@ -165,11 +165,6 @@ class RNN(Layer):
     # ---- the call ----
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
-        if self.unroll and sequences.shape[1] is None:
-            raise InvalidArgumentError(
-                "Cannot unroll a RNN if the time dimension is undefined. Give the time dimension "
-                f"to Input(shape=...) (layer {self.name!r})."
-            )
         states = self._states_for(sequences, initial_state)
         _reset_masks(self.cell)
         last, outputs, states = self.inner_loop(sequences, states, mask, training=training)
