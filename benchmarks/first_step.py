@@ -34,24 +34,30 @@ def runs(options: argparse.Namespace, caches: Path) -> dict[str, Any]:
         python = measure.interpreter(module, options)
         library = "torch" if module == "torch" else "keras"
         if measure.has_module(python, module) and measure.has_module(python, library):
-            found[name] = partial(started, python, library, variables)
+            found[name] = partial(started, python, library, caches, variables)
     return found
 
 
 def ours(state: str, caches: Path, variables: dict[str, str]) -> dict[str, Any]:
     if state == "cold":
         with tempfile.TemporaryDirectory(dir=caches) as empty:
-            return started(sys.executable, "framework", kept_in(empty) | variables)
-    return started(sys.executable, "framework", kept_in(caches / "kept") | variables)
+            return started(sys.executable, "framework", caches, kept_in(empty) | variables)
+    return started(sys.executable, "framework", caches, kept_in(caches / "kept") | variables)
 
 
 def kept_in(folder) -> dict[str, str]:
+    """Machine code, in a folder of its own."""
     return {"NUMBA_CACHE_DIR": str(folder), "XDG_CACHE_HOME": str(folder)}
 
 
-def started(python: str, library: str, variables: dict[str, str]) -> dict[str, Any]:
+def bytecode_in(folder: Path) -> dict[str, str]:
+    """Bytecode, kept in a folder even where the environment says not to."""
+    return {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def started(python: str, library: str, caches: Path, variables: dict[str, str]) -> dict[str, Any]:
     """Start a process that says when its first step was done."""
-    variables = {"CUDA_VISIBLE_DEVICES": "", **variables}
+    variables = {"CUDA_VISIBLE_DEVICES": "", **bytecode_in(caches), **variables}
     began = repr(time.time())
     return measure.run_worker(python, "first_step_worker.py", library, began, **variables)
 
