@@ -31,7 +31,7 @@ PYTHONS = {  # what Python asks for, not users
     "__firstlineno__", "__static_attributes__", "serial", "hold",
 }  # fmt: skip
 OURS = {  # beyond TensorFlow's surface; tested where they are at home
-    "TYPE_CHECKING", "contrib", "enable_eager_execution", "lin_space", "string",
+    "TYPE_CHECKING", "contrib", "enable_eager_execution", "lin_space", "show_config", "string",
     "autodiff.TYPE_CHECKING", "autodiff.grad", "autodiff.gradients_function", "autodiff.hessian",
     "autodiff.hvp", "autodiff.implicit_grad", "autodiff.implicit_value_and_gradients",
     "autodiff.jvp", "autodiff.make_vjp", "autodiff.value_and_grad",
@@ -90,7 +90,10 @@ def agree(found, expected):
         assert len(found) == len(expected)
         for f, e in zip(found, expected, strict=True):
             agree(f, e)
-    elif expected is None or isinstance(expected, (str, bool)):
+    elif isinstance(expected, dict):
+        assert list(found) == list(expected)
+        agree(list(found.values()), list(expected.values()))
+    elif expected is None or isinstance(expected, (str, bool, type)):
         assert found == expected or np.array_equal(found, expected)
     else:
         found, expected = np.asarray(found), np.asarray(expected)
