@@ -15,8 +15,10 @@ from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor, infer
 from framework.core.tensor import Tensor
 from framework.ops.contraction import matmul
-from framework.ops.elementwise import multiply
+from framework.ops.conv import conv_input, conv_kernel
+from framework.ops.elementwise import gated, greater, multiply
 from framework.ops.movement import broadcast_to, gather, getitem, reshape, stack, transpose
+from framework.ops.reduction import reduce_sum
 
 
 def shape_of(x):
@@ -343,13 +345,34 @@ def _conv_kernel(op, xs, batched, attrs):
     return transpose(found, perm=_to_front(len(shape_of(found)) - 2, len(shape_of(found))))
 
 
+def _conv_bias_back(op, xs, batched, attrs):
+    """As `conv`'s own derivatives, of the cotangents that ReLU lets pass."""
+    if not batched[0] or any(batched[1:]):
+        return row_by_row(op, xs, batched, attrs)
+    (g, x, w, y), (to_x, to_w, to_b) = xs, attrs["needed"]
+    window = {k: v for k, v in attrs.items() if k not in ("relu", "needed")}
+    if attrs["relu"]:
+        g = gated(g, greater(y, 0))
+    found = []
+    if to_x:
+        sizes = shape_of(x)[1:-1]
+        found.append(_examples(conv_input, (g, w), (True, False), {**window, "sizes": sizes}))
+    if to_w:
+        size = shape_of(w)[:-2]
+        found.append(_conv_kernel(conv_kernel, (x, g), (False, True), {**window, "size": size}))
+    if to_b:
+        axes = tuple(range(1, len(shape_of(g)) - 1))
+        found.append(reduce_sum(g, axis=axes, keepdims=False))
+    return tuple(found)
+
+
 _AXIS = """flip roll concat split stack unstack argsort softmax softmax_back log_softmax
     log_softmax_back sparsemax linear_scan"""
 _LEADING = """
     one_hot softmax_cross_entropy cross_entropy_back sparse_softmax_cross_entropy
     sparse_cross_entropy_back cholesky det eig eigh eigvals eigvalsh expm inverse matrix_rank pinv
     qr singular_values slogdet sqrtm svd"""
-_EXAMPLES = "conv conv_input max_cell max_index max_pool window_spread window_sum"
+_EXAMPLES = "conv conv_bias conv_input max_cell max_index max_pool window_spread window_sum"
 _SEGMENTS = "segment_max segment_min segment_prod segment_sum segment_take"
 
 RULES = {
@@ -360,7 +383,8 @@ RULES = {
     "broadcast_to": _broadcast_to, "sum_to": _sum_to, "getitem": _getitem, "put": _put,
     "gather": _gather, "gather_rows": _gather_rows, "scatter_add": _scatter_add,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis,
-    "conv_kernel": _conv_kernel, "cell_put": _examples_of_all, "cell_take": _examples_of_all,
+    "conv_bias_back": _conv_bias_back, "conv_kernel": _conv_kernel,
+    "cell_put": _examples_of_all, "cell_take": _examples_of_all,
     **dict.fromkeys(_AXIS.split(), _along_axis),
     **dict.fromkeys(_LEADING.split(), _leading),
     **dict.fromkeys(_EXAMPLES.split(), _examples),

@@ -1,6 +1,7 @@
 """Convolutions over one, two and three spatial axes."""
 
 from framework.activations import Activation as ActivationField
+from framework.activations import linear, relu
 from framework.constraints import ConstraintField
 from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -16,7 +17,7 @@ from framework.layers.windowed import (
     restored,
     with_spatial,
 )
-from framework.ops.conv import conv
+from framework.ops.conv import conv, conv_bias
 from framework.regularizers import RegularizerField
 
 
@@ -69,7 +70,18 @@ class _Convolution(Windowed):
         return restored(conv(x, kernel, groups=self.groups, **self._window()), self.data_format)
 
     def call(self, inputs):
-        return self._finished(self.convolution_op(inputs, self.kernel.read()))
+        kernel = self.kernel.read()
+        own = type(self).convolution_op is not _Convolution.convolution_op
+        if self.bias is None or own or self.data_format == "channels_first":
+            return self._finished(self.convolution_op(inputs, kernel))
+        bias = self.bias.read()
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel, bias = promote(inputs, kernel, bias)
+        self._places(inputs.shape)
+        activation = self.activation
+        cut = activation is relu
+        y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=cut, **self._window())
+        return y if cut or activation is linear or activation is None else activation(y)
 
     def compute_output_shape(self, input_shape):
         places = self._places(input_shape)

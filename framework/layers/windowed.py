@@ -1,5 +1,6 @@
 """What layers whose windows slide over spatial axes share: arguments, shapes, the bias."""
 
+from framework.activations import linear
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.kernels.windows import output_sizes
@@ -162,4 +163,5 @@ class Windowed(Layer):
             if self.data_format == "channels_first":
                 bias = reshape(bias, shape=(1, -1) + (1,) * self._rank)
             outputs = add(outputs, bias)
-        return outputs if self.activation is None else self.activation(outputs)
+        plain = self.activation is None or self.activation is linear
+        return outputs if plain else self.activation(outputs)

@@ -3,9 +3,11 @@
 Arrays are channels-last. Attributes have one entry per spatial axis, see `kernels/windows.py`.
 """
 
-from framework.core.op import Op
+from framework.core.op import Op, first_order_only
 from framework.kernels import conv as kernels
 from framework.kernels.windows import output_sizes
+from framework.ops.elementwise import add
+from framework.ops.elementwise import relu as cut
 from framework.ops.movement import reshape
 
 
@@ -82,3 +84,38 @@ def depthwise(x, w, **window):
     *size, channels, multiplier = w.shape
     each = reshape(w, shape=(*size, 1, channels * multiplier))
     return conv(x, each, groups=channels, **window)
+
+
+# ---- with a bias, and a ReLU where wanted: at the convolution's end they cost nothing -----------
+
+
+def _conv_bias_back_infer(_g, x, w, _y, *, needed, **_):
+    specs = (x.shape, x.dtype), (w.shape, w.dtype), (w.shape[-1:], w.dtype)
+    return [spec for spec, wanted in zip(specs, needed, strict=True) if wanted]
+
+
+conv_bias_back = Op(
+    "conv_bias_back", kernels.conv_bias_back, backward=first_order_only, outputs=None,
+    infer=_conv_bias_back_infer,
+)  # fmt: skip
+
+
+def _conv_bias_rule(g, x, w, y, strides, padding, dilations, groups, relu, needed):
+    found = conv_bias_back(
+        g, x, w, y, strides=strides, padding=padding, dilations=dilations, groups=groups,
+        relu=relu, needed=tuple(needed),
+    )  # fmt: skip
+    found = iter(found)
+    return [next(found) if wanted else None for wanted in needed]
+
+
+def _conv_bias_composite(x, w, b, *, relu, **window):
+    y = add(conv(x, w, **window), b)
+    return cut(y) if relu else y
+
+
+conv_bias = Op(
+    "conv_bias", kernels.conv_bias, backward=_conv_bias_rule, composite=_conv_bias_composite,
+    kind="contraction",
+    infer=lambda x, w, b, *, relu, **window: _conv_infer(x, w, **window),
+)  # fmt: skip

@@ -92,6 +92,38 @@ def test_winograd(algorithm, tolerance, shape, thread_count):
             all_three(x, w, tolerance, padding=padding, **once)
 
 
+BIASED = [  # x, w, strides, padding
+    ((3, 7, 9, 16), (3, 3, 16, 35), (1, 1), "SAME"),
+    ((5, 8, 6, 20), (3, 3, 20, 32), (1, 1), ((0, 0), (0, 0))),
+    ((3, 9, 7, 3), (2, 3, 3, 5), (2, 1), "SAME"),
+    ((2, 9, 4), (4, 4, 6), (1,), ((0, 0),)),
+]
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
+@pytest.mark.parametrize(("x", "w", "strides", "padding"), BIASED)
+def test_bias_and_relu(algorithm, x, w, strides, padding, relu, thread_count):
+    kernels.set_conv_algorithm(algorithm)
+    window = {"strides": strides, "padding": padding, "dilations": (1,) * len(strides), "groups": 1}
+    x, w, b = real(*x), real(*w), real(w[-1])
+    plain = im2col.conv(x.astype("f8"), w.astype("f8"), **window) + b
+    y = kernels.conv_bias(x, w, b, **window, relu=relu)
+    close(y, np.maximum(plain, 0) if relu else plain, 1e-5)
+    g = real(*y.shape)
+    d = (g * (y > 0) if relu else g).astype("f8")
+    expected = (
+        im2col.conv_input(d, w.astype("f8"), sizes=x.shape[1:-1], **window),
+        im2col.conv_kernel(x.astype("f8"), d, size=w.shape[:-2], **window),
+        d.sum(tuple(range(d.ndim - 1))),
+    )
+    for needed in [(True, True, True), (False, True, False), (True, False, True)]:
+        found = kernels.conv_bias_back(g, x, w, y, **window, relu=relu, needed=needed)
+        wanted = [e for e, n in zip(expected, needed, strict=True) if n]
+        for a, e in zip(found, wanted, strict=True):
+            close(a, e, 1e-5)
+
+
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
 def test_sequences_and_volumes(algorithm):
     kernels.set_conv_algorithm(algorithm)

@@ -30,23 +30,64 @@ class Window(NamedTuple):
     width: int
 
 
+NO_GATE = np.empty((0, 0, 0, 0), np.float32)
+NO_BIAS = np.empty(0, np.float32)
+
+
 @kernel
-def place(x, n, wide, top, left, width, channels):
-    """Copy image n into `wide`, flat, with rows of `width` places of `channels`; the rest stays."""
+def place(x, gate, n, wide, top, left, width, channels):
+    """Copy image n into `wide`, flat, with rows of `width` places of `channels`; the rest stays.
+
+    With a gate, an array like x or NO_GATE, 0 is put where the gate is not positive.
+    """
     inner = x.shape[3]
     for i in range(x.shape[1]):
         start = ((i + top) * width + left) * channels
         if inner == channels:
             source = x[n, i].reshape(-1)
-            target = wide[start : start + source.size]
-            for k in range(source.size):
-                target[k] = source[k]
+            _copy(source, gate[n, i].reshape(-1) if gate.size else source[:0],
+                  wide[start : start + source.size])  # fmt: skip
         else:
             for j in range(x.shape[2]):
                 source = x[n, i, j]
-                target = wide[start + j * channels : start + j * channels + inner]
-                for k in range(inner):
-                    target[k] = source[k]
+                at = start + j * channels
+                _copy(source, gate[n, i, j] if gate.size else source[:0], wide[at : at + inner])
+
+
+@kernel(forceinline=True)
+def _copy(source, gate, target):
+    if gate.size:
+        for k in range(source.size):
+            target[k] = source[k] if gate[k] > np.float32(0) else np.float32(0)
+    else:
+        for k in range(source.size):
+            target[k] = source[k]
+
+
+@kernel
+def finish(y, start, distance, number, bias, first, here, relu):
+    """Add the bias from `first` on to `here` numbers at each of `number` places, and cut at 0."""
+    part = bias[first : first + here]
+    for i in range(number):
+        row = y[start + i * distance : start + i * distance + here]
+        if part.size:
+            for k in range(here):
+                row[k] += part[k]
+        if relu:
+            for k in range(here):
+                row[k] = np.float32(0) if row[k] < np.float32(0) else row[k]
+
+
+@kernel
+def add_places(flat, start, number, channels, sums):
+    """Add the numbers at all places to `sums`, those of this image first among themselves."""
+    part = np.zeros(channels, np.float32)
+    for i in range(number):
+        row = flat[start + i * channels : start + (i + 1) * channels]
+        for k in range(channels):
+            part[k] += row[k]
+    for k in range(sums.size):
+        sums[k] += part[k]
 
 
 @kernel
@@ -90,18 +131,21 @@ def pack_turned(w, first_row, row_step, first_column, column_step, rows, columns
 
 @kernel
 def multiply(
-    x, packed, wide, window, first, last, y, filters, y_image, y_row, y_place, y_at, sizes
-):
+    x, gate, packed, wide, window, first, last, y, filters, y_image, y_row, y_place, y_at, sizes,
+    bias, relu,
+):  # fmt: skip
     """Fill y, flat, for the images from `first` to `last`.
 
     Args:
-        x: (batch, height, width, channels).
+        x, gate: (batch, height, width, channels), see `place`.
         packed: panels of weights (panels, rows · columns · channels, WIDTH).
-        wide: scratch for one padded image, zero where the padding is; empty without padding.
+        wide: scratch for one padded image, zero where the padding is; empty with neither padding
+            nor gate.
         window: a Window.
         filters, y_image, y_row, y_place, y_at: how many numbers y has at a place; the distances of
             images, rows and places in y, and where its first place is.
         sizes: how many rows and columns of places there are.
+        bias, relu: added to y, empty for none; whether y is cut at 0 then.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
@@ -111,7 +155,7 @@ def multiply(
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
-            place(x, n, wide, top, left, width, channels)
+            place(x, gate, n, wide, top, left, width, channels)
             a, start = wide, 0
         for j in range(packed.shape[0]):
             here = min(WIDTH, filters - j * WIDTH)
@@ -124,19 +168,26 @@ def multiply(
                         WIDTH, columns * channels, rows, row_step * width * channels,
                         columns * channels * WIDTH, 0, sizes[1], here,
                     )  # fmt: skip
-                    continue
-                for r in range(rows):
-                    panel(
-                        y, at, y_place, a, source + r * row_step * width * channels,
-                        right * channels, 1, weights,
-                        (j * depth + r * columns * channels) * WIDTH, WIDTH, channels, columns,
-                        column_step * channels, channels * WIDTH, int(r > 0), sizes[1], here,
-                    )  # fmt: skip
+                else:
+                    for r in range(rows):
+                        panel(
+                            y, at, y_place, a, source + r * row_step * width * channels,
+                            right * channels, 1, weights,
+                            (j * depth + r * columns * channels) * WIDTH, WIDTH, channels, columns,
+                            column_step * channels, channels * WIDTH, int(r > 0), sizes[1], here,
+                        )  # fmt: skip
+                if bias.size or relu:
+                    finish(y, at, y_place, sizes[1], bias, j * WIDTH, here, relu)
 
 
 @kernel
-def multiply_turned(x, g, wide, window, first, last, w):
-    """Add to w what the images from `first` to `last` give: the window's cells times g."""
+def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
+    """Add to w what the images from `first` to `last` give: the window's cells times g.
+
+    Args:
+        gate: of g, see `place`; with one, `wide_g` is scratch for one image of g.
+        sums: to which the sum of g over all places is added; empty where it is not wanted.
+    """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
     _, height, across, filters = g.shape
@@ -146,8 +197,14 @@ def multiply_turned(x, g, wide, window, first, last, w):
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
-            place(x, n, wide, top, left, width, channels)
+            place(x, x[:0], n, wide, top, left, width, channels)
             a, start = wide, 0
+        b, b_start = gradients, n * height * across * filters
+        if gate.size:
+            place(g, gate, n, wide_g, 0, 0, across, filters)
+            b, b_start = wide_g, 0
+        if sums.size:
+            add_places(b, b_start, height * across, filters, sums)
         for j in range(0, filters, WIDTH):
             here = min(WIDTH, filters - j)
             for r in range(rows):
@@ -155,21 +212,21 @@ def multiply_turned(x, g, wide, window, first, last, w):
                     source = start + (r * row_step * width + q * column_step) * channels
                     panel(
                         weights, (r * columns + q) * channels * filters + j, filters, a, source, 1,
-                        right * channels, gradients, n * height * across * filters + j, filters,
-                        across, height, down * width * channels, across * filters, 1, together,
-                        here,
+                        right * channels, b, b_start + j, filters, across, height,
+                        down * width * channels, across * filters, 1, together, here,
                     )  # fmt: skip
 
 
-def conv(x, w, window, places):
-    """y, of spatial size `places`."""
+def conv(x, w, window, places, bias=NO_BIAS, relu=False):
+    """y, of spatial size `places`; with the bias added and cut at 0 where wanted."""
     filters = w.shape[3]
     packed = scratch.take("conv.packed", _panels(w.shape, filters) * WIDTH)
     packed = packed.reshape(-(-filters // WIDTH), -1, WIDTH)
     pack(w, packed)
     y = np.empty((len(x), *places, filters), np.float32)
-    _multiply(x, packed, window, y.reshape(-1), filters, (places[0] * places[1], places[1], 1), 0,
-              places)  # fmt: skip
+    distances = (places[0] * places[1], places[1], 1)
+    target = (y.reshape(-1), filters, distances, 0, places)
+    _multiply(x, NO_GATE, packed, window, target, bias, relu)
     return y
 
 
@@ -178,19 +235,22 @@ def _panels(shape, columns):
     return -(-columns // WIDTH) * (shape[0] * shape[1] * shape[2] * shape[3] // columns)
 
 
-def _multiply(x, packed, window, y, filters, distances, y_at, sizes):
+def _multiply(x, gate, packed, window, target, bias=NO_BIAS, relu=False):
+    y, filters, distances, y_at, sizes = target
     distances = [d * filters for d in distances]
 
     def part(images):
-        wide = _wide(x, window, "conv.wide")
-        multiply(x, packed, wide, window, *images, y, filters, *distances, y_at, sizes)
+        wide = _wide(x, window, "conv.wide", len(gate))
+        multiply(
+            x, gate, packed, wide, window, *images, y, filters, *distances, y_at, sizes, bias, relu
+        )  # fmt: skip
 
     threads.run(part, parts(len(x), 2 * len(x) * sizes[0] * sizes[1] * packed.size))
 
 
-def _wide(x, window, name):
-    """Scratch for one padded image, empty where there is no padding."""
-    if x.shape[1:3] == (window.height, window.width):
+def _wide(x, window, name, gated=0):
+    """Scratch for one padded image, empty where there is neither padding nor a gate."""
+    if x.shape[1:3] == (window.height, window.width) and not gated:
         return np.empty(0, np.float32)
     wide = scratch.take(name, window.height * window.width * x.shape[3])
     wide.fill(0)
@@ -207,8 +267,8 @@ def parts(batch, work):
 _ALONE = 5e7  # operations in 200 µs
 
 
-def conv_input(g, w, sizes, window):
-    """The gradient by the images, of spatial `sizes`, given that by y.
+def conv_input(g, w, sizes, window, gate=NO_GATE):
+    """The gradient by the images, of spatial `sizes`, given that by y, gated where wanted.
 
     With strides s, every s-th place of an axis sees the same cells of the window: each such lattice
     is a convolution of g, without strides, with those cells in reverse order.
@@ -229,7 +289,8 @@ def conv_input(g, w, sizes, window):
                 in_rows.cells, in_columns.cells, 1, 1, in_rows.step, in_columns.step,
                 in_rows.before, in_columns.before, in_rows.length, in_columns.length,
             )  # fmt: skip
-            _back(g, w, view, (in_rows, in_columns), flat, sizes, (i, j), (down, right))
+            lattices = (in_rows, in_columns)
+            _back(g, gate, w, view, lattices, flat, sizes, (i, j), (down, right))
     return x
 
 
@@ -258,7 +319,7 @@ def _lattice(phase, cells, stride, dilation, before, size, length):
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 
-def _back(g, w, view, lattices, x, sizes, phase, strides):
+def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
     """One lattice of `conv_input`."""
     down, across = lattices
     filters, channels = w.shape[3], w.shape[2]
@@ -268,35 +329,44 @@ def _back(g, w, view, lattices, x, sizes, phase, strides):
     pack_turned(
         w, down.last, down.apart, across.last, across.apart, view.rows, view.columns, packed
     )  # fmt: skip
-    g, view = _cut(g, view)
+    g, gate, view = _cut(g, gate, view)
     distances = (sizes[0] * sizes[1], strides[0] * sizes[1], strides[1])
     at = (phase[0] * sizes[1] + phase[1]) * channels
     places = (down.places, across.places)
-    _multiply(g, packed, view, x, channels, distances, at, places)
+    _multiply(g, gate, packed, view, (x, channels, distances, at, places))
 
 
-def _cut(g, view):
-    """g without what lies outside of the padded image: padding may be negative."""
+def _cut(g, gate, view):
+    """g and gate without what lies outside of the padded image: padding may be negative."""
     for axis, before, length in ((1, view.top, view.height), (2, view.left, view.width)):
         start, stop = max(-before, 0), min(length - before, g.shape[axis])
         if start or stop < g.shape[axis]:
             index = [slice(None)] * 4
             index[axis] = slice(start, max(stop, start))
             g = np.ascontiguousarray(g[tuple(index)])
-    return g, view._replace(top=max(view.top, 0), left=max(view.left, 0))
+            gate = np.ascontiguousarray(gate[tuple(index)]) if len(gate) else gate
+    return g, gate, view._replace(top=max(view.top, 0), left=max(view.left, 0))
 
 
-def conv_kernel(x, g, window):
-    """The gradient by the weights, given that by y."""
+def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
+    """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work)
     found = [np.zeros(shape, np.float32) for _ in ranges]
+    totals = [np.zeros(shape[3] if sums else 0, np.float32) for _ in ranges]
 
     def part(i):
-        multiply_turned(x, g, _wide(x, window, "conv.wide"), window, *ranges[i], found[i])
+        wide = _wide(x, window, "conv.wide")
+        wide_g = scratch.take("conv.wide_g", g[0].size if len(gate) else 0)
+        multiply_turned(x, g, gate, wide, wide_g, window, *ranges[i], found[i], totals[i])
 
     threads.run(part, range(len(ranges)))
-    for w in found[1:]:
-        found[0] += w
-    return found[0]
+    return added(found), added(totals) if sums else None
+
+
+def added(arrays):
+    """Their sum, in the first of them; in their order, whichever thread was first."""
+    for array in arrays[1:]:
+        arrays[0] += array
+    return arrays[0]

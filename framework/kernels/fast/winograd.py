@@ -13,7 +13,7 @@ import numpy as np
 
 from framework.kernels import threads
 from framework.kernels.fast import scratch
-from framework.kernels.fast.conv import parts, place
+from framework.kernels.fast.conv import NO_BIAS, NO_GATE, add_places, added, finish, parts, place
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
 from framework.kernels.fast.target import LANES
@@ -80,12 +80,12 @@ def spread_weights(w, u, m, depth, first, last, part):
 
 
 @kernel
-def spread_images(x, first, last, wide, top, left, height, width, v, plane, depth, m):
+def spread_images(x, gate, first, last, wide, top, left, height, width, v, plane, depth, m):
     """Transformed patches of some images, v[place][patch][channel]; how many patches there are."""
     side = m + 2
     count = 0
     for n in range(first, last):
-        place(x, n, wide, top, left, width, depth)
+        place(x, gate, n, wide, top, left, width, depth)
         for i in range(0, height - 2, m):
             for j in range(0, width - 2, m):
                 source = (i * width + j) * depth
@@ -105,12 +105,17 @@ def spread_images(x, first, last, wide, top, left, height, width, v, plane, dept
 
 
 @kernel
-def spread_gradients(g, first, last, wide, height, width, p, plane, depth, m):
-    """The gradient by the products from that by the outputs, p[place][patch][filter]."""
+def spread_gradients(g, gate, first, last, wide, height, width, p, plane, depth, m, sums):
+    """The gradient by the products from that by the outputs, p[place][patch][filter].
+
+    The sum over all places is added to `sums`, which is empty where it is not wanted.
+    """
     side = m + 2
     count = 0
     for n in range(first, last):
-        place(g, n, wide, 0, 0, width, depth)
+        place(g, gate, n, wide, 0, 0, width, depth)
+        if sums.size:
+            add_places(wide, 0, height * width, depth, sums)
         for i in range(0, height, m):
             for j in range(0, width, m):
                 source = (i * width + j) * depth
@@ -129,10 +134,11 @@ def spread_gradients(g, first, last, wide, height, width, p, plane, depth, m):
 
 
 @kernel
-def gather_outputs(p, plane, depth, y, first, last, m, part):
+def gather_outputs(p, plane, depth, y, first, last, m, part, bias, relu):
     """The outputs of some images from the products p[place][patch][filter].
 
-    `part` is scratch for the outputs of one patch, of which some may lie outside of the image.
+    `part` is scratch for the outputs of one patch, of which some may lie outside of the image. The
+    bias is added, if any, and y is cut at 0 for `relu`.
     """
     _, height, width, filters = y.shape
     flat = y.reshape(-1)
@@ -162,18 +168,26 @@ def gather_outputs(p, plane, depth, y, first, last, m, part):
                                         (a * m + b) * LANES + k
                                     ]
                 count += 1
+            if bias.size or relu:
+                number = min(m, height - i) * width
+                finish(
+                    flat, (n * height + i) * width * filters, filters, number, bias, 0, filters,
+                    relu,
+                )  # fmt: skip
 
 
 @kernel
-def multiply(x, u, y, m, block, first, last, wide, top, left, height, width, v, p, v_plane, p_plane,
-             depth, part):  # fmt: skip
+def multiply(
+    x, gate, u, y, m, block, first, last, wide, top, left, height, width, v, p, v_plane, p_plane,
+    depth, part, bias, relu,
+):  # fmt: skip
     """Fill y for the images from `first` to `last`, `block` of them at a time."""
     filters = y.shape[3]
     panels = (filters + WIDTH - 1) // WIDTH
     for start in range(first, last, block):
         stop = min(start + block, last)
         count = spread_images(
-            x, start, stop, wide, top, left, height, width, v, v_plane, depth, m
+            x, gate, start, stop, wide, top, left, height, width, v, v_plane, depth, m
         )  # fmt: skip
         for s in range((m + 2) * (m + 2)):
             for j in range(panels):
@@ -181,19 +195,23 @@ def multiply(x, u, y, m, block, first, last, wide, top, left, height, width, v, 
                     p, s * p_plane + j * WIDTH, panels * WIDTH, v, s * v_plane, depth, 1, u,
                     (s * panels + j) * depth * WIDTH, WIDTH, depth, 1, 0, 0, 0, count, WIDTH,
                 )  # fmt: skip
-        gather_outputs(p, p_plane, panels * WIDTH, y, start, stop, m, part)
+        gather_outputs(p, p_plane, panels * WIDTH, y, start, stop, m, part, bias, relu)
 
 
 @kernel
-def multiply_turned(x, g, u, m, block, first, last, wide, top, left, height, width, wide_g, v, p,
-                    v_plane, p_plane, depth, depth_g):  # fmt: skip
+def multiply_turned(
+    x, g, gate, u, m, block, first, last, wide, top, left, height, width, wide_g, v, p, v_plane,
+    p_plane, depth, depth_g, sums,
+):  # fmt: skip
     """Add to u[place][channel][filter] what the images from `first` to `last` give."""
     for start in range(first, last, block):
         stop = min(start + block, last)
         count = spread_images(
-            x, start, stop, wide, top, left, height, width, v, v_plane, depth, m
+            x, x[:0], start, stop, wide, top, left, height, width, v, v_plane, depth, m
         )  # fmt: skip
-        spread_gradients(g, start, stop, wide_g, height - 2, width - 2, p, p_plane, depth_g, m)
+        spread_gradients(
+            g, gate, start, stop, wide_g, height - 2, width - 2, p, p_plane, depth_g, m, sums
+        )  # fmt: skip
         for s in range((m + 2) * (m + 2)):
             for j in range(0, depth_g, WIDTH):
                 panel(
@@ -224,13 +242,15 @@ def gather_weights(u, depth, depth_g, w, m, first, last, part):
                         flat[cell * column + at + k] = part[cell * LANES + k]
 
 
-def conv(x, w, padding, places, m, *, turned=False):
+def conv(x, w, padding, places, m, *, turned=False, gate=NO_GATE, bias=NO_BIAS, relu=False):
     """y, of spatial size `places`, by patches with m × m outputs.
 
     Args:
         padding: (above, left).
         turned: w is the window of the convolution whose input gradient is wanted: x is the gradient
             by its outputs.
+        gate: see `conv.place`.
+        bias, relu: added to y, and whether y is cut at 0 then.
     """
     if turned:
         w = _turned(w)
@@ -255,16 +275,16 @@ def conv(x, w, padding, places, m, *, turned=False):
         v, v_plane, p, p_plane, wide = _room(height, width, depth, panels * WIDTH, block, m)
         room = scratch.take("winograd.part", m * m * LANES)
         multiply(
-            x, u, y, m, block, *images, wide, *padding, height, width, v, p, v_plane, p_plane,
-            depth, room,
+            x, gate, u, y, m, block, *images, wide, *padding, height, width, v, p, v_plane,
+            p_plane, depth, room, bias, relu,
         )  # fmt: skip
 
     threads.run(part, parts(len(x), 2 * x.shape[0] * count * side * size))
     return y
 
 
-def conv_kernel(x, g, padding, m):
-    """The gradient by the window's weights, given that by the outputs."""
+def conv_kernel(x, g, padding, m, gate=NO_GATE, *, sums=False):
+    """The gradient by the window's weights, given that by y, gated where wanted; and by a bias."""
     channels, filters = x.shape[3], g.shape[3]
     depth, depth_g = _up(channels, LANES), _up(filters, LANES)
     side = (m + 2) ** 2
@@ -274,6 +294,8 @@ def conv_kernel(x, g, padding, m):
     ranges = parts(len(x), 2 * len(x) * count * side * depth * depth_g)
     found = [scratch.take(f"winograd.u{i}", side * depth * depth_g) for i in range(len(ranges))]
 
+    totals = [np.zeros(filters if sums else 0, np.float32) for _ in ranges]
+
     def part(i):
         u, images = found[i], ranges[i]
         u.fill(0)
@@ -281,14 +303,12 @@ def conv_kernel(x, g, padding, m):
         wide_g = scratch.take("winograd.wide_g", (height - 2) * (width - 2) * depth_g)
         wide_g.fill(0)
         multiply_turned(
-            x, g, u, m, block, *images, wide, *padding, height, width, wide_g, v, p, v_plane,
-            p_plane, depth, depth_g,
+            x, g, gate, u, m, block, *images, wide, *padding, height, width, wide_g, v, p, v_plane,
+            p_plane, depth, depth_g, totals[i],
         )  # fmt: skip
 
     threads.run(part, range(len(ranges)))
-    total = found[0]
-    for u in found[1:]:
-        total += u
+    total = added(found)
     w = np.empty((3, 3, channels, filters), np.float32)
 
     def gather(part):
@@ -296,7 +316,7 @@ def conv_kernel(x, g, padding, m):
         gather_weights(total, depth, depth_g, w, m, *part, room)
 
     threads.run(gather, parts(channels, 40 * w.size))
-    return w
+    return w, added(totals) if sums else None
 
 
 def _up(n, step):
