@@ -314,6 +314,7 @@ class GradientTape(Explaining, Jacobians):
         while edges:
             made, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
+                g = d = None  # such an op may take long (a recomputed block), and much memory
                 self._joined(op, made, read, grads, needed, kept, taped)
                 continue
             g = grads.get(made)
