@@ -1,4 +1,4 @@
-"""Rows: layer and root-mean-square normalisation, softmax; and gelu.
+"""Rows: layer and root-mean-square normalisation, softmax.
 
 Arrays are seen as (rows, size): what is normalised lies in the last axis. Softmax takes any axis.
 Numba's form (`fast/rows.py`) takes float32 rows of up to 65,536 numbers, beyond which its sums
@@ -6,14 +6,12 @@ would lose digits.
 """
 
 import itertools
-import math
 
 import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import threads, tier
-from framework.kernels.erf import erf
-from framework.kernels.windows import wide_enough
+from framework.kernels.windows import halves, wide_enough
 
 _BLOCK = 1 << 15  # elements: a block stays in the cache from one pass to the next
 _FAST = 2048  # elements from which on Numba's form is used: below NumPy takes some 10 µs
@@ -21,7 +19,7 @@ _LONGEST = 1 << 16
 _FLOAT = np.dtype(np.float32)
 
 # elements from which on two threads are faster than one: some 200 µs of work
-_SHARED_NORM, _SHARED_SOFTMAX, _SHARED_GELU = 1 << 20, 1 << 18, 1 << 20
+_SHARED_NORM, _SHARED_SOFTMAX = 1 << 20, 1 << 18
 
 
 def as_rows(x, size):
@@ -209,14 +207,6 @@ def _by_rows(name, arrays, axis):
     return found
 
 
-def _halves(*arrays):
-    """The arrays in float32 where the first one is of 16 bits; else None."""
-    dtype = arrays[0].dtype
-    if dtype.itemsize == 2 and dtype.kind in "fV":
-        return [a.astype(np.float32) for a in arrays]
-    return None
-
-
 def exponentials(x, axis):
     """exp(x - max(x)) and x - max(x)."""
     shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
@@ -226,7 +216,7 @@ def exponentials(x, axis):
 @quiet
 def softmax(x, *, axis):
     """exp(x) over its sum along `axis`."""
-    if wide := _halves(x):
+    if wide := halves(x):
         return softmax(*wide, axis=axis).astype(x.dtype)
     found = _by_rows("softmax", (x,), axis)
     if found is not None:
@@ -239,7 +229,7 @@ def softmax(x, *, axis):
 @quiet
 def softmax_back(g, p, *, axis):
     """p * (g - sum(g * p)): what softmax, of result p, makes of the cotangent g."""
-    if wide := _halves(g, p):
+    if wide := halves(g, p):
         return softmax_back(*wide, axis=axis).astype(g.dtype)
     found = _by_rows("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
     if found is not None:
@@ -253,7 +243,7 @@ def softmax_back(g, p, *, axis):
 @quiet
 def log_softmax(x, *, axis):
     """x - log(sum(exp(x))) along `axis`."""
-    if wide := _halves(x):
+    if wide := halves(x):
         return log_softmax(*wide, axis=axis).astype(x.dtype)
     found = _by_rows("log_softmax", (x,), axis)
     if found is not None:
@@ -266,58 +256,9 @@ def log_softmax(x, *, axis):
 @quiet
 def log_softmax_back(g, p, *, axis):
     """g - exp(p) * sum(g): what log_softmax, of result p, makes of the cotangent g."""
-    if wide := _halves(g, p):
+    if wide := halves(g, p):
         return log_softmax_back(*wide, axis=axis).astype(g.dtype)
     found = _by_rows("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
     if found is not None:
         return found
     return g - np.exp(p) * np.add.reduce(g, axis=axis, keepdims=True)
-
-
-# ---- gelu ----------------------------------------------------------------------------------------
-
-_CUBIC, _INNER, _DENSITY = 0.044715, math.sqrt(2 / math.pi), 1 / math.sqrt(2 * math.pi)
-
-
-def _flat(name, arrays):
-    """What the fast function of this name gives for the arrays, element by element; or None."""
-    x = arrays[0]
-    fast = _fast(x.dtype, x.size)
-    if fast is None:
-        return None
-    y = np.empty(x.shape, _FLOAT)
-    flat, out = [np.ascontiguousarray(a).reshape(-1) for a in arrays], y.reshape(-1)
-    function = getattr(fast, name)
-    threads.run(lambda part: function(*flat, *part, out), _parts(x.size, x.size, _SHARED_GELU))
-    return y
-
-
-@quiet
-def gelu(x, *, approximate):
-    """x times the normal distribution function of x, or its tanh approximation."""
-    found = _flat("gelu_tanh" if approximate else "gelu", (x,))
-    if found is not None:
-        return found
-    if wide := _halves(x):
-        return gelu(*wide, approximate=approximate).astype(x.dtype)
-    if approximate:
-        return x * (np.tanh(_INNER * (x + x * x * x * _CUBIC)) + 1) * 0.5
-    return x * (erf(x * math.sqrt(0.5)) + 1) * 0.5
-
-
-@quiet
-def gelu_back(g, x, *, approximate):
-    """g times the slope of gelu at x."""
-    same = g.dtype == x.dtype and g.shape == x.shape
-    found = _flat("gelu_tanh_back" if approximate else "gelu_back", (g, x)) if same else None
-    if found is not None:
-        return found
-    if wide := _halves(g, x):
-        return gelu_back(*wide, approximate=approximate).astype(g.dtype)
-    squared = x * x
-    if approximate:
-        t = np.tanh(_INNER * (x + x * squared * _CUBIC))
-        slope = (t + 1) + x * (1 - t * t) * (squared * (3 * _CUBIC) + 1) * _INNER
-        return g * (slope * 0.5)
-    slope = (erf(x * math.sqrt(0.5)) + 1) * 0.5
-    return g * (slope + x * np.exp(squared * -0.5) * _DENSITY)

@@ -106,3 +106,11 @@ def transposed(places, size, strides, same, output_padding, dilations):
         sizes.append(None if n is None else (n - 1) * s + length)
         padding.append((before, max(reach - before - length, 0)))
     return tuple(sizes), tuple(padding)
+
+
+def halves(*arrays):
+    """The arrays in float32 where the first one is of 16-bit floats; else None."""
+    dtype = arrays[0].dtype
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        return [a.astype(np.float32) for a in arrays]
+    return None

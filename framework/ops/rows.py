@@ -10,6 +10,7 @@ import numpy as np
 
 from framework.core.op import Op, elementwise, first_order_only
 from framework.core.quiet import quiet
+from framework.kernels import gelu as gelu_kernels
 from framework.kernels import rows as kernels
 from framework.kernels.rows import exponentials
 from framework.ops.elementwise import exp, negative, square, tanh
@@ -64,12 +65,12 @@ def _gelu_slope_change(x, approximate):
 
 # g times the slope of gelu at x
 gelu_back = elementwise(
-    "gelu_back", kernels.gelu_back,
+    "gelu_back", gelu_kernels.gelu_back,
     lambda h, x, approximate: gelu_back(h, x, approximate=approximate),
     lambda h, g, x, approximate: h * g * _gelu_slope_change(x, approximate),
 )  # fmt: skip
 gelu = elementwise(
-    "gelu", kernels.gelu, lambda g, x, approximate: gelu_back(g, x, approximate=approximate)
+    "gelu", gelu_kernels.gelu, lambda g, x, approximate: gelu_back(g, x, approximate=approximate)
 )
 
 # ---- cross-entropies of logits over the last axis ------------------------------------------------

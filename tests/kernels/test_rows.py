@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from framework.kernels import gelu as gelus
 from framework.kernels import rows, threads, tier
 
 pytest.importorskip("numba")
@@ -14,8 +15,9 @@ SHAPES = [(700, 3), (129, 17), (33, 64), (3, 1111), (3000, 1), (7, 11, 30)]
 def forms(request, monkeypatch):
     """A function that gives what both forms make of a call: NumPy's in float64, and Numba's."""
     monkeypatch.setattr(rows, "_FAST", 1)
-    for name in ("_SHARED_NORM", "_SHARED_SOFTMAX", "_SHARED_GELU"):
-        monkeypatch.setattr(rows, name, 1)
+    monkeypatch.setattr(gelus, "_FAST", 1)
+    for module, name in (rows, "_SHARED_NORM"), (rows, "_SHARED_SOFTMAX"), (gelus, "_SHARED"):
+        monkeypatch.setattr(module, name, 1)
     monkeypatch.setattr(threads, "count", lambda: request.param)
 
     def both(function, *arrays, **attrs):
@@ -92,16 +94,16 @@ def test_gelu(forms, approximate, n):
     x, g = normal(n) * 4, normal(n)
     if n > 15:
         x[:3] = np.nan, np.inf, 0
-    agree(forms(rows.gelu, x, approximate=approximate))
+    agree(forms(gelus.gelu, x, approximate=approximate))
     x[:3] = 0
-    agree(forms(rows.gelu_back, g, x, approximate=approximate))
+    agree(forms(gelus.gelu_back, g, x, approximate=approximate))
 
 
 def test_inputs_of_any_layout(forms):
     x, gamma = normal(2, 300, 40)[:, ::2, ::-1].transpose(1, 0, 2), normal(80)[::2]
     agree(forms(rows.layer_norm, x, gamma, gamma, epsilon=1e-2))
     agree(forms(rows.softmax, x, axis=2))
-    agree(forms(rows.gelu, x, approximate=True))
+    agree(forms(gelus.gelu, x, approximate=True))
 
 
 def test_results_are_new_arrays_and_inputs_stay(forms):
@@ -116,3 +118,20 @@ def test_long_rows_are_numpys(monkeypatch):
     monkeypatch.setattr(tier, "library", None)  # not called
     x = normal(2, rows._LONGEST + 1)
     np.testing.assert_allclose(rows.softmax(x, axis=1).sum(1), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["numpy", "numba"])
+def test_gelu_keeps_its_digits_in_the_tail(form, monkeypatch):
+    special = pytest.importorskip("scipy.special")
+    monkeypatch.setattr(gelus, "_FAST", 1)
+    tier.set_tier(form)
+    x = np.linspace(-9, 9, 20_001).astype("float32")
+    wide = x.astype("float64")
+    exact = wide * special.ndtr(wide)
+    np.testing.assert_allclose(gelus.gelu(x, approximate=False), exact, rtol=4e-6, atol=1e-38)
+    slope = special.ndtr(wide) + wide * np.exp(-wide * wide / 2) / np.sqrt(2 * np.pi)
+    found = gelus.gelu_back(np.ones_like(x), x, approximate=False)
+    np.testing.assert_allclose(found, slope, rtol=1e-6, atol=3e-7)
+    ends = gelus.gelu(np.array([np.inf, 100, -100, np.nan], "float32"), approximate=False)
+    np.testing.assert_array_equal(ends, [np.inf, 100, 0, np.nan])
+    tier.set_tier(None)
