@@ -63,7 +63,14 @@ def _added(source, target):
 # The cotangents `d` of the gates' sums are kept for some steps only, (steps, rows, columns): then
 # they are still in the cache where the weights' cotangents take them up.
 
-DEPTH = 128  # rows of `d`: with as many of the states they stay in the first-level cache
+_DEPTH = 128  # rows of `d`: a panel of them stays in the first-level cache
+
+
+@kernel(forceinline=True)
+def _row(columns):
+    """The length of a row of `d`: an odd number of cache lines, which share no places in it."""
+    lines = (columns + 15) // 16
+    return 16 * (lines + 1 - lines % 2)
 
 
 @kernel
@@ -87,18 +94,12 @@ def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, d
 
 
 @kernel
-def _weights_back(dw, height, rows, at, stride, run, d, d_at, d_row, columns, count, steps, panels):
+def _weights_back(dw, height, rows, at, stride, run, d, d_at, row, columns, count, steps):
     """dw += rows' d, over `steps` steps of `count` rows of the batch."""
     for j in range(0, columns, WIDTH):
-        here = min(WIDTH, columns - j)
-        for s in range(steps * count):
-            source = d[d_at + s * d_row + j :][:here]
-            target = panels[s * WIDTH : s * WIDTH + here]
-            for n in range(here):
-                target[n] = source[n]
         panel(
-            dw, j, columns, rows, at, 1, stride, panels, 0, WIDTH, count, steps, run,
-            count * WIDTH, 1, height, here,
+            dw, j, columns, rows, at, 1, stride, d, d_at + j, row, count, steps, run, count * row,
+            1, height, min(WIDTH, columns - j),
         )  # fmt: skip
 
 
@@ -175,17 +176,17 @@ def lstm_back(
     empty, is filled; to dw, where it is not empty, the weights' cotangent is added."""
     columns, count = 4 * units, last - first
     features = width - 1 - units
-    depth = max(1, DEPTH // count)
-    d = np.empty(depth * count * columns, np.float32)
-    panels = np.empty(depth * count * WIDTH, np.float32)
+    depth = max(1, _DEPTH // count)
+    row = _row(columns)
+    d = np.empty(depth * count * row, np.float32)
     stop = gates.size // (batch * columns)
     while stop > 0:
         start = max(0, stop - depth)
         for t in range(stop - 1, start - 1, -1):
-            d_at = (t - start) * count * columns
+            d_at = (t - start) * count * row
             for b in range(first, last):
                 r = t * batch + b
-                z, dz = gates[r * columns :][:columns], d[d_at + (b - first) * columns :][:columns]
+                z, dz = gates[r * columns :][:columns], d[d_at + (b - first) * row :][:columns]
                 dh_b, dc_b = dh[b * units :][:units], dc[b * units :][:units]
                 if g_steps.size:
                     _added(g_steps[r * units :][:units], dh_b)
@@ -201,17 +202,17 @@ def lstm_back(
                 _through_forgetting(f, cells[r * units :][:units], dc_b, dz[units : 2 * units])
             r = t * batch + first
             _states_back(
-                d, d_at, columns, columns, 0, of_state, mask, r, units, count, dh, first * units
+                d, d_at, row, columns, 0, of_state, mask, r, units, count, dh, first * units
             )
             if dx.size:
                 _product(
-                    dx, r * features, features, d, d_at, columns, of_input, columns, count,
+                    dx, r * features, features, d, d_at, row, of_input, columns, count,
                     features, 0,
                 )  # fmt: skip
         if dw.size:
             _weights_back(
                 dw, width, rows, (start * batch + first) * stride, stride, batch * stride, d, 0,
-                columns, columns, count, stop - start, panels,
+                row, columns, count, stop - start,
             )  # fmt: skip
         stop = start
 
@@ -248,17 +249,17 @@ def simple_rnn_back(
     """As `lstm_back`."""
     count = last - first
     features = width - 1 - units
-    depth = max(1, DEPTH // count)
-    d = np.empty(depth * count * units, np.float32)
-    panels = np.empty(depth * count * WIDTH, np.float32)
+    depth = max(1, _DEPTH // count)
+    row = _row(units)
+    d = np.empty(depth * count * row, np.float32)
     stop = rows.size // (batch * stride) - 1
     while stop > 0:
         start = max(0, stop - depth)
         for t in range(stop - 1, start - 1, -1):
-            d_at = (t - start) * count * units
+            d_at = (t - start) * count * row
             for b in range(first, last):
                 r = t * batch + b
-                dh_b, dz = dh[b * units :][:units], d[d_at + (b - first) * units :][:units]
+                dh_b, dz = dh[b * units :][:units], d[d_at + (b - first) * row :][:units]
                 if g_steps.size:
                     _added(g_steps[r * units :][:units], dh_b)
                 if mask.size and not mask[r]:
@@ -266,17 +267,15 @@ def simple_rnn_back(
                 else:
                     _through_tanh(rows[(r + batch) * stride :][:units], dh_b, dz)
             r = t * batch + first
-            _states_back(
-                d, d_at, units, units, 0, of_state, mask, r, units, count, dh, first * units
-            )
+            _states_back(d, d_at, row, units, 0, of_state, mask, r, units, count, dh, first * units)
             if dx.size:
                 _product(
-                    dx, r * features, features, d, d_at, units, of_input, units, count, features, 0
+                    dx, r * features, features, d, d_at, row, of_input, units, count, features, 0
                 )
         if dw.size:
             _weights_back(
                 dw, width, rows, (start * batch + first) * stride, stride, batch * stride, d, 0,
-                units, units, count, stop - start, panels,
+                row, units, count, stop - start,
             )  # fmt: skip
         stop = start
 
@@ -348,17 +347,17 @@ def gru_back(
 ):  # fmt: skip
     """As `lstm_back`; the weights' cotangents are those of the inputs' and of the state's."""
     columns, count = 4 * units, last - first
-    depth = max(1, DEPTH // count)
-    d = np.empty(depth * count * columns, np.float32)
-    panels = np.empty(depth * count * WIDTH, np.float32)
+    depth = max(1, _DEPTH // count)
+    row = _row(columns)
+    d = np.empty(depth * count * row, np.float32)
     stop = gates.size // (batch * columns)
     while stop > 0:
         start = max(0, stop - depth)
         for t in range(stop - 1, start - 1, -1):
-            d_at = (t - start) * count * columns
+            d_at = (t - start) * count * row
             for b in range(first, last):
                 r = t * batch + b
-                z, dz = gates[r * columns :][:columns], d[d_at + (b - first) * columns :][:columns]
+                z, dz = gates[r * columns :][:columns], d[d_at + (b - first) * row :][:columns]
                 dh_b = dh[b * units :][:units]
                 if g_steps.size:
                     _added(g_steps[r * units :][:units], dh_b)
@@ -374,22 +373,22 @@ def gru_back(
                 _through_reset(reset, z[:units], d_candidate, dz[2 * units : 3 * units], dz[:units])
             r = t * batch + first
             _states_back(
-                d, d_at, columns, 3 * units, 1, of_state, mask, r, units, count, dh, first * units
+                d, d_at, row, 3 * units, 1, of_state, mask, r, units, count, dh, first * units
             )
             if dx.size:
                 _product(
-                    dx, r * features, features, d, d_at + units, columns, of_input, 3 * units,
+                    dx, r * features, features, d, d_at + units, row, of_input, 3 * units,
                     count, features, 0,
                 )  # fmt: skip
         if dw_input.size:
             at = (start * batch + first) * stride
             _weights_back(
-                dw_input, 1 + features, rows, at + units, stride, batch * stride, d, units, columns,
-                3 * units, count, stop - start, panels,
+                dw_input, 1 + features, rows, at + units, stride, batch * stride, d, units, row,
+                3 * units, count, stop - start,
             )  # fmt: skip
             _weights_back(
-                dw_state, units + 1, rows, at, stride, batch * stride, d, 0, columns, 3 * units,
-                count, stop - start, panels,
+                dw_state, units + 1, rows, at, stride, batch * stride, d, 0, row, 3 * units,
+                count, stop - start,
             )  # fmt: skip
         stop = start
 
