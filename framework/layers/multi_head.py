@@ -129,8 +129,10 @@ class Heads(Layer):
                 f"{type(self).__name__} layer {self.name!r}: return_attention_scores=True is not "
                 "supported with flash_attention, which makes no scores."
             )
-        if self.dropout == 0 and not return_attention_scores and len(query.shape) == 4:
-            mask = attention_mask
+        mask = attention_mask
+        # by scores a row that may see nothing is 0, by the op a mean: dropout decides, as in Keras
+        whole = self.dropout == 0 or (mask is None and not training)
+        if whole and not return_attention_scores and len(query.shape) == 4:
             if mask is not None:
                 mask = _with_heads(mask, 4, 1)
             query, key, value = promote(query, key, value)
