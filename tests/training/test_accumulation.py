@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import framework as tf
 from framework import keras
+from tests.optimizers.cases import CASES
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(26, 6)).astype("float32")
@@ -82,6 +85,35 @@ def same(found, rtol=2e-4):
 @pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
 def test_as_one_large_batch(optimizer, loss):
     same(large_and_small(dense, optimizer, loss))
+
+
+EVERY = {name: case for name, case in CASES.items() if "gradient_accumulation_steps" not in case[1]}
+
+
+@settings(max_examples=3)
+@given(seed=st.integers(0, 2**16), rows=st.integers(5, 26), size=st.integers(2, 5),
+       every=st.integers(2, 4))  # fmt: skip
+@pytest.mark.parametrize("name", EVERY)
+def test_every_optimizer_as_on_one_large_batch(name, seed, rows, size, every):
+    """With any number of rows, a tail of any length, and any weights of the rows."""
+    kind, arguments = EVERY[name]
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 6)).astype("float32")
+    y = rng.normal(size=(rows, 3)).astype("float32")
+    weights = rng.uniform(0.2, 3, size=rows).astype("float32")
+    found = []
+    for many, accumulate in ((size * every, None), (size, every)):
+        model = dense()
+        optimizer = getattr(keras.optimizers, kind)(**arguments)
+        step = model.training_step(loss="mse", optimizer=optimizer, accumulate=accumulate)
+        for part, target, weight in pieces(x, y, weights, size=many):
+            step(part, target, sample_weight=weight)
+        step.flush()
+        found.append((model.get_weights(), int(optimizer.iterations)))
+    (large, iterations), (small, accumulated) = found
+    assert iterations == accumulated == -(-rows // (size * every))
+    for a, b in zip(large, small, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=2e-5)
 
 
 def test_regularizers_count_once():

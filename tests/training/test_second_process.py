@@ -1,0 +1,43 @@
+"""From one seed, in another process: the four faces of the step end with the same bits."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.training.test_step import OwnStep, by_fit, by_tape, by_training_step
+
+ROOT = Path(__file__).parents[2]
+FACES = {
+    "fit": lambda: by_fit()[0],
+    "an overridden train_step": lambda: by_fit(OwnStep)[0],
+    "training_step": lambda: by_training_step()[0],
+    "a tape": lambda: by_tape()[0],
+}
+EPOCHS = 10  # of 5 batches
+
+
+def hashes():
+    """Of the weights after 50 steps, dropout and a smaller last batch of each epoch among them."""
+    return [
+        hashlib.sha256(b"".join(w.tobytes() for w in face().get_weights())).hexdigest()
+        for face in FACES.values()
+    ]
+
+
+PROGRAM = """
+import tests.training.test_step as steps
+from tests.training.test_second_process import EPOCHS, hashes
+steps.EPOCHS = EPOCHS
+print(*hashes())
+"""
+
+
+def test_the_same_bits_in_another_process(monkeypatch):
+    monkeypatch.setattr("tests.training.test_step.EPOCHS", EPOCHS)
+    here = hashes()
+    assert len(set(here)) == 1, dict(zip(FACES, here, strict=True))
+    there = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert there.stdout.split() == here
