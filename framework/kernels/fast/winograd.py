@@ -30,7 +30,8 @@ from framework.kernels.fast.transforms import (
     weights_back_4,
 )
 
-_SKEW = 16  # planes a multiple of 4096 bytes apart would all fall into the same lines of the cache
+_PATCHES = 32  # at a time, so that their transforms stay in the cache
+_SKEW = 16  # rows and planes a multiple of 4096 bytes apart would all fall into the same lines
 
 
 @kernel
@@ -80,143 +81,144 @@ def spread_weights(w, u, m, depth, first, last, part):
 
 
 @kernel
-def spread_images(x, gate, first, last, wide, top, left, height, width, v, plane, depth, m):
-    """Transformed patches of some images, v[place][patch][channel]; how many patches there are."""
-    side = m + 2
-    count = 0
-    for n in range(first, last):
-        place(x, gate, n, wide, top, left, width, depth)
-        for i in range(0, height - 2, m):
-            for j in range(0, width - 2, m):
-                source = (i * width + j) * depth
-                for c in range(0, depth, LANES):
-                    if m == 4:
-                        patch_4(
-                            v, count * depth + c, side * plane, plane, wide, source + c,
-                            width * depth, depth,
-                        )  # fmt: skip
-                    else:
-                        patch_2(
-                            v, count * depth + c, side * plane, plane, wide, source + c,
-                            width * depth, depth,
-                        )  # fmt: skip
-                count += 1
-    return count
+def spread_images(
+    x, gate, first, last, wide, top, left, height, width, v, row, plane, depth, m
+):  # fmt: skip
+    """Transformed patches of some strips, v[place][patch][channel]; how many patches there are.
+
+    A strip is a row of patches; those of an image follow each other, and images do. The first of an
+    image puts the image into `wide`, where the following ones find it.
+    """
+    side, strips = m + 2, (height - 2) // m
+    at = 0
+    for strip in range(first, last):
+        i = strip % strips * m
+        if i == 0:
+            place(x, gate, strip // strips, wide, top, left, width, depth)
+        for j in range(0, width - 2, m):
+            source = (i * width + j) * depth
+            for c in range(0, depth, LANES):
+                if m == 4:
+                    patch_4(
+                        v, at + c, side * plane, plane, wide, source + c, width * depth, depth
+                    )  # fmt: skip
+                else:
+                    patch_2(
+                        v, at + c, side * plane, plane, wide, source + c, width * depth, depth
+                    )  # fmt: skip
+            at += row
+    return at // row
 
 
 @kernel
-def spread_gradients(g, gate, first, last, wide, height, width, p, plane, depth, m, sums):
+def spread_gradients(g, gate, first, last, wide, height, width, p, row, plane, depth, m, sums):
     """The gradient by the products from that by the outputs, p[place][patch][filter].
 
     The sum over all places is added to `sums`, which is empty where it is not wanted.
     """
-    side = m + 2
-    count = 0
-    for n in range(first, last):
-        place(g, gate, n, wide, 0, 0, width, depth)
-        if sums.size:
-            add_places(wide, 0, height * width, depth, sums)
-        for i in range(0, height, m):
-            for j in range(0, width, m):
-                source = (i * width + j) * depth
-                for f in range(0, depth, LANES):
-                    if m == 4:
-                        outputs_back_4(
-                            p, count * depth + f, side * plane, plane, wide, source + f,
-                            width * depth, depth,
-                        )  # fmt: skip
-                    else:
-                        outputs_back_2(
-                            p, count * depth + f, side * plane, plane, wide, source + f,
-                            width * depth, depth,
-                        )  # fmt: skip
-                count += 1
+    side, strips = m + 2, height // m
+    at = 0
+    for strip in range(first, last):
+        i = strip % strips * m
+        if i == 0:
+            place(g, gate, strip // strips, wide, 0, 0, width, depth)
+            if sums.size:
+                add_places(wide, 0, height * width, depth, sums)
+        for j in range(0, width, m):
+            source = (i * width + j) * depth
+            for f in range(0, depth, LANES):
+                if m == 4:
+                    outputs_back_4(
+                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
+                    )  # fmt: skip
+                else:
+                    outputs_back_2(
+                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
+                    )  # fmt: skip
+            at += row
 
 
 @kernel
-def gather_outputs(p, plane, depth, y, first, last, m, part, bias, relu):
-    """The outputs of some images from the products p[place][patch][filter].
+def gather_outputs(p, p_row, plane, y, first, last, m, part, bias, relu):
+    """The outputs of some strips from the products p[place][patch][filter].
 
     `part` is scratch for the outputs of one patch, of which some may lie outside of the image. The
     bias is added, if any, and y is cut at 0 for `relu`.
     """
     _, height, width, filters = y.shape
     flat = y.reshape(-1)
-    side = m + 2
-    count = 0
-    for n in range(first, last):
-        for i in range(0, height, m):
-            for j in range(0, width, m):
-                at = ((n * height + i) * width + j) * filters
-                whole = i + m <= height and j + m <= width
-                for f in range(0, filters, LANES):
-                    target, start, row, column = flat, at + f, width * filters, filters
-                    inside = whole and f + LANES <= filters
-                    if not inside:
-                        target, start, row, column = part, 0, m * LANES, LANES
-                    source = count * depth + f
-                    if m == 4:
-                        outputs_4(target, start, row, column, p, source, side * plane, plane)
-                    else:
-                        outputs_2(target, start, row, column, p, source, side * plane, plane)
-                    if not inside:
-                        here = min(LANES, filters - f)
-                        for a in range(min(m, height - i)):
-                            for b in range(min(m, width - j)):
-                                for k in range(here):
-                                    flat[at + f + (a * width + b) * filters + k] = part[
-                                        (a * m + b) * LANES + k
-                                    ]
-                count += 1
-            if bias.size or relu:
-                number = min(m, height - i) * width
-                finish(
-                    flat, (n * height + i) * width * filters, filters, number, bias, 0, filters,
-                    relu,
-                )  # fmt: skip
+    side, strips = m + 2, (height + m - 1) // m
+    source = 0
+    for strip in range(first, last):
+        i = strip % strips * m
+        begin = (strip // strips * height + i) * width * filters
+        for j in range(0, width, m):
+            at = begin + j * filters
+            whole = i + m <= height and j + m <= width
+            for f in range(0, filters, LANES):
+                target, start, row, column = flat, at + f, width * filters, filters
+                inside = whole and f + LANES <= filters
+                if not inside:
+                    target, start, row, column = part, 0, m * LANES, LANES
+                if m == 4:
+                    outputs_4(target, start, row, column, p, source + f, side * plane, plane)
+                else:
+                    outputs_2(target, start, row, column, p, source + f, side * plane, plane)
+                if not inside:
+                    here = min(LANES, filters - f)
+                    for a in range(min(m, height - i)):
+                        for b in range(min(m, width - j)):
+                            for k in range(here):
+                                flat[at + f + (a * width + b) * filters + k] = part[
+                                    (a * m + b) * LANES + k
+                                ]
+            source += p_row
+        if bias.size or relu:
+            finish(flat, begin, filters, min(m, height - i) * width, bias, 0, filters, relu)
 
 
 @kernel
 def multiply(
-    x, gate, u, y, m, block, first, last, wide, top, left, height, width, v, p, v_plane, p_plane,
-    depth, part, bias, relu,
+    x, gate, u, y, m, block, first, last, wide, top, left, height, width, v, v_row, v_plane, p,
+    p_row, p_plane, depth, part, bias, relu,
 ):  # fmt: skip
-    """Fill y for the images from `first` to `last`, `block` of them at a time."""
+    """Fill y for the strips from `first` to `last`, `block` of them at a time."""
     filters = y.shape[3]
     panels = (filters + WIDTH - 1) // WIDTH
     for start in range(first, last, block):
         stop = min(start + block, last)
         count = spread_images(
-            x, gate, start, stop, wide, top, left, height, width, v, v_plane, depth, m
+            x, gate, start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
         )  # fmt: skip
         for s in range((m + 2) * (m + 2)):
             for j in range(panels):
                 panel(
-                    p, s * p_plane + j * WIDTH, panels * WIDTH, v, s * v_plane, depth, 1, u,
+                    p, s * p_plane + j * WIDTH, p_row, v, s * v_plane, v_row, 1, u,
                     (s * panels + j) * depth * WIDTH, WIDTH, depth, 1, 0, 0, 0, count, WIDTH,
                 )  # fmt: skip
-        gather_outputs(p, p_plane, panels * WIDTH, y, start, stop, m, part, bias, relu)
+        gather_outputs(p, p_row, p_plane, y, start, stop, m, part, bias, relu)
 
 
 @kernel
 def multiply_turned(
-    x, g, gate, u, m, block, first, last, wide, top, left, height, width, wide_g, v, p, v_plane,
-    p_plane, depth, depth_g, sums,
+    x, g, gate, u, m, block, first, last, wide, top, left, height, width, wide_g, v, v_row,
+    v_plane, p, p_row, p_plane, depth, depth_g, sums,
 ):  # fmt: skip
-    """Add to u[place][channel][filter] what the images from `first` to `last` give."""
+    """Add to u[place][channel][filter] what the strips from `first` to `last` give."""
     for start in range(first, last, block):
         stop = min(start + block, last)
         count = spread_images(
-            x, x[:0], start, stop, wide, top, left, height, width, v, v_plane, depth, m
+            x, x[:0], start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
         )  # fmt: skip
         spread_gradients(
-            g, gate, start, stop, wide_g, height - 2, width - 2, p, p_plane, depth_g, m, sums
+            g, gate, start, stop, wide_g, height - 2, width - 2, p, p_row, p_plane, depth_g, m,
+            sums,
         )  # fmt: skip
         for s in range((m + 2) * (m + 2)):
             for j in range(0, depth_g, WIDTH):
                 panel(
-                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, 1, depth, p,
-                    s * p_plane + j, depth_g, count, 1, 0, 0, 1, depth, min(WIDTH, depth_g - j),
+                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, 1, v_row, p,
+                    s * p_plane + j, p_row, count, 1, 0, 0, 1, depth, min(WIDTH, depth_g - j),
                 )  # fmt: skip
 
 
@@ -265,21 +267,22 @@ def conv(x, w, padding, places, m, *, turned=False, gate=NO_GATE, bias=NO_BIAS, 
         room = scratch.take("winograd.part", 9 * LANES)
         spread_weights(w, u, m, depth, *part, room)
 
-    threads.run(spread, parts(channels, 40 * w.size))
+    threads.run(spread, parts(channels, 100 * w.size))
     y = np.empty((len(x), *places, filters), np.float32)
     height, width = (_up(n, m) + 2 for n in places)
-    count = (height - 2) // m * ((width - 2) // m)  # patches of an image
-    block = _block(count, depth, panels * WIDTH)
+    strips, across = (height - 2) // m, (width - 2) // m  # patches of an image
+    block = max(1, _PATCHES // across)
 
     def part(images):
-        v, v_plane, p, p_plane, wide = _room(height, width, depth, panels * WIDTH, block, m)
+        wide, *planes = _room(height, width, depth, panels * WIDTH, block, m)
+        first, last = images
         room = scratch.take("winograd.part", m * m * LANES)
         multiply(
-            x, gate, u, y, m, block, *images, wide, *padding, height, width, v, p, v_plane,
-            p_plane, depth, room, bias, relu,
+            x, gate, u, y, m, block, first * strips, last * strips, wide, *padding, height, width,
+            *planes, depth, room, bias, relu,
         )  # fmt: skip
 
-    threads.run(part, parts(len(x), 2 * x.shape[0] * count * side * size))
+    threads.run(part, parts(len(x), 2 * len(x) * strips * across * size * side))
     return y
 
 
@@ -289,22 +292,21 @@ def conv_kernel(x, g, padding, m, gate=NO_GATE, *, sums=False):
     depth, depth_g = _up(channels, LANES), _up(filters, LANES)
     side = (m + 2) ** 2
     height, width = (_up(n, m) + 2 for n in g.shape[1:3])
-    count = (height - 2) // m * ((width - 2) // m)
-    block = _block(count, depth, depth_g)
-    ranges = parts(len(x), 2 * len(x) * count * side * depth * depth_g)
+    strips, across = (height - 2) // m, (width - 2) // m
+    block = max(1, _PATCHES // across)
+    ranges = parts(len(x), 2 * len(x) * strips * across * side * depth * depth_g)
     found = [scratch.take(f"winograd.u{i}", side * depth * depth_g) for i in range(len(ranges))]
-
     totals = [np.zeros(filters if sums else 0, np.float32) for _ in ranges]
 
     def part(i):
-        u, images = found[i], ranges[i]
+        u, (first, last) = found[i], ranges[i]
         u.fill(0)
-        v, v_plane, p, p_plane, wide = _room(height, width, depth, depth_g, block, m)
+        wide, *planes = _room(height, width, depth, depth_g, block, m)
         wide_g = scratch.take("winograd.wide_g", (height - 2) * (width - 2) * depth_g)
         wide_g.fill(0)
         multiply_turned(
-            x, g, gate, u, m, block, *images, wide, *padding, height, width, wide_g, v, p, v_plane,
-            p_plane, depth, depth_g, totals[i],
+            x, g, gate, u, m, block, first * strips, last * strips, wide, *padding, height, width,
+            wide_g, *planes, depth, depth_g, totals[i],
         )  # fmt: skip
 
     threads.run(part, range(len(ranges)))
@@ -315,7 +317,7 @@ def conv_kernel(x, g, padding, m, gate=NO_GATE, *, sums=False):
         room = scratch.take("winograd.part", 9 * LANES)
         gather_weights(total, depth, depth_g, w, m, *part, room)
 
-    threads.run(gather, parts(channels, 40 * w.size))
+    threads.run(gather, parts(channels, 100 * w.size))
     return w, added(totals) if sums else None
 
 
@@ -326,20 +328,17 @@ def _up(n, step):
 def _turned(w):
     _, _, channels, filters = w.shape
     found = np.empty((3, 3, filters, channels), np.float32)
-    threads.run(lambda part: turn(w, found, *part), parts(channels, 40 * w.size))
+    threads.run(lambda part: turn(w, found, *part), parts(channels, 100 * w.size))
     return found
 
 
-def _block(count, depth, depth_g):
-    """How many images at a time: 16 to 64 patches, whose transforms stay in the cache."""
-    return max(1, (64 if depth + depth_g <= 192 else 16) // count)
-
-
 def _room(height, width, depth, depth_g, block, m):
-    """Scratch for a block: transformed patches and products with their planes, a padded image."""
-    side, count = (m + 2) ** 2, block * ((height - 2) // m) * ((width - 2) // m)
-    v_plane, p_plane = count * depth + _SKEW, count * depth_g + _SKEW
-    v, p = scratch.take("winograd.v", side * v_plane), scratch.take("winograd.p", side * p_plane)
+    """A padded image, and for a block transformed patches and products with their distances."""
     wide = scratch.take("winograd.wide", height * width * depth)
     wide.fill(0)
-    return v, v_plane, p, p_plane, wide
+    planes = []
+    for name, channels in (("winograd.v", depth), ("winograd.p", depth_g)):
+        row = channels + _SKEW
+        plane = block * ((width - 2) // m) * row + _SKEW
+        planes += [scratch.take(name, (m + 2) ** 2 * plane), row, plane]
+    return wide, *planes
