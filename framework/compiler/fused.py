@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from framework.compiler import loops
+from framework.compiler.fused_loop import FusedLoop
 from framework.compiler.trace import Trace
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
@@ -28,22 +28,27 @@ class Fused:
             a dict of tensors, elementwise in the arrays.
         arrays, numbers: the names of its parameters.
         dtype: NumPy dtype of all of them.
+        ndim: how many dimensions the arrays have, as far as the function can see.
 
     `source` is the Python text that runs. `possible` is False where the function is not
     elementwise in its arrays, reads a value in Python or uses state: it has to be called as it is.
+    Where it takes sums over all elements beside, `loops_only` is true: it can still be loops.
     """
 
-    def __init__(self, function, arrays, numbers, dtype):
+    def __init__(self, function, arrays, numbers, dtype, ndim=1):
         self.arrays, self.numbers, self.dtype = arrays, numbers, dtype
         self.form = None  # until it is chosen
-        probes = {name: Tensor(np.ones(2, dtype)) for name in arrays}
+        probes = {name: Tensor(np.ones((2,) * ndim, dtype)) for name in arrays}
         probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
         with Trace() as trace:
             results = function(**probes)
         self.outputs = tuple(results)
-        self.possible = all(map(_is_elementwise, trace.events)) and _distinct(probes, results)
+        self._record = trace.events, probes, results
+        distinct = _distinct(probes, results)
+        self.possible = distinct and all(map(_is_elementwise, trace.events))
+        sums = not self.possible and distinct
+        self.loops_only = sums and all(_is_elementwise(e) or _is_sum(e) for e in trace.events)
         if self.possible:
-            self._record = trace.events, probes, results
             self._emit(*self._record)
 
     def _emit(self, events, probes, results):
@@ -73,72 +78,15 @@ class Fused:
 
     def choose(self, loop):
         """Settle in which form this runs, and return it: `self`, or a `FusedLoop` if `loop` is true
-        and that can be: Numba is there, and each op has a form in loops.
+        and that can be: Numba is there, and each op has a form in loops. None if in no form.
 
         It takes a second or so the first time that this loop is made on a machine.
         """
-        self.form = self
+        self.form = self if self.possible else None
         if loop and tier.library("elementwise") is not None:
             with contextlib.suppress(InvalidArgumentError):
                 self.form = FusedLoop(self, *self._record)
         return self.form
-
-
-class FusedLoop:
-    """A `Fused` function by one loop over each element, called in the same way.
-
-    Its numbers are those of the NumPy form within a few units in the last place: products and sums
-    are contracted. A second thread does not pay: of Adam on 25 million parameters it made 13.2 ms
-    where there were 13.6, since memory is the limit; nor does one call for several variables,
-    whose arrays have to be handed over all the same (of 3.6 µs a variable the call is 0.8).
-    """
-
-    def __init__(self, fused, events, probes, results):
-        self.arrays, self.outputs, self.dtype = fused.arrays, fused.outputs, fused.dtype
-        names = {id(tensor): name for name, tensor in probes.items()}
-        numbers = [name for name in probes if name not in fused.arrays]
-        steps = []
-        for _, op, args, _, (output,), _ in events:
-            if output.array.ndim:
-                name = names[id(output)] = f"_{len(names)}"
-                steps.append((name, op.name, [_argument(a, names) for a in args]))
-            else:  # in the order of the lines of `prepare`
-                numbers.append(names.setdefault(id(output), f"_{len(names)}"))
-        read = {a for _, _, args in steps for a in args}
-        self._read = [i for i, name in enumerate(numbers) if name in read]
-        stores = {names[id(results[name])]: name for name in self.outputs}
-        stores = {value: name for value, name in stores.items() if value != name}
-        program = loops.Program(
-            [loops.full(name, self.dtype, 1) for name in self.arrays]
-            + [loops.number(numbers[i], self.dtype) for i in self._read],
-            steps, stores,
-        )  # fmt: skip
-        self._places = [self.arrays.index(name) for name in self.outputs]
-        made = loops.build(program)
-        self.source, self._function = made.source, made.compiled()
-        self._prepare = fused.prepare
-
-    def prepare(self, *numbers):
-        """All that depends on the numbers alone, for `__call__`."""
-        prepared = self._prepare(*numbers)
-        return [np.asarray(prepared[i], self.dtype) for i in self._read]
-
-    def __call__(self, arrays, destinations, prepared):
-        """Fill `destinations` (see `Fused`)."""
-        flat = [a.reshape(-1) for a in arrays]
-        for place, destination in zip(self._places, destinations):
-            if destination is not arrays[place]:
-                destination[...] = arrays[place]
-                flat[place] = destination.reshape(-1)
-        self._function(*flat, *prepared)
-
-
-def _argument(arg, names):
-    """A name or a Python number, as the steps of a loop take them."""
-    if type(arg) is Tensor and id(arg) in names:
-        return names[id(arg)]
-    value = arg.array if type(arg) is Tensor else arg
-    return value if type(value) in (int, float, bool) else np.asarray(value).item()
 
 
 def _distinct(probes, results):
@@ -151,6 +99,14 @@ def _distinct(probes, results):
 
 def _is_elementwise(event):
     return event[0] == "op" and event[1].kind == "elementwise" and event[1].plain and not event[3]
+
+
+def _is_sum(event):
+    """Whether it is a sum over all elements, to a 0-d tensor."""
+    return (
+        event[0] == "op" and event[1].name == "reduce_sum"
+        and not event[3]["keepdims"] and not event[4][0].array.ndim
+    )  # fmt: skip
 
 
 class _Buffers(threading.local):

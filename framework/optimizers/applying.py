@@ -183,10 +183,12 @@ class Applying(Rates, Updating):
             kind, program = plan.kind, plan.program
             if kind not in numbers:
                 numbers[kind] = self._numbers(kind, step, form)
-            if program is not None and form is Arrays:
+            compiled = program is not None and form is Arrays
+            if compiled and program.form is None and program.choose(self._loops) is None:
+                plan.program, compiled = None, False
+            if compiled:
                 if (program, kind) not in prepared:
-                    chosen = program.form or program.choose(self._loops)
-                    prepared[program, kind] = chosen.prepare(*numbers[kind])
+                    prepared[program, kind] = program.form.prepare(*numbers[kind])
                 self._update_in_place(grad, plan, prepared[program, kind])
             elif hooked:
                 self._update_by_hook(variable, grad, plan, numbers[kind], form)
@@ -220,7 +222,7 @@ class Applying(Rates, Updating):
         if self._hooked or not variable.array.ndim:  # 0-d: as written is faster
             program = None
         else:
-            program = self._program(dtype, decay, names)
+            program = self._program(dtype, decay, names, variable.array.ndim)
         held = (variable, *[self._slot(variable, name) for name in names])
         if self.use_ema:
             self._slot(variable, "average", _zeros)

@@ -30,7 +30,6 @@ class Lamb(Optimizer):
     epsilon: float = 1e-7
 
     slots = ("momentum", "velocity")
-    compiles = False
 
     def update(self, param, grad, slot, lr, step):
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)

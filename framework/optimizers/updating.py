@@ -44,7 +44,7 @@ class Updating(KerasHooks):
 
     _slots: dict  # serial of a variable -> its slot variables by name
     _shared: dict  # name -> variable
-    _programs: dict  # (dtype, decay, names) -> the compiled update, or None
+    _programs: dict  # (dtype, decay, names, ndim) -> the compiled update, or None
     _loops = False  # whether the present plans are by compiled loops
     _by_loops = None  # whether by compiled loops; None: the size of the variables decides
 
@@ -106,11 +106,11 @@ class Updating(KerasHooks):
         new = self.update(param, grad, slot, lr, step)
         return {"param": new, **{name: getattr(slot, name) for name in slots}}
 
-    def _program(self, dtype, decay, names):
-        """The update compiled for a dtype; None where it cannot be."""
-        key = dtype, decay, names
+    def _program(self, dtype, decay, names, ndim):
+        """The update compiled for a dtype and a number of dimensions; None where it cannot be."""
+        key = dtype, decay, names, ndim
         if key not in self._programs:
-            self._programs[key] = self._compiled(dtype, decay, names) if self.compiles else None
+            self._programs[key] = self._compiled(*key) if self.compiles else None
         return self._programs[key]
 
     def use_loops(self, use=True):
@@ -130,7 +130,7 @@ class Updating(KerasHooks):
             size = sum(v.array.size for v in variables)
             self._loops = size >= LARGE if self._by_loops is None else self._by_loops
 
-    def _compiled(self, dtype, decay, names):
+    def _compiled(self, dtype, decay, names, ndim):
         numbers = ("lr", "step", *self.shared)
 
         def update(param, grad, **values):
@@ -138,10 +138,10 @@ class Updating(KerasHooks):
             return self._whole_update(param, grad, of_all, decay, values)
 
         try:
-            made = Fused(update, ("param", "grad", *names), numbers, dtype)
-        except Exception:  # an update that cannot take the compiler's two elements runs as written
+            made = Fused(update, ("param", "grad", *names), numbers, dtype, ndim)
+        except Exception:  # an update that cannot take the compiler's few elements runs as written
             return None
-        return made if made.possible else None
+        return made if made.possible or made.loops_only else None
 
     def _update_in_place(self, grad, plan, prepared):
         """Into the very buffers, but for one that somebody else can see: that one is replaced."""

@@ -70,7 +70,7 @@ def test_variables_are_kerass_in_its_order(name):
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
     def plainly(optimizer, gradients, variables):
-        optimizer._program = lambda dtype, decay, names: None
+        optimizer._program = lambda *_: None
         apply(optimizer, gradients, variables)
 
     def recorded(optimizer, gradients, variables):
@@ -78,7 +78,7 @@ def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
             apply(optimizer, gradients, variables)
 
     compiled, variables = run(name, apply)
-    is_compiled = any(program is not None for program in compiled._programs.values())
+    is_compiled = any(p is not None and p.possible for p in compiled._programs.values())
     assert is_compiled is (CASES[name][0] not in ("Lamb", "Adafactor"))
     for other in (plainly, recorded):
         optimizer, found = run(name, other)
