@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from framework.kernels import matmul
+
 
 def call(ufunc, name, operands, out):
     """The call of a ufunc that writes into `out`, or gives a new array where that is None."""
@@ -93,7 +95,9 @@ def _matmul(step, operands, out, number):
     first, second = operands
     first += ".T" if step.attrs.get("transpose_a") else ""
     second += ".T" if step.attrs.get("transpose_b") else ""
-    return [f"dot({first}, {second}, {out})"]
+    rows = a.shape[1] if step.attrs.get("transpose_a") else a.shape[0]
+    product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
+    return [f"{product}({first}, {second}, {out})"]
 
 
 INTO = {
@@ -108,5 +112,6 @@ NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
+    "large_dot": matmul.dot,
     "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
 }  # fmt: skip

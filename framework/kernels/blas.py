@@ -66,6 +66,15 @@ def set_threads(number):
         function(ctypes.c_int(number))
 
 
+def controls():
+    """OpenBLAS's functions that get and set its number of threads; None where they are not."""
+    get, put = _function("get_num_threads", ctypes.c_int), _function("set_num_threads", None)
+    if get is None or put is None:
+        return None
+    put.argtypes = (ctypes.c_int,)
+    return get, put
+
+
 @contextlib.contextmanager
 def limited(number):
     """OpenBLAS uses `number` threads inside, and as many as before after it.

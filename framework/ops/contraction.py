@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.core.op import Op
 from framework.core.quiet import quiet
+from framework.kernels.matmul import ALONE, dot
 
 
 @quiet
@@ -13,8 +14,10 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
         return _matmul(*wide, transpose_a=transpose_a, transpose_b=transpose_b).astype(a.dtype)
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
-    # the same BLAS, but np.dot comes to it 0.8 us sooner
-    return np.dot(a, b) if a.ndim == b.ndim == 2 else _stacked(a, b)
+    if a.ndim == b.ndim == 2:
+        # np.dot comes to the same BLAS as np.matmul 0.8 us sooner
+        return np.dot(a, b) if len(a) * b.size <= ALONE else dot(a, b)
+    return _stacked(a, b)
 
 
 def _stacked(a, b):

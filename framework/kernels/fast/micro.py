@@ -110,6 +110,34 @@ def make(rows, vectors, masked=False):
     return full
 
 
+def _copier(count):
+    """move(target, target_at, source, source_at): copy `count` numbers between flat arrays."""
+    vector = ir.VectorType(_float, count)
+
+    @intrinsic
+    def move(_, target, target_at, source, source_at):
+        def generate(context, builder, signature, arguments):
+            def pointer(place):
+                kind, array = signature.args[place], arguments[place]
+                data = context.make_array(kind)(context, builder, array).data
+                address = builder.bitcast(data, _float.as_pointer())
+                address = builder.gep(address, [arguments[place + 1]])
+                return builder.bitcast(address, vector.as_pointer())
+
+            value = builder.load(pointer(2))
+            value.align = 4
+            builder.store(value, pointer(0)).align = 4
+            return context.get_dummy_value()
+
+        return types.void(target, types.intp, source, types.intp), generate
+
+    return move
+
+
+move_width = _copier(WIDTH)
+move_rows = _copier(ROWS)
+
+
 class _Block:
     """The LLVM code of one micro-kernel."""
 

@@ -1,0 +1,78 @@
+"""The product of two matrices: NumPy's BLAS, or blocks around the micro-kernel for larger ones.
+
+OpenBLAS shares products of more than `ALONE` multiplications among threads. That gains nothing up
+to `LEAST` (64 × 128 × 128 takes 16 µs instead of 13), and where another process holds a core its
+threads wait for each other, 8 to 40 ms. So it works alone here, and in as many threads as it takes
+by itself beyond. Where Numba is, those products are ours: on one thread 5 to 15 % faster than
+OpenBLAS from 64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
+"""
+
+import numpy as np
+
+from framework.kernels import blas, threads, tier
+
+ALONE = 1 << 18
+LEAST = 1_500_000
+_NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
+
+
+def dot(a, b, out=None):
+    """a @ b of two matrices; where Numba computes it, its bits do not depend on the threads.
+
+    Args:
+        out: a contiguous array of the right shape and dtype for the result; a new one where None.
+    """
+    multiplications = len(a) * b.size
+    if multiplications <= ALONE:
+        return np.dot(a, b, out)
+    return _large(a, b, out, multiplications)
+
+
+def _large(a, b, out, multiplications):
+    if multiplications >= LEAST:
+        if _suits(a, b, out):
+            fast = tier.library("matmul")
+            if fast is not None:
+                return fast.dot(a, b, out)
+        return np.dot(a, b, out)
+    return _alone(a, b, out)
+
+
+def _suits(a, b, out):
+    """Whether these are what `fast.matmul.dot` takes, and of a shape that it is faster for."""
+    (m, k), n = a.shape, b.shape[1]
+    return (
+        min(m, k, n) >= _NARROW
+        and (n >= 128 or -n % 32 <= n // 4)  # panels have 32 columns, or 16, or 8
+        and _plain(a)
+        and _plain(b)
+        and (out is None or (out.dtype == np.float32 and out.flags.c_contiguous))
+    )
+
+
+def _plain(x):
+    """Whether it is a float32 matrix, contiguous as it is or transposed."""
+    flags = x.flags
+    return x.dtype == np.float32 and (flags.c_contiguous or flags.f_contiguous) and flags.aligned
+
+
+_unasked = object()
+_controls = _unasked
+
+
+def _alone(a, b, out):
+    """np.dot on this thread."""
+    global _controls
+    if _controls is _unasked:
+        _controls = blas.controls() if threads.count() > 1 else None
+    if _controls is None:
+        return np.dot(a, b, out)
+    get, put = _controls
+    before = get()
+    if before == 1:
+        return np.dot(a, b, out)
+    put(1)
+    try:
+        return np.dot(a, b, out)
+    finally:
+        put(before)

@@ -1,0 +1,177 @@
+"""Products of matrices: every form against float64, the same bits for any number of threads."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from framework.kernels import blas, matmul, threads, tier
+
+SHAPES = [
+    # rows, depth, columns: with tails of rows, panels, blocks of the depth, several parts
+    (64, 784, 128), (784, 64, 128), (129, 257, 143), (16, 4000, 40), (2000, 17, 56),
+    (300, 300, 300), (17, 1030, 1056), (200, 300, 1050), (1, 2000, 1000), (3000, 2000, 1),
+]  # fmt: skip
+LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
+
+
+@pytest.fixture(autouse=True)
+def put_back():
+    before = blas.threads()
+    yield
+    threads.set_count()
+    tier.set_tier()
+    blas.set_threads(before)
+
+
+def pair(m, k, n, layout=(False, False)):
+    rng = np.random.default_rng(m + k + n)
+    a, b = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+    return [np.asfortranarray(x) if turned else x for x, turned in zip((a, b), layout)]
+
+
+def assert_product(found, a, b):
+    exact = a.astype(np.float64) @ b
+    size = np.abs(a).astype(np.float64) @ np.abs(b)  # rounding errors are relative to this
+    assert found.dtype == np.float32
+    assert found.flags.c_contiguous
+    assert np.max(np.abs(found - exact) / size) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["numpy", "auto"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_shape_and_layout(name, shape):
+    tier.set_tier(name)
+    for layout in LAYOUTS:
+        a, b = pair(*shape, layout)
+        assert_product(matmul.dot(a, b), a, b)
+
+
+@pytest.mark.parametrize("shape", [(20, 30, 40), (70, 80, 90), (120, 130, 140)], ids=str)
+def test_into_an_array(shape):
+    a, b = pair(*shape)
+    out = np.full((shape[0], shape[2]), np.nan, np.float32)
+    assert matmul.dot(a, b, out) is out
+    assert_product(out, a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.complex64])
+def test_other_dtypes_are_numpys(dtype):
+    a, b = (np.arange(130 * 130).reshape(130, 130).astype(dtype) for _ in range(2))
+    np.testing.assert_array_equal(matmul.dot(a, b), np.dot(a, b))
+
+
+def test_views_with_gaps_are_numpys():
+    a, b = pair(300, 400, 300)
+    np.testing.assert_array_equal(matmul.dot(a[:, ::2], b[::2]), np.dot(a[:, ::2], b[::2]))
+
+
+@pytest.fixture
+def fast():
+    pytest.importorskip("numba")
+    return tier.library("matmul")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_same_bits_for_any_number_of_threads(fast, layout):
+    for shape in SHAPES[:4]:
+        a, b = pair(*shape, layout)
+        results = []
+        for number in (1, 2, 3):
+            threads.set_count(number)
+            results.append(fast.dot(a, b).tobytes())
+        assert len(set(results)) == 1
+
+
+def test_a_large_transposed_matrix_is_not_laid_out(fast, monkeypatch):
+    a, b = pair(64, 700, 1000, (False, True))
+    called = []
+    swapped = fast._swapped
+    monkeypatch.setattr(fast, "_swapped", lambda *args: (called.append(1), swapped(*args)))
+    for number in (1, 3):
+        threads.set_count(number)
+        assert_product(fast.dot(a, b), a, b)
+    assert called == [1, 1]
+
+
+def test_nan_and_inf_come_through(fast):
+    a, b = (np.ones((130, 130), np.float32) for _ in range(2))
+    a[3, 5], b[7, 11], a[9, 9] = np.nan, np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(fast.dot(a, b), np.dot(a, b))
+
+
+def test_parts_are_whole_units_and_cover_everything(fast):
+    threads.set_count(4)
+    for size in (1, 31, 32, 33, 100, 128, 4096):
+        for products in (10_000, 3_000_000, 100_000_000):
+            parts, share = fast.shares(size, 32, products)
+            assert share % 32 == 0
+            assert (parts - 1) * share < size <= parts * share
+            assert parts <= (4 if products < fast._LARGE else 8)
+
+
+def test_many_callers_at_once(fast):
+    threads.set_count(2)
+    pairs = [pair(150 + i, 160, 170) for i in range(4)]
+    wrong = []
+
+    def call(a, b):
+        expected = fast.dot(a, b)
+        wrong.extend(1 for _ in range(40) if not np.array_equal(fast.dot(a, b), expected))
+
+    callers = [threading.Thread(target=call, args=p) for p in pairs]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert wrong == []
+    for a, b in pairs:
+        assert_product(fast.dot(a, b), a, b)
+
+
+def test_the_crew_sleeps_and_wakes(fast):
+    threads.set_count(2)
+    a, b = pair(200, 200, 200)
+    expected = fast.dot(a, b)
+    for pause in (0, 0.001, 0.02) * 3:
+        threading.Event().wait(pause)
+        np.testing.assert_array_equal(fast.dot(a, b), expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_a_crew_of_its_own(fast):
+    threads.set_count(2)
+    a, b = pair(200, 200, 200)
+    expected = fast.dot(a, b)
+    child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(fast.dot(a, b), expected) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    np.testing.assert_array_equal(fast.dot(a, b), expected)
+
+
+def test_a_program_ends_while_the_crew_waits(fast):
+    program = (
+        "import numpy as np; from framework.kernels import matmul, threads;"
+        "threads.set_count(2); x = np.ones((200, 200), np.float32); matmul.dot(x, x)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_blas_works_alone_on_small_products(monkeypatch):
+    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
+    threads.set_count(2)
+    blas.set_threads(2)
+    seen = []
+    monkeypatch.setattr(np, "dot", lambda *args: seen.append(blas.threads()))
+    for size in (50, 70, 110):
+        a, b = pair(size, size, size)
+        matmul.dot(a, b)
+    assert seen == [2, 1, 1]  # the first is so small that OpenBLAS has no use for a second thread
+    assert blas.threads() == 2
