@@ -15,16 +15,23 @@ class CSVLogger(Callback):
         filename: a path.
         separator: between the values.
         append: go on with an existing file in place of writing it anew.
+        batch: write a line for each batch in place of one for each epoch: epoch, number of the
+            batch, and its own loss.
 
     Example:
         >>> CSVLogger("training.csv", append=True).sep
         ','
     """
 
-    def __init__(self, filename, separator=",", append=False):
+    def __init__(self, filename, separator=",", append=False, batch=False):
         self.sep, self.filename, self.append = separator, Path(filename), append
         self.keys = None
         self._file = self._writer = None
+        self._epoch = 0
+        self._by_batch = batch
+        if batch:
+            self.needs = frozenset({"loss"})
+            self.on_train_batch_end = self._write_batch  # nobody else listens to batches
 
     def on_train_begin(self, logs=None):
         going_on = self.append and self.filename.exists() and self.filename.stat().st_size > 0
@@ -37,12 +44,24 @@ class CSVLogger(Callback):
         self._heading = not going_on
         self._writer = None
 
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+
+    def _write_batch(self, batch, logs=None):
+        self.keys = ["batch", "loss"]
+        self._write(self._epoch, {"batch": batch, "loss": self.step.loss})
+
     def on_epoch_end(self, epoch, logs=None):
         logs = logs or {}
+        if self._by_batch:
+            return
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(key.startswith("val_") for key in self.keys):
                 self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may have them
+        self._write(epoch, logs)
+
+    def _write(self, epoch, logs):
         if self._writer is None:
             self._writer = csv.writer(self._file, delimiter=self.sep)
             if self._heading:

@@ -7,11 +7,22 @@ class History(Callback):
     """What `fit` returns: `history.history["loss"]` is the list of each epoch's loss.
 
     It is filled as training goes on, so it is complete up to an interruption.
+
+    Args:
+        batch: keep each batch's own loss too, in `history.batches["loss"]`; an epoch's logs, and
+            those of its batches, are means so far.
     """
 
-    def __init__(self):
+    def __init__(self, batch=False):
         self.epoch = []
         self.history = {}
+        self.batches = {}
+        if batch:
+            self.needs = frozenset({"loss"})
+            self.on_train_batch_end = self._keep_loss  # nobody else listens to batches
+
+    def _keep_loss(self, batch, logs=None):
+        self.batches.setdefault("loss", []).append(self.step.loss)
 
     def on_train_begin(self, logs=None):
         self.epoch = []
