@@ -57,14 +57,15 @@ def scaling(axes, result: Results) -> bool:
     """Milliseconds by batch at width 128, and by width at batch 64."""
     drawn = False
     cases = [case for case in result["cases"] if "median_us" in case]
+    peers = list(dict.fromkeys(case["peer"] for case in cases))
+    colours = dict(zip(peers, (OURS, PEER, "#5b8c5a"), strict=False))
     lines = (("width", 128, "batch", "-o"), ("batch", 64, "width", "--s"))
     for fixed, value, varied, style in lines:
-        for peer in dict.fromkeys(case["peer"] for case in cases):
+        for peer in peers:
             line = [c for c in cases if c["peer"] == peer and c[fixed] == value]
-            x = [case[varied] for case in line]
-            y = [case["median_us"] / 1e3 for case in line]
-            colour = OURS if peer == "framework" else None
-            axes.loglog(x, y, style, label=f"{peer}, by {varied}", color=colour)
+            points = sorted((case[varied], case["median_us"] / 1e3) for case in line)
+            label = f"{peer}, by {varied}"
+            axes.loglog(*zip(*points, strict=True), style, label=label, color=colours[peer])
             drawn = True
     axes.set_xlabel("rows a batch at width 128, or width at 64 rows")
     axes.set_ylabel("ms a step")
