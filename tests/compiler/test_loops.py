@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from framework.compiler import loop_files, loops
-from framework.compiler.loops import Program, build, column, full, layout_of, number, row
+from framework.compiler.loop_source import Writer
+from framework.compiler.loops import Program, build, column, full, layout_of, number, row, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
 from framework.kernels import scalars, tier
@@ -273,9 +274,28 @@ def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = Program(operands, steps, {f"y{i}": None for i in range(8)})
-    loop = loops.Loop(*loops._Writer(program).text())
+    loop = loops.Loop(*Writer(program).text())
     (text,) = loop.compiled().inspect_llvm().values()
     assert " x float>" in text
+
+
+def test_numbers_before_and_behind_the_sums():
+    program = Program(
+        [full("x", "float32", 1), number("k", "float32"), number("step", "int64")],
+        [("y", "multiply", ("x", "k")), ("next", "add", ("step", 1))],
+        {"mean": None, "next": None}, {"y": "all", "x": "all"}, ndim=[0, 0, 0],
+        after=[("mean", "divide", (sum_of("y"), 4))], hidden=frozenset({"y"}),
+    )  # fmt: skip
+    x, mean, following, total = np.arange(4, dtype="f"), np.zeros((), "f"), np.zeros((), int), None
+    total = np.zeros((), "f")
+    build(program)(x, np.asarray(3, "f"), np.asarray(7), mean, following, total)
+    assert (float(mean), int(following), float(total)) == (4.5, 8, 6.0)
+
+
+def test_a_loop_of_numbers_alone():
+    k, out = np.asarray(3, "f"), np.zeros((), "f")
+    build(Program([number("k", "float32")], [("y", "square", ("k",))], {"y": None}, ndim=0))(k, out)
+    assert float(out) == 9.0
 
 
 # ---- what does not fit ---------------------------------------------------------------------------
@@ -293,8 +313,9 @@ WRONG = {
     "which is no operand": Program([X], [("y", "add", ("x", 0))], {"y": "z"}),
     "over 'rows'": Program([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
     "No sum of bool": Program([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
-    "full shape": Program([number("k", "float32")], [("y", "add", ("k", 0))], {}),
-    "results' shape": Program([X, number("k", "float32")], [("y", "add", ("k", 0))], {"y": None}),
+    "full shape": Program([number("k", "float32")], [("y", "add", ("k", 0))], {}, part=True),
+    "results' shape": Program([X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}),
+    "only numbers": Program([X], [], {}, {"x": "all"}, after=[("y", "add", ("x", sum_of("x")))]),
 }
 
 
@@ -363,7 +384,7 @@ def test_another_process_finds_the_machine_code(tmp_path):
 def test_a_file_of_another_text_is_not_run(tmp_path, monkeypatch):
     monkeypatch.setenv("FRAMEWORK_CACHE_DIR", str(tmp_path))
     program = Program([X], [("y", "multiply", ("x", 17.5))], {"y": None})
-    loop = loops.Loop(*loops._Writer(program).text())
+    loop = loops.Loop(*Writer(program).text())
     path = loop._file.path
     assert path.parent.parent == tmp_path
     path.write_text("raise SystemExit('this was run')")
@@ -391,7 +412,7 @@ def test_the_users_folder_is_used_only_if_it_is_private(tmp_path, monkeypatch):
 def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
     monkeypatch.setattr(loop_files, "folder", lambda: None)
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
-    loop = loops.Loop(*loops._Writer(program).text())
+    loop = loops.Loop(*Writer(program).text())
     assert not loop.cached
     y = np.empty(1, np.float32)
     loop(np.array([-2], np.float32), y)
@@ -403,4 +424,4 @@ def test_without_numba_there_is_one_clear_error(monkeypatch):
     monkeypatch.setattr(loops.tier, "library", lambda name: None)
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
     with pytest.raises(RuntimeError, match="Numba"):
-        loops.Loop(*loops._Writer(program).text()).compiled()
+        loops.Loop(*Writer(program).text()).compiled()

@@ -1,0 +1,321 @@
+"""The text of a loop over elements."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, sum_of
+from framework.core.errors import InvalidArgumentError
+from framework.kernels import scalars
+
+BLOCK = 4096  # elements, of which a sum is added up in their own precision
+MOST_ARRAYS = 40  # `kernels/fast/elementwise.py` tells so many apart
+
+
+class _Value(NamedTuple):
+    text: str  # its name in the source
+    dtype: np.dtype
+    layout: str
+
+
+class Writer:
+    """The text of a program's loop."""
+
+    def __init__(self, program):
+        self.program = program
+        self.values = {}  # name in the program -> _Value
+        self.parameters, self.kinds, self.checks = [], [], []
+        self.once, self.each_row, self.each = [], [], []  # lines before the loops, and in them
+        self.after = []  # and behind them
+        self.places = {}  # parameter -> its place among the arrays
+        self.targets = {}  # stored name -> parameter
+        self._full = self._row = self._column = None  # parameters that tell the sizes
+        for operand in program.operands:
+            self._operand(operand)
+        for step in program.steps:
+            self._step(*step)
+        self._sums()
+        numbers = self.after
+        for step in program.after:
+            self._step(*step, numbers=numbers)
+        self._outputs()
+        if len(self.places) > MOST_ARRAYS:
+            raise InvalidArgumentError(f"A loop has at most {MOST_ARRAYS} arrays.")
+
+    # ---- operands ----
+
+    def _parameter(self, name, dtype, ndim, written):
+        self.parameters.append(name)
+        self.places[name] = len(self.places)
+        self.kinds.append((np.dtype(dtype).name, ndim, written))
+        return name
+
+    def _operand(self, operand):
+        name, dtype, layout, ndim = operand
+        if name in self.values:
+            raise InvalidArgumentError(f"Two operands are named {name!r}.")
+        if dtype not in (*scalars.FLOATS, *scalars.INTEGERS, scalars.BOOL):
+            raise InvalidArgumentError(f"A loop has no {dtype.name} operands.")
+        into = [v for v, target in self.program.stores.items() if target == name]
+        if len(into) > 1 or (into and layout != FULL):
+            raise InvalidArgumentError(f"One value of full shape may go into {name!r}, not {into}.")
+        place = len(self.places)
+        parameter = self._parameter(f"a{place}", dtype, ndim, bool(into))
+        value = f"x{place}"
+        self.values[name] = _Value(value, dtype, layout)
+        if layout == NUMBER:
+            self.once.append(f"{value} = {parameter}[()]")
+            return
+        self._size(layout, parameter)
+        lines, index = {
+            FULL: (self.each, "i"), ROW: (self.each, "j"), COLUMN: (self.each_row, "r"),
+        }[layout]  # fmt: skip
+        lines.append(f"{value} = load({parameter}, {index}, {place})")
+        if into:
+            self.targets[into[0]] = parameter
+
+    def _size(self, layout, parameter):
+        """The first array of a layout gives the size, others are compared with it."""
+        slot = {FULL: "_full", ROW: "_row", COLUMN: "_column"}[layout]
+        if getattr(self, slot) is None:
+            setattr(self, slot, parameter)
+        else:
+            self.checks.append(f"{parameter}.size != {getattr(self, slot)}.size")
+
+    # ---- steps ----
+
+    def _step(self, name, op, args, attrs=None, numbers=None):
+        given = [self._given(op, a) for a in args]
+        try:
+            computes, gives, code = scalars.resolve(
+                op, [g.dtype if isinstance(g, _Value) else g for g in given], attrs or {}
+            )
+            conditions = code.conditions
+        except (KeyError, TypeError):
+            kinds = ", ".join(str(getattr(g, "dtype", g)) for g in given)
+            raise InvalidArgumentError(f"A loop has no form of {op}({kinds}).") from None
+        texts = [
+            _as_condition(g) if i in conditions else _in(g, computes) for i, g in enumerate(given)
+        ]
+        kind = computes.name
+        text = code.template.format(*texts, t=kind, w=8 * computes.itemsize)
+        if op == "cast":
+            text = _in(given[0], gives) if gives.kind != "b" else _as_condition(given[0])
+        elif gives.kind in "iu":  # Numba computes integers in 64 bits
+            text = f"{gives.name}({text})"
+        layout = _joined([g.layout for g in given if isinstance(g, _Value)])
+        value = _Value(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
+        if numbers is not None and layout != NUMBER:
+            raise InvalidArgumentError(f"{name!r}: only numbers are computed after the sums.")
+        numbers = self.once if numbers is None else numbers
+        lines = {NUMBER: numbers, COLUMN: self.each_row}.get(layout, self.each)
+        lines.append(f"{value.text} = {text}")
+        if name in self.values:
+            raise InvalidArgumentError(f"Two values are named {name!r}.")
+        self.values[name] = value
+
+    def _given(self, op, argument):
+        if isinstance(argument, str):
+            if argument not in self.values:
+                raise InvalidArgumentError(f"{op}: no value is named {argument!r}.")
+            return self.values[argument]
+        if type(argument) not in (int, float, bool):
+            raise InvalidArgumentError(f"{op}: {argument!r} is neither a name nor a number.")
+        return argument
+
+    # ---- outputs ----
+
+    def _sums(self):
+        """Names for the sums, which steps after them may use."""
+        self.sums = []  # (label, value, over)
+        for name, over in self.program.sums.items():
+            value = self._named(name)
+            if over not in ("all", "leading", "last") or value.dtype.kind != "f":
+                raise InvalidArgumentError(f"No sum of {value.dtype.name} {name!r} over {over!r}.")
+            if value.layout != FULL:
+                raise InvalidArgumentError(f"{name!r} does not have the results' shape.")
+            label = f"s{len(self.sums)}"
+            self.sums.append((label, value, over))
+            if over == "all":
+                self.values[sum_of(name)] = _Value(f"{label}_total", value.dtype, NUMBER)
+        if self.program.part and self.sums:
+            raise InvalidArgumentError("A loop over a part has no sums.")
+
+    def _outputs(self):
+        stores, sums = self.program.stores, self.program.sums
+        ndim = self.program.ndim
+        count = sum(into is None for into in stores.values()) + len(sums)
+        dimensions = iter([ndim] * count if isinstance(ndim, int) else ndim)
+        for name, into in stores.items():
+            value = self._named(name)
+            if value.layout == NUMBER and into is None and value.text[0] == "v":
+                target = self._parameter(f"y{len(self.places)}", value.dtype, 0, True)
+                next(dimensions)
+                self.after.append(f"store({target}, 0, {value.text}, {self.places[target]})")
+                continue
+            if value.layout not in (FULL, COLUMN):
+                raise InvalidArgumentError(f"{name!r} does not have the results' shape.")
+            if into is None:
+                target = self._parameter(
+                    f"y{len(self.places)}", value.dtype, next(dimensions), True
+                )
+                self._size(value.layout, target)
+            else:
+                target = self._in_place(name, into, value)
+            self._store(target, value)
+        self.sum_targets = {}  # label -> parameter
+        for (name, over), (label, value, _) in zip(sums.items(), self.sums, strict=True):
+            if over == "all" and name in self.program.hidden:
+                continue
+            target = self._parameter(f"y{len(self.places)}", value.dtype, next(dimensions), True)
+            self.sum_targets[label] = target
+            if over != "all":
+                self._size(ROW if over == "leading" else COLUMN, target)
+        if self._full is None and (self.each or self.each_row or self.program.part):
+            raise InvalidArgumentError("A loop needs an operand or a store of full shape.")
+
+    def _named(self, name):
+        if name not in self.values:
+            raise InvalidArgumentError(f"No value is named {name!r}.")
+        return self.values[name]
+
+    def _in_place(self, name, into, value):
+        if self.targets.get(name) is None:
+            raise InvalidArgumentError(f"{name!r} cannot go into {into!r}, which is no operand.")
+        if self.values[into].dtype != value.dtype or value.layout != FULL:
+            raise InvalidArgumentError(f"{name!r} and {into!r} differ in dtype or shape.")
+        return self.targets[name]
+
+    def _store(self, target, value):
+        lines, index = (self.each, "i") if value.layout == FULL else (self.each_row, "r")
+        lines.append(f"store({target}, {index}, {value.text}, {self.places[target]})")
+
+    # ---- text ----
+
+    def text(self):
+        part = ["start", "stop"] if self.program.part else []
+        two_levels = self._row or self._column
+        body = self._rows() if two_levels else self._flat()
+        lines = [
+            f"def loop({', '.join(self.parameters + part)}):",
+            *self._indented(self._sizes(two_levels)),
+            *self._indented(self.once),
+            *self._indented(body if self._full else []),
+            *self._indented(self.after),
+            "",
+        ]
+        return "\n".join(lines), self._signature(len(part))
+
+    def _signature(self, ints):
+        kinds = [f"{kind}:{ndim}:{'w' if written else 'r'}" for kind, ndim, written in self.kinds]
+        return " ".join([*kinds, *["int"] * ints])
+
+    @staticmethod
+    def _indented(lines, by=1):
+        return ["    " * by + line for line in lines]
+
+    def _sizes(self, two_levels):
+        lines, checks = [f"n = {self._full}.size"] if self._full else [], list(self.checks)
+        if self._row:
+            lines.append(f"columns = {self._row}.size")
+            if self._column:
+                lines.append(f"rows = {self._column}.size")
+            else:
+                lines.append("rows = n // columns if columns else 0")
+        elif self._column:
+            lines.append(f"rows = {self._column}.size")
+            lines.append("columns = n // rows if rows else 0")
+        if two_levels:
+            checks.append("rows * columns != n")
+        if checks:
+            lines.append(f"if {' or '.join(checks)}:")
+            lines.append("    raise ValueError('the sizes of the arrays do not fit together')")
+        return lines
+
+    def _flat(self):
+        if not self.sums:
+            bounds = "start, stop" if self.program.part else "n"
+            return [f"for i in range({bounds}):", *self._indented(self.each)]
+        return [
+            *(f"{label}_all = float64(0)" for label, *_ in self.sums),
+            f"for first in range(0, n, {BLOCK}):",
+            *(f"    {label}_sum = {value.dtype.name}(0)" for label, value, _ in self.sums),
+            f"    for i in range(first, min(first + {BLOCK}, n)):",
+            *self._indented(self.each, 2),
+            *(
+                f"        {label}_sum = plus({label}_sum, {value.text})"
+                for label, value, _ in self.sums
+            ),
+            *(f"    {label}_all += float64({label}_sum)" for label, *_ in self.sums),
+            *self._totals(),
+        ]
+
+    def _totals(self):
+        lines = []
+        for label, value, over in self.sums:
+            if over == "all":
+                lines.append(f"{label}_total = {value.dtype.name}({label}_all)")
+                if (target := self.sum_targets.get(label)) is not None:
+                    lines.append(f"store({target}, 0, {label}_total, {self.places[target]})")
+        return lines
+
+    def _rows(self):
+        before, row_start, inner, row_end = [], [], [], []
+        for label, value, over in self.sums:
+            target, kind = self.sum_targets.get(label), value.dtype.name
+            place = self.places.get(target)
+            if over == "leading":
+                before.append("for j in range(columns):")
+                before.append(f"    store({target}, j, {kind}(0), {place})")
+                inner.append(
+                    f"store({target}, j, load({target}, j, {place}) + {value.text}, {place})"
+                )
+                continue
+            row_start.append(f"{label}_sum = {kind}(0)")
+            inner.append(f"{label}_sum = plus({label}_sum, {value.text})")
+            if over == "last":
+                row_end.append(f"store({target}, r, {label}_sum, {place})")
+            else:
+                before.append(f"{label}_all = float64(0)")
+                row_end.append(f"{label}_all += float64({label}_sum)")
+        bounds = "start, stop" if self.program.part else "rows"
+        return [
+            *before,
+            f"for r in range({bounds}):",
+            *self._indented([*self.each_row, *row_start, "base = r * columns"]),
+            "    for j in range(columns):",
+            "        i = base + j",
+            *self._indented([*self.each, *inner], 2),
+            *self._indented(row_end),
+            *self._totals(),
+        ]
+
+
+def _joined(layouts):
+    """The layout of a result of operands of these layouts."""
+    kinds = set(layouts) - {NUMBER}
+    if len(kinds) == 1:
+        return kinds.pop()
+    return FULL if kinds else NUMBER
+
+
+def _literal(x, dtype):
+    """A Python number as a literal of a dtype."""
+    text = repr(x) if dtype.kind != "f" else repr(float(x))
+    text = {"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}.get(text, text)
+    return f"{dtype.name}({text})"
+
+
+def _in(given, dtype):
+    """An operand in the type in which the op computes."""
+    if not isinstance(given, _Value):
+        return _literal(given, dtype) if dtype.kind != "b" else repr(bool(given))
+    return given.text if given.dtype == dtype else f"{dtype.name}({given.text})"
+
+
+def _as_condition(given):
+    if not isinstance(given, _Value):
+        return repr(bool(given))
+    if given.dtype.kind == "b":
+        return given.text
+    return f"({given.text} != {given.dtype.name}(0))"
