@@ -44,6 +44,7 @@ _NAMES = _table({
     "framework.layers.preprocessing": "Normalization Rescaling",
     "framework.layers.recurrent.bidirectional": "Bidirectional",
     "framework.layers.recurrent.cells": "GRUCell LSTMCell SimpleRNNCell",
+    "framework.layers.recurrent.convolutional": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
     "framework.layers.recurrent.layers": "GRU LSTM SimpleRNN",
     "framework.layers.recurrent.masking": "Masking",
     "framework.layers.recurrent.rnn": "RNN",
@@ -133,6 +134,9 @@ if TYPE_CHECKING:
     from framework.layers.recurrent.bidirectional import Bidirectional as Bidirectional
     from framework.layers.recurrent.cells import (
         GRUCell as GRUCell, LSTMCell as LSTMCell, SimpleRNNCell as SimpleRNNCell,
+    )  # fmt: skip
+    from framework.layers.recurrent.convolutional import (
+        ConvLSTM1D as ConvLSTM1D, ConvLSTM2D as ConvLSTM2D, ConvLSTM3D as ConvLSTM3D,
     )  # fmt: skip
     from framework.layers.recurrent.layers import GRU as GRU, LSTM as LSTM, SimpleRNN as SimpleRNN
     from framework.layers.recurrent.masking import Masking as Masking

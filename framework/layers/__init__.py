@@ -87,6 +87,7 @@ from framework.layers.pooling import (
 from framework.layers.preprocessing import Normalization, Rescaling
 from framework.layers.recurrent.bidirectional import Bidirectional
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
+from framework.layers.recurrent.convolutional import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
 from framework.layers.recurrent.layers import GRU, LSTM, SimpleRNN
 from framework.layers.recurrent.masking import Masking
 from framework.layers.recurrent.rnn import RNN
@@ -104,18 +105,18 @@ __all__ = [
     "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AdditiveAttention", "AlphaDropout",
     "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D",
     "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D",
-    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Cropping3D",
-    "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot", "Dropout", "EinsumDense", "Embedding",
-    "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
-    "GlobalMaxPooling3D", "GroupNormalization", "GroupedQueryAttention", "Identity", "Input",
-    "InputLayer", "InputSpec", "LSTMCell", "Lambda", "Layer", "LayerNormalization", "LeakyReLU",
-    "Masking", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum",
-    "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
-    "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding", "SeparableConv1D",
-    "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization", "StackedRNNCells", "Subtract",
-    "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D",
-    "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate",
-    "dot", "maximum", "minimum", "multiply", "subtract",
+    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
+    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot",
+    "Dropout", "EinsumDense", "Embedding", "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise",
+    "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D",
+    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "GroupNormalization",
+    "GroupedQueryAttention", "Identity", "Input", "InputLayer", "InputSpec", "LSTMCell", "Lambda",
+    "Layer", "LayerNormalization", "LeakyReLU", "Masking", "MaxPooling1D", "MaxPooling2D",
+    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization",
+    "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape",
+    "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "SimpleRNN", "SimpleRNNCell",
+    "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization",
+    "StackedRNNCells", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D",
+    "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+    "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
 ]  # fmt: skip

@@ -7,6 +7,8 @@ import numpy as np
 
 X = np.cos(np.arange(24, dtype="float32")).reshape(2, 4, 3)
 X[0, 2:] = 0
+IMAGES = {n: np.cos(np.arange(8 * 2**n * 2, dtype="float32")).reshape(2, 4, *[2] * n, 2)
+          for n in (1, 2, 3)}  # fmt: skip
 MASK = np.array([[True, True, False, False], [False, True, False, True]])
 STATE = np.full((2, 2), 0.3, "float32")
 ALL = {"return_sequences": True, "return_state": True}
@@ -52,8 +54,25 @@ def cases(keras):
     yield "steps", layers.TimeDistributed(layers.Dense(2)), {}
     yield "steps of steps", layers.TimeDistributed(layers.Flatten()), {}
     yield "masking", layers.Masking(0.0), {}
+    image = {"padding": "same", "return_state": True, "data_format": "channels_first"}
+    yield "images in a row", layers.ConvLSTM1D(2, 2), {}
+    yield "images of features", layers.ConvLSTM1D(1, 3, strides=2, **image), {}
+    yield (
+        "images backwards",
+        layers.ConvLSTM2D(
+            1, (2, 1), go_backwards=True, unit_forget_bias=False, return_sequences=True
+        ),
+        {},
+    )
+    yield "bodies in a row", layers.ConvLSTM3D(1, 1, activation="relu"), {}
     masked = [layers.Masking(), layers.LSTM(2, return_sequences=True), layers.GRU(2)]
     yield "masked model", keras.Sequential([keras.Input((4, 3)), *masked]), {}
+
+
+def inputs(layer):
+    """What a case is called on: images for layers of images, else `X`."""
+    rank = {"ConvLSTM1D": 1, "ConvLSTM2D": 2, "ConvLSTM3D": 3}.get(type(layer).__name__)
+    return IMAGES.get(rank, X)
 
 
 def flat(y):

@@ -4,7 +4,10 @@ Cells take a list of states too and give two things: `test_recurrent.py` has the
 """
 
 CELLS = {"SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"}
-RECURRENT = {"SimpleRNN", "GRU", "LSTM", "RNN", "Bidirectional", "TimeDistributed"}
+RECURRENT = {
+    "SimpleRNN", "GRU", "LSTM", "RNN", "Bidirectional", "TimeDistributed", "ConvLSTM1D",
+    "ConvLSTM2D", "ConvLSTM3D",
+}  # fmt: skip
 
 
 def layer(name, **config):
@@ -53,6 +56,18 @@ def _recurrent(real):
 def _wrapping(real):
     x = real(2, 3, 2)
     return {
+        "ConvLSTM1D": [
+            ({"filters": 2, "kernel_size": 2, "bias_initializer": "random_normal"},
+             real(1, 2, 4, 2)),
+            ({"filters": 1, "kernel_size": 3, "strides": 2, "padding": "same",
+              "return_sequences": True, "data_format": "channels_first", "go_backwards": True},
+             real(1, 2, 2, 4)),
+        ],
+        "ConvLSTM2D": [
+            ({"filters": 1, "kernel_size": (2, 1), "use_bias": False, "dilation_rate": 2,
+              "activation": "softsign"}, real(1, 2, 4, 3, 1)),
+        ],
+        "ConvLSTM3D": [({"filters": 1, "kernel_size": (1, 2, 1)}, real(1, 2, 1, 2, 2, 1))],
         "Masking": [({"mask_value": 0.3}, x)],
         "TimeDistributed": [
             ({"layer": layer("Dense", units=2)}, x),

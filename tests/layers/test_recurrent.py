@@ -23,7 +23,7 @@ from framework.layers import (
     TimeDistributed,
 )
 from tests.layers.keras_recurrent import VALUES
-from tests.layers.recurrent_cases import ALL, MASK, STATE, X, cases, fill, flat
+from tests.layers.recurrent_cases import ALL, MASK, STATE, X, cases, fill, flat, inputs
 
 CASES = {name: (layer, arguments) for name, layer, arguments in cases(keras)}
 LAYERS = (SimpleRNN, GRU, LSTM)
@@ -34,8 +34,9 @@ each_layer = pytest.mark.parametrize("cls", LAYERS)
 def test_values_are_keras(name):
     layer, arguments = CASES[name]
     if not layer.built:
-        layer.build(X.shape)
-    found = np.concatenate([a.reshape(-1) for a in flat(fill(layer)(X, **arguments))])
+        layer.build(inputs(layer).shape)
+    outputs = fill(layer)(inputs(layer), **arguments)
+    found = np.concatenate([a.reshape(-1) for a in flat(outputs)])
     np.testing.assert_allclose(found, VALUES[name], rtol=1e-5, atol=2e-6)
 
 

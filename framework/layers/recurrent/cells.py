@@ -31,6 +31,11 @@ def zeros(batch_size, size, dtype):
     return Tensor(np.zeros(shape, dtypes.as_dtype(dtype).np))
 
 
+def in_dtype_of(kernel, x):
+    """The inputs in the dtype of the weights."""
+    return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
+
+
 class Cell(DropoutRNNCell, Layer):
     """What the three cells share: weights for some gates, the states, dropout."""
 
@@ -87,10 +92,6 @@ class Cell(DropoutRNNCell, Layer):
             None if self.bias is None else self.bias.read(),
         )
 
-    def _ready(self, x, kernel):
-        """The inputs in the dtype of the weights."""
-        return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
-
     def _drops(self, training):
         """Whether masks differ between the gates, or the state is dropped, in this call."""
         several = self.dropout and self.dropout_mask_count
@@ -108,7 +109,7 @@ class Cell(DropoutRNNCell, Layer):
 
     def _inputs_of_op(self, sequences, states, mask, training):
         weights = self._weights_now()
-        sequences = self._ready(sequences, weights[0])
+        sequences = in_dtype_of(weights[0], sequences)
         if self._drops_inputs(training):  # one mask for all steps
             first = getitem(sequences, index=(slice(None), 0))
             sequences = sequences * expand_axes(self.get_dropout_mask(first), (1,))
@@ -152,7 +153,7 @@ class SimpleRNNCell(Cell):
     def call(self, sequence, states, training=False):
         h = states[0] if isinstance(states, (list, tuple)) else states
         kernel, recurrent_kernel, bias = self._weights_now()
-        x = self._ready(sequence, kernel)
+        x = in_dtype_of(kernel, sequence)
         x = self._dropped(x, training)
         if training and self.recurrent_dropout:
             h = h * self.get_recurrent_dropout_mask(h)
@@ -217,7 +218,7 @@ class GRUCell(Cell):
         of_input, of_state = (None, None) if bias is None else (bias, None)
         if bias is not None and self.reset_after:
             of_input, of_state = getitem(bias, index=(0,)), getitem(bias, index=(1,))
-        x = self._ready(inputs, kernel)
+        x = in_dtype_of(kernel, inputs)
         x_z, x_r, x_h = _of_inputs(self, x, kernel, of_input, training)
         masked = _masked_states(self, h, training)
         parts = split(recurrent_kernel, sizes=(self.units,) * 3, axis=1)
@@ -290,7 +291,7 @@ class LSTMCell(Cell):
     def call(self, inputs, states, training=False):
         h, c = states
         kernel, recurrent_kernel, bias = self._weights_now()
-        x = self._ready(inputs, kernel)
+        x = in_dtype_of(kernel, inputs)
         usual = self.recurrent_activation is sigmoid and self.activation is tanh
         if usual and bias is not None and not self._drops(training) and type(x) is Tensor:
             h, c = ops.lstm_cell(self._dropped(x, training), h, c, kernel, recurrent_kernel, bias)

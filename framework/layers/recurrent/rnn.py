@@ -68,10 +68,10 @@ class RNN(Layer):
         if cls._cell_class is not None and "cell" in cls._fields:
             fields = dict(cls._fields)
             fields.pop("cell")
-            zero = fields.pop("zero_output_for_mask")
-            own = {name: fields[name] for name in _annotations(cls)}  # in the order of Keras
-            by_keyword = Field(zero.name, zero.annotation, zero.default, True)
-            cls._fields = {**own, **fields, zero.name: by_keyword}
+            own = {name: fields.pop(name) for name in _annotations(cls)}  # in the order of Keras
+            for name, field in fields.items():
+                fields[name] = Field(name, field.annotation, field.default, True)
+            cls._fields = {**own, **fields}
 
     def __post_init__(self):
         self.__dict__.update(states=None, _expected_batch_size=None)
@@ -228,7 +228,7 @@ class RNN(Layer):
     def get_config(self):
         config = super().get_config()
         if self._cell_class is not None:
-            config["zero_output_for_mask"] = self.zero_output_for_mask
+            config |= {n: getattr(self, n) for n in ("unroll", "zero_output_for_mask")}
             config.pop("use_cudnn", None)
         return config
 

@@ -1,0 +1,248 @@
+"""ConvLSTM: an LSTM whose products are convolutions (Shi et al. 2015, arXiv:1506.04214)."""
+
+from framework.activations import Activation
+from framework.constraints import ConstraintField
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.initializers import InitializerField
+from framework.kernels.windows import output_sizes
+from framework.layers.base import Layer
+from framework.layers.core import PositiveInt
+from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
+from framework.layers.recurrent.dropping import DropoutRNNCell, Share
+from framework.layers.recurrent.rnn import RNN
+from framework.layers.spec import InputSpec
+from framework.layers.windowed import (
+    DataFormat,
+    Padding,
+    channels,
+    ints,
+    last,
+    restored,
+    spatial,
+    with_spatial,
+)
+from framework.ops.conv import conv
+from framework.ops.movement import concat, split
+from framework.regularizers import RegularizerField
+
+
+class ConvLSTMCell(DropoutRNNCell, Layer):
+    """One step of ConvLSTM: inputs and [h, c] give h and [h, c], all images of `rank` axes."""
+
+    rank: PositiveInt
+    filters: PositiveInt
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+
+    dropout_mask_count = 4
+    state_size = (-1, -1)  # two, whose sizes the inputs decide
+
+    def __post_init__(self):
+        for name in ("kernel_size", "strides", "dilation_rate"):
+            setattr(self, name, ints(getattr(self, name), self.rank, name))
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise InvalidArgumentError(
+                "Specifying `strides > 1` is not compatible with `dilation_rate > 1`. Received: "
+                f"strides={self.strides} and dilation_rate={self.dilation_rate}"
+            )
+        self._make_generator()
+
+    def build(self, inputs_shape, states_shape=None):
+        sizes, count = (f(inputs_shape, self.data_format) for f in (spatial, channels))
+        if None in sizes or count is None:
+            raise ShapeError(
+                "ConvLSTM layers need inputs whose spatial sizes and channels are known. Received "
+                f"the shape of a step {tuple(inputs_shape)} (cell {self.name!r})."
+            )
+        columns = 4 * self.filters
+        self.kernel = self.add_weight(
+            (*self.kernel_size, count, columns), self.kernel_initializer, name="kernel",
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        self.recurrent_kernel = self.add_weight(
+            (*self.kernel_size, self.filters, columns), self.recurrent_initializer,
+            name="recurrent_kernel", regularizer=self.recurrent_regularizer,
+            constraint=self.recurrent_constraint,
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            initial = self.bias_initializer
+            if self.unit_forget_bias:
+                initial = forget_ones(initial, self.filters)
+            self.bias = self.add_weight(
+                (columns,), initial, name="bias", regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )  # fmt: skip
+        self._state_shape = self.state_shape(inputs_shape)[1:]
+
+    def state_shape(self, inputs_shape):
+        """The shape of both states, for inputs of a step of this shape."""
+        sizes = output_sizes(spatial(inputs_shape, self.data_format), self.kernel_size,
+                             **self._window())  # fmt: skip
+        return with_spatial(inputs_shape, sizes, self.data_format, self.filters)
+
+    def _window(self):
+        padding = "SAME" if self.padding == "same" else ((0, 0),) * self.rank
+        return {"strides": self.strides, "padding": padding, "dilations": self.dilation_rate}
+
+    def get_initial_state(self, batch_size=None):
+        """Two states of zeros; the cell must be built."""
+        return [zeros(batch_size, self._state_shape, self.compute_dtype) for _ in range(2)]
+
+    def call(self, inputs, states, training=False):
+        h, c = states
+        masks = self._masks(inputs, h, training)
+        ones = (1,) * self.rank
+        again = {"strides": ones, "padding": "SAME", "dilations": ones}
+        kernel = self.kernel.read()
+        inputs = in_dtype_of(kernel, inputs)
+        gates = self._convolved(inputs, masks[0], kernel, self._window())
+        of_state = self._convolved(h, masks[1], self.recurrent_kernel.read(), again)
+        z = gates + of_state
+        if self.bias is not None:
+            z = z + self.bias.read()
+        parts = split(z, sizes=(self.filters,) * 4, axis=self.rank + 1)
+        i, f, candidate, o = (restored(part, self.data_format) for part in parts)
+        i, f, o = (self.recurrent_activation(gate) for gate in (i, f, o))
+        c = f * c + i * self.activation(candidate)
+        h = o * self.activation(c)
+        return h, [h, c]
+
+    def _masks(self, inputs, h, training):
+        """Masks of inputs and state for the four gates, None where none are to be had."""
+        drops = [training and 0 < rate < 1 for rate in (self.dropout, self.recurrent_dropout)]
+        return (
+            self.get_dropout_mask(inputs) if drops[0] else None,
+            self.get_recurrent_dropout_mask(h) if drops[1] else None,
+        )
+
+    def _convolved(self, x, masks, kernel, window):
+        """The four gates' convolutions, channels at the end."""
+        if masks is None:
+            return conv(last(x, self.data_format), kernel, groups=1, **window)
+        kernels = split(kernel, sizes=(self.filters,) * 4, axis=self.rank + 1)
+        masked = [last(x * mask, self.data_format) for mask in masks]
+        parts = [conv(m, k, groups=1, **window) for m, k in zip(masked, kernels, strict=True)]
+        return concat(*parts, axis=self.rank + 1)
+
+
+class ConvLSTM(RNN):
+    """Base of the three layers: their arguments, in Keras's order.
+
+    Args:
+        filters: how many channels the outputs and states have.
+        kernel_size: of the windows, an int, or one for each axis.
+        strides, dilation_rate: of the inputs' convolution; one of both must be 1.
+        padding: of the inputs' convolution, "valid" or "same".
+        data_format: "channels_last" or "channels_first".
+        activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout,
+        seed: as in `LSTM`.
+        return_sequences, return_state, go_backwards, stateful: as in `RNN`.
+    """
+
+    filters: PositiveInt
+    kernel_size: object
+    strides: object = 1
+    padding: Padding = "valid"
+    data_format: DataFormat = None
+    dilation_rate: object = 1
+    activation: Activation = "tanh"
+    recurrent_activation: Activation = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: InitializerField = "glorot_uniform"
+    recurrent_initializer: InitializerField = "orthogonal"
+    bias_initializer: InitializerField = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: RegularizerField = None
+    recurrent_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    recurrent_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    dropout: Share = 0.0
+    recurrent_dropout: Share = 0.0
+    seed: int = None
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+
+    _rank = 0
+    _cell_class, _cell_name = ConvLSTMCell, "conv_lstm_cell"
+
+    def __post_init__(self):
+        cls = ConvLSTMCell
+        names = [n for n, f in cls._fields.items() if not f.keyword_only and n != "rank"]
+        self.cell = cls(
+            self._rank, **{n: getattr(self, n) for n in names}, name=self._cell_name,
+            dtype=self._dtype_policy, trainable=self._trainable,
+        )  # fmt: skip
+        for name in ("kernel_size", "strides", "dilation_rate"):
+            setattr(self, name, getattr(self.cell, name))
+        self.input_spec = InputSpec(ndim=self._rank + 3)
+        super().__post_init__()
+
+    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+        batch, steps, *rest = sequences_shape
+        shape = self.cell.state_shape((batch, *rest))
+        output = (batch, steps, *shape[1:]) if self.return_sequences else shape
+        return (output, shape, shape) if self.return_state else output
+
+
+class ConvLSTM1D(ConvLSTM):
+    """ConvLSTM over one spatial axis; arguments are those of `ConvLSTM`.
+
+    Shapes: `(batch, steps, length, channels)`.
+
+    >>> import numpy as np
+    >>> ConvLSTM1D(5, kernel_size=3)(np.ones((2, 3, 6, 2))).shape
+    TensorShape([2, 4, 5])
+    """
+
+    _rank = 1
+
+
+class ConvLSTM2D(ConvLSTM):
+    """ConvLSTM over two spatial axes; arguments are those of `ConvLSTM`.
+
+    Shapes: `(batch, steps, height, width, channels)`.
+
+    >>> import numpy as np
+    >>> ConvLSTM2D(5, kernel_size=3)(np.ones((2, 3, 6, 6, 2))).shape
+    TensorShape([2, 4, 4, 5])
+    """
+
+    _rank = 2
+
+
+class ConvLSTM3D(ConvLSTM):
+    """ConvLSTM over three spatial axes; arguments are those of `ConvLSTM`.
+
+    Shapes: `(batch, steps, depth, height, width, channels)`.
+
+    >>> import numpy as np
+    >>> ConvLSTM3D(5, kernel_size=3)(np.ones((1, 2, 4, 4, 4, 2))).shape
+    TensorShape([1, 2, 2, 2, 5])
+    """
+
+    _rank = 3
