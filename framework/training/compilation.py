@@ -11,6 +11,7 @@ from framework.metrics import Mean
 from framework.training.accumulation import Accumulator
 from framework.training.compiled_loss import CompiledLoss
 from framework.training.compiled_metrics import CompiledMetrics
+from framework.training.rewind import parts_of
 
 
 class Compilation:
@@ -71,9 +72,8 @@ def accumulator_of(accumulate, optimizer, where):
     if accumulate is None:
         return None
     made = Accumulator(accumulate)
-    inner = getattr(optimizer, "inner_optimizer", optimizer)
-    own = getattr(inner, "gradient_accumulation_steps", None)
-    if own:
+    every = [getattr(o, "gradient_accumulation_steps", None) for o in parts_of(optimizer)]
+    if own := next(filter(None, every), None):
         raise InvalidArgumentError(
             f"{where}: accumulate={accumulate} and the optimizer's "
             f"gradient_accumulation_steps={own} cannot be used together. accumulate=k is one batch "

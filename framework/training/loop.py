@@ -76,15 +76,16 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
     ended = callbacks.listeners("on_train_batch_end")
     model.reset_metrics()
     callbacks.call("on_epoch_begin", epoch, logs={})
+    group = model.steps_per_execution
     results = None
     number = -1
     batches = feed.epoch(epoch)
     try:
         for number, batch in enumerate(batches):
-            if began:
+            if began and not number % group:
                 callbacks.call("on_train_batch_begin", number, logs={})
             results = step(batch)
-            if ended:
+            if ended and not (number + 1) % group:
                 callbacks.call("on_train_batch_end", number, logs=_logs(model, results))
             if model.stop_training:
                 break
@@ -92,8 +93,17 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
         batches.close()
     if number < 0:
         return None
+    if ended and (number + 1) % group:
+        last = _last_of_group(number, group)
+        callbacks.call("on_train_batch_end", last, logs=_logs(model, results))
     end_epoch()
     return _logs(model, results)()
+
+
+def _last_of_group(number, group):
+    """The last number of the group of batches that `number` is in, whether or not it was there:
+    that is how Keras counts."""
+    return number - number % group + group - 1
 
 
 def _logs(model, results):
@@ -132,19 +142,24 @@ def test_epoch(model, step, feed, callbacks, what):
     callbacks.call("on_test_begin", logs={})
     began = callbacks.listeners("on_test_batch_begin")
     ended = callbacks.listeners("on_test_batch_end")
+    group = model.steps_per_execution
     results = None
+    number = -1
     batches = feed.epoch(0)
     try:
         for number, batch in enumerate(batches):
-            if began:
+            if began and not number % group:
                 callbacks.call("on_test_batch_begin", number, logs={})
             results = step(batch)
-            if ended:
+            if ended and not (number + 1) % group:
                 callbacks.call("on_test_batch_end", number, logs=_logs(model, results))
             if getattr(model, "stop_evaluating", False):
                 break
     finally:
         batches.close()
+    if ended and (number + 1) % group:
+        last = _last_of_group(number, group)
+        callbacks.call("on_test_batch_end", last, logs=_logs(model, results))
     feed.check(what)
     logs = _logs(model, results)()
     callbacks.call("on_test_end", logs=logs)
@@ -157,18 +172,37 @@ def predict(model, step, feed, *, verbose, callbacks):
         callbacks, model, 0 if verbose == "auto" else verbose, steps=feed.steps
     )
     outputs = []
+    group = model.steps_per_execution
     batches = feed.epoch(0)
+
+    def told(number):
+        """Tell callbacks that the group of batches is done."""
+        some = outputs[number - number % group :]
+        last = _last_of_group(number, group)
+        callbacks.call("on_predict_batch_end", last, logs=lambda: {"outputs": _joined(some)})
+
     try:
         callbacks.call("on_predict_begin", logs={})
         for number, batch in enumerate(batches):
-            callbacks.call("on_predict_batch_begin", number, logs={})
+            if not number % group:
+                callbacks.call("on_predict_batch_begin", number, logs={})
             outputs.append(step(batch))
-            callbacks.call("on_predict_batch_end", number, logs={"outputs": outputs[-1]})
+            if not (number + 1) % group:
+                told(number)
+        if len(outputs) % group:
+            told(len(outputs) - 1)
         feed.check("predict")
         callbacks.call("on_predict_end", logs={})
     finally:
         batches.close()
         _close(callbacks, feed)
+    return _joined(outputs, copied=True)
+
+
+def _joined(outputs, copied=False):
+    """Outputs of several batches as one; those of one batch as they are, unless `copied`."""
+    if len(outputs) == 1 and not copied:
+        return outputs[0]
     return nest.map_structure(
         lambda *parts: np.concatenate([np.asarray(p) for p in parts]), *outputs
     )

@@ -19,8 +19,8 @@ class Silent:
     def begin(self, epoch, steps):
         """An epoch of `steps` batches (None if unknown) begins."""
 
-    def batch(self, logs):
-        """A batch is done; `logs()` gives the running means."""
+    def batch(self, logs, done):
+        """So many batches of the epoch are done; `logs()` gives the running means."""
 
     def end(self, logs):
         """The epoch is done; `logs` include the validation's."""
@@ -39,8 +39,8 @@ class Lines(Silent):
         self._heading = f"Epoch {epoch + 1}/{self.epochs}" if self.epochs else ""
         self._start, self._steps = time.perf_counter(), 0
 
-    def batch(self, logs):
-        self._steps += 1
+    def batch(self, logs, done):
+        self._steps = done
 
     def end(self, logs):
         seconds = time.perf_counter() - self._start
@@ -61,8 +61,8 @@ class Bars(Silent):
         heading = f"Epoch {epoch + 1}/{self.epochs}" if self.epochs else None
         self._bar = _tqdm()(total=steps, desc=heading, file=sys.stdout, unit="step")
 
-    def batch(self, logs):
-        if self._bar.update():  # true when it was redrawn
+    def batch(self, logs, done):
+        if self._bar.update(done - self._bar.n):  # true when it was redrawn
             self._bar.set_postfix_str(text(logs()), refresh=False)
 
     def end(self, logs):

@@ -57,7 +57,8 @@ class Trainer(Fitting):
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
                 outputs a list of such lists, a dict or a nest.
             weighted_metrics: the same; these are given the sample weights.
-            run_eagerly, jit_compile, steps_per_execution: accepted; every step runs eagerly.
+            run_eagerly, jit_compile: accepted; every step runs eagerly.
+            steps_per_execution: callbacks are told of so many batches at once.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
             accumulate: update once in so many batches, exactly as for one batch that large; what
                 is left at the end of an epoch is an update too.

@@ -246,9 +246,36 @@ def test_the_steps_clipping_is_the_optimizers(name):
         np.testing.assert_array_equal(a, b)
 
 
+def several(inner=keras.optimizers.Adam):
+    chosen = {".*/bias": keras.optimizers.SGD(0.1, momentum=0.9)}
+    return keras.optimizers.MultiOptimizer(keras.optimizers.OptimizerMap(inner(0.02), chosen))
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_several_optimizers_in_one(scaled):
+    def optimizer():
+        return keras.optimizers.LossScaleOptimizer(several()) if scaled else several()
+
+    same(large_and_small(dense, optimizer, "mse"))
+    runs = []
+    for size, accumulate in ((12, None), (4, 3)):
+        model = dense()
+        model.compile(optimizer(), "mse", accumulate=accumulate)
+        model.fit(X, Y, batch_size=size, epochs=2, shuffle=False, verbose=0)
+        runs.append(model.get_weights())
+        inner = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+        assert [int(o.iterations) for o in inner.optimizers] == [6, 6]
+    for a, b in zip(*runs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-6)
+
+
 def test_two_ways_to_accumulate_exclude_each_other():
     optimizer = keras.optimizers.SGD(0.1, gradient_accumulation_steps=2)
     with pytest.raises(ValueError, match=r"accumulate=3 and the optimizer's.*=2 cannot be used"):
         dense().training_step(loss="mse", optimizer=optimizer, accumulate=3)
     with pytest.raises(ValueError, match="compile: accumulate=3 and"):
         dense().compile(optimizer, "mse", accumulate=3)
+    own = several(lambda rate: keras.optimizers.SGD(rate, gradient_accumulation_steps=2))
+    for each in (own, keras.optimizers.LossScaleOptimizer(own)):
+        with pytest.raises(ValueError, match=r"accumulate=3 and the optimizer's.*=2 cannot"):
+            dense().compile(each, "mse", accumulate=3)

@@ -241,6 +241,54 @@ def test_steps_per_execution_changes_no_number():
     assert runs[0] == runs[1]
 
 
+class Told(keras.callbacks.Callback):
+    """The numbers of batches that callbacks are told of."""
+
+    def __init__(self):
+        self.batches = []
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.batches.append(f"{batch}")
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.batches[-1] += f"-{batch}"
+        assert "outputs" in logs or logs["loss"] > 0
+
+    on_test_batch_begin = on_predict_batch_begin = on_train_batch_begin
+    on_test_batch_end = on_predict_batch_end = on_train_batch_end
+
+
+def test_callbacks_are_told_of_so_many_steps_at_once_as_by_keras(capsys):
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse", steps_per_execution=3)
+    x, y = np.ones((14, 2)), 2 * np.ones((14, 1))
+    told = Told()
+    model.fit(x, y, batch_size=2, callbacks=told, validation_data=(x, y), validation_batch_size=4)
+    assert told.batches == ["0-2", "3-5", "6-8", "0-2", "3-5"]  # of 7 and of 4
+    assert "(7 steps" in capsys.readouterr().out
+    told.batches.clear()
+    model.predict(x, batch_size=2, verbose=0, callbacks=[told])
+    assert told.batches == ["0-2", "3-5", "6-8"]
+    told.batches.clear()
+    model.evaluate(x, y, batch_size=2, verbose=0, callbacks=[told], steps=4)
+    assert told.batches == ["0-2", "3-5"]
+    assert int(model.optimizer.iterations) == 7
+
+
+def test_outputs_of_a_group_are_joined():
+    seen = []
+
+    class Look(keras.callbacks.Callback):
+        def on_predict_batch_end(self, batch, logs=None):
+            seen.append(np.shape(logs["outputs"]))
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse", steps_per_execution=3)
+    found = model.predict(np.ones((14, 2)), batch_size=2, verbose=0, callbacks=[Look()])
+    assert seen == [(6, 1), (6, 1), (2, 1)]
+    assert found.shape == (14, 1)
+
+
 def test_class_weight_on_a_batch():
     keras.utils.set_random_seed(0)
     model = keras.Sequential([keras.layers.Dense(3)])

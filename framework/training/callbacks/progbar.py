@@ -29,7 +29,7 @@ class ProgbarLogger(Callback):
         self._display.begin(epoch, self.params.get("steps"))
 
     def on_train_batch_end(self, batch, logs=None):
-        self._display.batch(_asked(logs))
+        self._display.batch(_asked(logs), self._done(batch))
 
     def on_epoch_end(self, epoch, logs=None):
         self._display.end(_asked(logs)())
@@ -41,7 +41,7 @@ class ProgbarLogger(Callback):
 
     def on_test_batch_end(self, batch, logs=None):
         if not self._training:
-            self._display.batch(_asked(logs))
+            self._display.batch(_asked(logs), self._done(batch))
 
     def on_test_end(self, logs=None):
         if not self._training:
@@ -52,11 +52,16 @@ class ProgbarLogger(Callback):
         self.on_test_begin()
 
     def on_predict_batch_end(self, batch, logs=None):
-        self._display.batch(dict)
+        self._display.batch(dict, self._done(batch))
 
     def on_predict_end(self, logs=None):
         self._display.end({})
         self.close()
+
+    def _done(self, batch):
+        """How many batches are done; the last of a group may be beyond the last there is."""
+        steps = (self.params or {}).get("steps")
+        return batch + 1 if steps is None else min(batch + 1, steps)
 
     def close(self):
         """Take the bar away, also when training was interrupted."""
