@@ -12,7 +12,7 @@ from framework.kernels import blas, matmul, threads, tier
 
 SHAPES = [
     # rows, depth, columns: with tails of rows, panels, blocks of the depth, several parts
-    (64, 784, 128), (784, 64, 128), (129, 257, 143), (16, 4000, 40), (2000, 17, 56),
+    (64, 784, 128), (784, 64, 128), (129, 257, 143), (16, 4000, 40), (1030, 300, 60),
     (300, 300, 300), (17, 1030, 1056), (200, 300, 1050), (1, 2000, 1000), (3000, 2000, 1),
 ]  # fmt: skip
 LAYOUTS = [(False, False), (False, True), (True, False), (True, True)]
@@ -77,7 +77,7 @@ def fast():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_same_bits_for_any_number_of_threads(fast, layout):
-    for shape in SHAPES[:4]:
+    for shape in SHAPES[2:9:2]:
         a, b = pair(*shape, layout)
         results = []
         for number in (1, 2, 3):

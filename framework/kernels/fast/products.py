@@ -2,21 +2,28 @@
 
     C[i, j] = sum over k of A[i, k] B[k, j]
 
-A is read where it lies, with any strides; B is laid out in panels block by block. Blocks of the sum
-over k depend on its length only: a part of C has the same bits, whichever parts it is made of.
+B is laid out in panels block by block. A is read where it lies, unless its columns are rows of the
+memory that lie far apart. The blocks of the sum over k depend on the product only: a part of C has
+the same bits, whichever parts it is made of.
 """
 
 import numpy as np
 
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.micro import ROWS, WIDTH, move_width, panel
+from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
 
-# Measured at 256 × 2048 × 4096 and below, on a CPU with 48 KiB and 1 MiB of cache
-DEPTH = 256  # of a block: a panel of B, DEPTH × WIDTH, stays in the first-level cache
-HEIGHT = 32 * ROWS  # of a block of A, which stays in the second level
-BREADTH = 32 * WIDTH  # of a block of B
+# Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
+HEIGHT = 32 * ROWS  # of a block of A
+DEPTH, BREADTH = 512, 8 * WIDTH  # of a block of B
+FAR = 1024  # numbers between columns of A, from which on they are laid out
+FAR_DEPTH, FAR_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
 APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
-PACKED = BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # numbers in the memory for a block of B
+
+_BLOCK_OF_A = HEIGHT * FAR_DEPTH
+_BLOCK_OF_B = max(
+    BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
+)
+PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
 
 
 @kernel
@@ -56,29 +63,58 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
 
 
 @kernel
+def _pack_a(a, at, a_step, steps, rows, packed):
+    """A's rows in groups of ROWS, step by step, where those of a step are contiguous."""
+    for i in range(0, rows, ROWS):
+        here = min(ROWS, rows - i)
+        if here == ROWS:
+            for s in range(steps):
+                move_rows(packed, i * steps + s * ROWS, a, at + i + s * a_step)
+        else:
+            for s in range(steps):
+                for m in range(here):
+                    packed[i * steps + s * here + m] = a[at + i + m + s * a_step]
+
+
+@kernel
 def multiply(
-    c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, packed
+    c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, memory
 ):
-    """C[top:bottom, left:right]; arrays are flat, and b_step or b_column is 1.
+    """C[top:bottom, left:right]; arrays are flat, a_row or a_step is 1, and b_step or b_column.
 
     Args:
-        packed: memory for a block of B.
+        memory: of PACKED numbers, to work in.
     """
-    for p in range(0, depth, DEPTH):
-        steps = min(DEPTH, depth - p)
+    far = a_row == 1 and a_step >= FAR
+    deepest, broadest = (FAR_DEPTH, FAR_BREADTH) if far else (DEPTH, BREADTH)
+    packed_a, packed = memory[:_BLOCK_OF_A], memory[_BLOCK_OF_A:]
+    for p in range(0, depth, deepest):
+        steps = min(deepest, depth - p)
         stride = steps * WIDTH + APART
         add = int(p > 0)
-        for j in range(left, right, BREADTH):
-            breadth = min(BREADTH, right - j)
+        for j in range(left, right, broadest):
+            breadth = min(broadest, right - j)
+            panels = (breadth + WIDTH - 1) // WIDTH
             if b_column == 1:
                 _pack_rows(b, p * b_step + j, b_step, steps, breadth, packed)
             else:
                 _pack_columns(b, p + j * b_column, b_column, steps, breadth, packed)
             for i in range(top, bottom, HEIGHT):
                 height = min(HEIGHT, bottom - i)
-                for n in range((breadth + WIDTH - 1) // WIDTH):
-                    panel(
-                        c, i * c_row + j + n * WIDTH, c_row, a, i * a_row + p * a_step, a_row,
-                        a_step, packed, n * stride, WIDTH, steps, 1, 0, 0, add, height,
-                        min(WIDTH, breadth - n * WIDTH),
-                    )  # fmt: skip
+                if far:
+                    _pack_a(a, i + p * a_step, a_step, steps, height, packed_a)
+                for n in range(panels):
+                    columns = min(WIDTH, breadth - n * WIDTH)
+                    c_at = i * c_row + j + n * WIDTH
+                    if not far:
+                        panel(
+                            c, c_at, c_row, a, i * a_row + p * a_step, a_row, a_step, packed,
+                            n * stride, WIDTH, steps, 1, 0, 0, add, height, columns,
+                        )  # fmt: skip
+                        continue
+                    for m in range(0, height, ROWS):
+                        rows = min(ROWS, height - m)
+                        panel(
+                            c, c_at + m * c_row, c_row, packed_a, m * steps, 1, rows, packed,
+                            n * stride, WIDTH, steps, 1, 0, 0, add, rows, columns,
+                        )  # fmt: skip
