@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from framework.compiler import lines as writing
+from framework.compiler import loops
 from framework.compiler.blocks import BLOCK, Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep, OpStep
@@ -229,7 +230,7 @@ class Program:
         """One call of a loop; what is assigned is written over the variable's old value."""
         places, in_place = {}, {}
         for value in group.outputs:
-            if id(value) in group.summed:
+            if id(value) in group.late or not value.shape:
                 continue
             found = self._owned(position, group, value)
             if found is not None:
@@ -245,7 +246,11 @@ class Program:
                 out = self._destination(position, group, value)
             value.name = self._numbered_name(value.step.op.name)
             self._body.append(f"{value.name} = {out or self._empty(value)}")
-        operands = [places.get(id(v)) or self._contiguous(v) for v in made.inputs]
+            self._c_order.add(id(value))
+        operands = [
+            places.get(id(v)) or self._operand_of_loop(v, kind)
+            for v, kind in zip(made.inputs, made.layouts, strict=True)
+        ]
         text = self._bound(id(made.loop), "loop", made.loop)
         self.loops.append(made.loop)
         steps = ", ".join(s.op.name for s in group.steps)
@@ -256,12 +261,23 @@ class Program:
                 number = self._number(count, value.dtype)
                 self._body.append(f"divide({value.name}, {number}, {value.name})")
 
+    def _operand_of_loop(self, value, layout):
+        if layout == loops.NUMBER and value.shape:
+            return f"{self._name(value)}.reshape(())"
+        return self._contiguous(value)
+
     def _contiguous(self, value):
         """The name of an array in C order, of a 0-d array where it is a number."""
+        if value.constant is not None and not value.constant.flags.c_contiguous:
+            whole = np.array(value.constant, order="C")
+            return self._bound(("contiguous", id(value)), "c", whole)
         name = self._name(value)
         if not value.shape:
-            return name if value.constant is not None else f"asarray({name})"
-        if id(value) not in self._in_buffers and id(value) not in self._c_order:
+            is_array = value.constant is not None or value.variable is not None
+            is_array = is_array or id(value) in self._c_order
+            return name if is_array else f"asarray({name})"
+        known = value.constant is not None or id(value) in self._in_buffers
+        if not known and id(value) not in self._c_order:
             self._c_order.add(id(value))
             self._body.append(f"{name} = ascontiguousarray({name})")
         return name

@@ -1,24 +1,28 @@
 """Runs of elementwise steps of one shape, gathered into groups that are computed as one."""
 
+import math
+
 import numpy as np
 
+from framework.compiler import loops
 from framework.compiler.graph import Graph, OpStep
 
 
 class Group:
-    """Elementwise steps of one shape, in order, and sums of what they make.
+    """Elementwise steps of one shape, in order; sums of what they make; and steps on numbers.
 
     `inputs` are the Values from outside, all there before the group; `outputs` those of its own
-    that are needed outside.
+    that are needed outside. A group of shape () has numbers only.
     """
 
-    __slots__ = ("inputs", "outputs", "shape", "steps", "summed")
+    __slots__ = ("columns", "inputs", "late", "outputs", "shape", "steps")
     saved = ()
 
     def __init__(self, shape):
         self.shape = shape
         self.steps, self.inputs, self.outputs = [], (), ()
-        self.summed = set()  # ids of the Values that are sums
+        self.late = set()  # ids of the sums, and of the numbers made of sums
+        self.columns = None  # elements in a row, where operands or sums see rows
 
     @property
     def values(self):
@@ -30,7 +34,7 @@ class Group:
 
     @property
     def layer(self):
-        return self.steps[0].layer
+        return next((s.layer for s in self.steps if s.layer is not None), None)
 
     def finish(self, uses):
         """Find out what comes from outside and what is needed there; `uses` counts all readers."""
@@ -45,31 +49,36 @@ class Group:
         self.outputs = tuple([v for v in made if uses.get(id(v), 0) > read.get(id(v), 0)])
 
 
-def grouped(graph, fits, sums=False):
+def grouped(graph, fits, numbers=False):
     """The graph with groups in the place of elementwise steps, in an order that may be another.
 
     Args:
         fits: `fits(step)` says whether an elementwise step, or a sum, may be in a group.
-        sums: whether a sum of what a group makes may be part of it.
+        numbers: whether groups have sums of what they make, and steps on numbers.
 
     A group stays open, to be joined by later steps of its shape that read what it makes or what it
     reads, until a step outside needs something of it. No open group depends on another.
     """
-    return Graph(graph.arguments, _Grouping(graph, fits, sums).steps, graph.assigned, graph.results)
+    steps = _Grouping(graph, fits, numbers).steps
+    return Graph(graph.arguments, steps, graph.assigned, graph.results)
 
 
 class _Grouping:
-    def __init__(self, graph, fits, sums):
-        self.steps, self._opened = [], []
+    def __init__(self, graph, fits, numbers):
+        self.steps, self._opened, self._numbers = [], [], numbers
         self._home = {}  # id of a Value -> the open group that makes it
         self._uses = graph.uses()
         for step in graph.steps:
-            elementwise = type(step) is OpStep and _elementwise(step) and fits(step)
-            if elementwise:
-                self._elementwise(step)
-            elif not (sums and self._sum(step, fits)):
+            taken = False
+            if type(step) is OpStep and len(step.made) == 1:
+                if _is_elementwise(step):
+                    taken = fits(step) and self._elementwise(step)
+                elif numbers and (_is_number(step) or is_sum(step)):
+                    taken = fits(step) and (self._number(step) or self._sum(step))
+            if not taken:
                 self._close(self._needed(step))
                 self.steps.append(step)
+        self._gather_numbers()
         self._close(list(self._opened))
 
     def _needed(self, step):
@@ -80,33 +89,78 @@ class _Grouping:
     def _elementwise(self, step):
         needs, shape = self._needed(step), step.outputs[0].shape
         reads = {id(v) for v in step.values}
-        joinable = [g for g in needs if g.shape == shape and not reads & g.summed]
-        if not needs:
+        of_numbers = [g for g in needs if not g.shape]
+        joinable = [g for g in needs if g.shape == shape and not reads & g.late]
+        if len(needs) == len(of_numbers):
             joinable = [g for g in self._opened if g.shape == shape and _shares(g, step)]
+        joinable = [g for g in joinable if _rows_agree(g, step)]
         target = joinable[-1] if joinable else None
-        self._close([g for g in needs if g is not target])
+        self._close([g for g in needs if g is not target and g.shape])
         if target is None:
-            target = Group(shape)
-            self._opened.append(target)
+            target = self._open(shape)
+        for group in of_numbers:
+            self._absorb(target, group)
         self._join(target, step)
+        return True
 
-    def _sum(self, step, fits):
+    def _number(self, step):
+        """Take a step on numbers into the group whose sums it reads, or into one of numbers."""
+        if not _is_number(step):
+            return False
+        needs = self._needed(step)
+        whole = [g for g in needs if g.shape]
+        if whole:
+            target = whole[-1]
+            self._close(whole[:-1])
+        else:
+            target = next((g for g in self._opened if not g.shape), None) or self._open(())
+        for group in needs:
+            if not group.shape and group is not target:
+                self._absorb(target, group)
+        if target.late & {id(v) for v in step.values}:
+            target.late.add(id(step.outputs[0]))
+        self._join(target, step)
+        return True
+
+    def _sum(self, step):
         """Take a sum into the group that makes what is summed; False if that cannot be."""
-        if type(step) is not OpStep or not is_sum(step) or not fits(step):
+        if not is_sum(step):
             return False
         (x,) = step.values
         group = self._home.get(id(x))
-        if group is None or group.shape != x.shape or id(x) in group.summed:
+        if group is None or group.shape != x.shape or id(x) in group.late:
             return False
         if any(is_sum(s) and s.values[0] is x for s in group.steps):
             return False  # one sum of a value
-        group.summed.add(id(step.outputs[0]))
+        if not _rows_agree(group, step):
+            return False
+        group.late.add(id(step.outputs[0]))
         self._join(group, step)
         return True
 
+    def _open(self, shape):
+        group = Group(shape)
+        self._opened.append(group)
+        return group
+
     def _join(self, group, step):
         group.steps.append(step)
+        if group.shape and (columns := columns_of(step, group.shape)):
+            group.columns = max(columns)
         self._home[id(step.outputs[0])] = group
+
+    def _absorb(self, group, numbers):
+        """Put the steps of a group of numbers in front of another's."""
+        self._opened.remove(numbers)
+        group.steps[:0] = numbers.steps
+        self._home.update((id(v), group) for s in numbers.steps for v in s.made)
+
+    def _gather_numbers(self):
+        """What numbers are left over go with another group: no open group depends on another."""
+        whole = [g for g in self._opened if g.shape]
+        for group in [g for g in self._opened if not g.shape]:
+            if whole:
+                self._absorb(whole[0], group)
 
     def _close(self, groups):
         for group in groups:
@@ -117,11 +171,47 @@ class _Grouping:
                 del self._home[id(value)]
 
 
-def _elementwise(step):
+def layout(value, shape):
+    """How a Value goes with results of a shape: see `loops.layout_of`; of one element, a number."""
+    if value.size == 1 and value.shape != shape:
+        return loops.NUMBER
+    return loops.layout_of(value.shape, shape)
+
+
+def columns_of(step, shape):
+    """How many elements are in a row: a set, of one number where operands or sums see rows."""
+    size = math.prod(shape)
+    over = is_sum(step)
+    if over:
+        (made,) = step.outputs
+        return {"leading": {made.size}, "last": {size // made.size}}.get(over, set())
+    found = set()
+    for value in step.values:
+        kind = layout(value, shape)
+        if kind == loops.ROW:
+            found.add(value.size)
+        elif kind == loops.COLUMN:
+            found.add(size // value.size)
+    return found
+
+
+def _rows_agree(group, step):
+    columns = columns_of(step, group.shape)
+    return not columns or group.columns is None or columns == {group.columns}
+
+
+def _is_elementwise(step):
     if step.op.kind != "elementwise" or not step.op.plain or not step.values:
         return False
     (made,) = step.outputs
     return made.size > 1 and made.dtype.kind in "fb" and made.dtype.itemsize in (1, 4, 8)
+
+
+def _is_number(step):
+    """Whether a step computes a 0-d array from others."""
+    if step.op.kind != "elementwise" or not step.op.plain or not step.values:
+        return False
+    return not step.outputs[0].shape and all(not v.shape for v in step.values)
 
 
 def is_sum(step):
@@ -129,7 +219,7 @@ def is_sum(step):
     if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or len(step.values) != 1:
         return None
     (x,), (y,) = step.values, step.outputs
-    if x.dtype.kind != "f" or x.dtype.itemsize < 4 or x.dtype != y.dtype or not x.size:
+    if x.dtype.kind != "f" or x.dtype.itemsize < 4 or x.dtype != y.dtype or x.size < 2:
         return None
     if step.op.name == "sum_to":
         if y.shape == ():

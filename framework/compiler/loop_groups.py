@@ -1,9 +1,12 @@
 """A group of elementwise steps as one Numba loop."""
 
+import itertools
 import math
 
+import numpy as np
+
 from framework.compiler import loops
-from framework.compiler.fusion import is_sum
+from framework.compiler.fusion import columns_of, is_sum, layout
 from framework.compiler.graph import Value
 
 
@@ -11,13 +14,23 @@ def fits_loop(step):
     """Whether a step may be part of a loop: its op has a form there, and its operands a layout."""
     if is_sum(step):
         return True
-    (output,) = step.outputs
+    (output,) = step.outputs if len(step.outputs) == 1 else (None,)
+    if output is None or not all(type(a) is Value or type(a) in _NUMBERS for a in step.args):
+        return False
+    if output.dtype not in _DTYPES or any(v.dtype not in _DTYPES for v in step.values):
+        return False
+    if any(layout(v, output.shape) is None for v in step.values):
+        return False
+    if len(columns_of(step, output.shape)) > 1:
+        return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
-    if not all(type(a) is Value or type(a) in (int, float, bool) for a in step.args):
+    if not loops.supports(step.op.name, dtypes, step.attrs):
         return False
-    if any(loops.layout_of(v.shape, output.shape) is None for v in step.values):
-        return False
-    return loops.supports(step.op.name, dtypes, step.attrs) and not loops.is_slow(step.op.name)
+    return not output.shape or not loops.is_slow(step.op.name)
+
+
+_NUMBERS = (int, float, bool)
+_DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
 
 
 class LoopGroup:
@@ -27,39 +40,90 @@ class LoopGroup:
         group: a Group of steps that `fits_loop`.
         in_place: {id of an output: the input that lies where it is written}.
 
-    It is called with `inputs`, then `outputs`, then `sums`: Values, in order.
+    It is called with `inputs`, then `outputs`, then `sums`: Values, in order. A Value in `counts`
+    is a sum that is still to be divided.
     """
 
     def __init__(self, group, in_place):
-        names = {id(v): f"a{i}" for i, v in enumerate(group.inputs)}
-        operands = [
-            loops.Operand(
-                names[id(v)], v.dtype, loops.layout_of(v.shape, group.shape), len(v.shape)
-            )
-            for v in group.inputs
-        ]
-        steps, sums, self.counts = [], {}, {}
-        self.sums = []
+        literal = {id(v) for v in group.inputs if _literal(v) is not None}
+        literal -= {id(s.args[0]) for s in group.steps if is_sum(s)}
+        self.inputs = tuple([v for v in group.inputs if id(v) not in literal])
+        self._names = {id(v): f"a{i}" for i, v in enumerate(self.inputs)}
+        self._wanted = {id(v) for v in group.outputs}
+        self._steps, self._after, self._sums, self._hidden = [], [], {}, set()
+        self.sums, self.counts = [], {}
+        self._numbers = itertools.count()
         for step in group.steps:
-            (made,) = step.outputs
-            args = [names[id(a)] if type(a) is Value else a for a in step.args]
             if is_sum(step):
-                sums.setdefault(args[0], is_sum(step))
-                self.sums.append(made)
-                if step.op.name == "reduce_mean":
-                    (x,) = step.values
-                    self.counts[id(made)] = math.prod(x.shape) // max(1, math.prod(made.shape))
-                continue
-            names[id(made)] = f"v{len(steps)}"
-            steps.append((names[id(made)], step.op.name, tuple(args), step.attrs))
-        self.inputs = group.inputs
+                self._sum(step)
+            else:
+                late = id(step.outputs[0]) in group.late
+                self._add(self._after if late else self._steps, step)
         stored = [v for v in group.outputs if not any(v is s for s in self.sums)]
         self.outputs = [v for v in stored if id(v) not in in_place]
+        names = self._names
         stores = {
             names[id(v)]: names[id(in_place[id(v)])] if id(v) in in_place else None for v in stored
         }
+        self.layouts = [layout(v, group.shape) for v in self.inputs]
+        operands = [
+            loops.Operand(names[id(v)], v.dtype, kind, 0 if kind == loops.NUMBER else len(v.shape))
+            for v, kind in zip(self.inputs, self.layouts, strict=True)
+        ]
         ndim = [len(v.shape) for v in (*self.outputs, *self.sums)]
-        self.loop = loops.build(loops.Program(operands, steps, stores, sums, ndim))
+        self.loop = loops.build(
+            loops.Program(
+                operands, self._steps, stores, self._sums, ndim, after=self._after,
+                hidden=frozenset(self._hidden),
+            )
+        )  # fmt: skip
+
+    def _add(self, steps, step):
+        args = tuple([self._operand(a) for a in step.args])
+        name = f"v{next(self._numbers)}"
+        steps.append((name, step.op.name, args, step.attrs))
+        self._names[id(step.outputs[0])] = name
+
+    def _operand(self, arg):
+        if type(arg) is not Value:
+            return arg
+        name = self._names.get(id(arg))
+        return _literal(arg) if name is None else name
+
+    def _sum(self, step):
+        (x,), (made,) = step.values, step.outputs
+        name, over = self._names[id(x)], is_sum(step)
+        self._sums[name] = over
+        count = 1
+        if step.op.name == "reduce_mean":
+            count = math.prod(x.shape) // max(1, math.prod(made.shape))
+        if over != "all":
+            self.sums.append(made)
+            if count != 1:
+                self.counts[id(made)] = count
+            return
+        self._names[id(made)] = loops.sum_of(name)
+        if count == 1 and id(made) in self._wanted:
+            self.sums.append(made)
+            return
+        self._hidden.add(name)
+        if count != 1:
+            mean = f"v{next(self._numbers)}"
+            self._after.append((mean, "divide", (loops.sum_of(name), count)))
+            self._names[id(made)] = mean
+
+
+def _literal(value):
+    """The number that all elements of a constant are, in floatx; None where it is not like that.
+
+    It is written into the source. An op computes in the dtype of its other operands, so only what
+    has the usual one is.
+    """
+    array = value.constant
+    if array is None or array.dtype != np.float32 or not array.size or any(array.strides):
+        return None
+    number = float(array.flat[0])
+    return number if math.isfinite(number) else None
 
 
 def work(group):

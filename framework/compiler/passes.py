@@ -66,7 +66,10 @@ def _unchanged(step, args):
 
 
 _SAME_WHERE_ALIKE = frozenset(
-    ("identity", "stop_gradient", "cast", "reshape", "broadcast_to", "sum_to")
+    (
+        *("identity", "stop_gradient", "cast", "reshape", "broadcast_to", "sum_to"),
+        *("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"),  # over axes of size 1
+    )
 )
 _SAME_WITH_ONE = frozenset(("multiply", "divide"))
 

@@ -59,7 +59,7 @@ class Plan:
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
         self._calls_left = -1
-        graph = grouped(self._graph, fits_loop, sums=True)
+        graph = grouped(self._graph, fits_loop, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return
@@ -130,6 +130,8 @@ def _quietly(run, arrays):
 
 def _fits_blocks(step):
     """Whether a step is computed block by block: large, all of one shape but for numbers."""
+    if len(step.outputs) != 1:
+        return False
     (output,) = step.outputs
     if output.size < 2 * BLOCK:
         return False
