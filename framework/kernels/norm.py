@@ -37,6 +37,8 @@ def _over(x):
     if x.shape[2] > 1:
         return np.add.reduce(np.add.reduce(x, axis=2), axis=0)
     rows = x[:, :, 0]
+    if rows.size < _WIDE:
+        return np.add.reduce(rows, axis=0)
     fold = max(_WIDE // rows.shape[1], 1)  # so many rows as one: BLAS likes them long
     whole = len(rows) // fold * fold
     wide = rows[:whole].reshape(-1, fold * rows.shape[1])
@@ -68,20 +70,29 @@ def moments(x):
     fast = _fast(x)
     if fast is not None:
         return _fast_moments(fast, x)
+    blocks = _blocks(x)
+    if len(blocks) == 1:
+        n, mean, deviations = _of_block(x)
+        return mean, deviations / x.dtype.type(n)
     count = 0
     mean, deviations = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for block in _blocks(x):
-        n = block.shape[0] * block.shape[2]
-        shift = _over(block) / x.dtype.type(n)
-        centred = block - _spread(shift)
-        missed = _over(centred).astype(np.float64) / n  # of a large mean's last digits
-        centred *= centred
-        own = _over(centred) - missed * missed * n
-        moved = (shift - mean) + missed
+    for block in blocks:
+        n, own_mean, own = _of_block(block)
+        moved = own_mean - mean
         mean += moved * (n / (count + n))
         deviations += own + moved * moved * (count * n / (count + n))
         count += n
     return _rounded(mean, deviations, count, x.dtype)
+
+
+def _of_block(x):
+    """How many numbers a channel has, their mean, and the sum of their squared deviations."""
+    n = x.shape[0] * x.shape[2]
+    mean = _over(x) / x.dtype.type(n)
+    centred = x - _spread(mean)
+    missed = _over(centred) / x.dtype.type(n)  # of a large mean's last digits
+    centred *= centred
+    return n, mean + missed, _over(centred) - missed * missed * x.dtype.type(n)
 
 
 def _rounded(mean, deviations, count, dtype):
