@@ -46,8 +46,8 @@ class Plans:
                 key.append(array.dtype)
                 key.append(array.shape)
             else:
-                batch[i] = part = as_tensors(part)
-                describe(part, key, arrays, id)
+                batch[i] = as_tensors(part)
+                describe(batch[i], key, arrays, id)
         return self.compiled(tuple(key), arrays, _Body(run, batch))
 
     def _taken_for_granted(self):

@@ -22,11 +22,11 @@ def store(array, i, value, _place):
 
 
 def _maximum(a, b):
-    return a if a >= b or a != a else b
+    return a if a >= b or a != a else b  # noqa: PLR0124 (NaN)
 
 
 def _minimum(a, b):
-    return a if a <= b or a != a else b
+    return a if a <= b or a != a else b  # noqa: PLR0124 (NaN)
 
 
 def _of_kind(kind):
