@@ -9,6 +9,7 @@ _NAMES = _table({
     "framework.layers.attention": "AdditiveAttention Attention",
     "framework.layers.base": "Layer",
     "framework.layers.batch_normalization": "BatchNormalization",
+    "framework.layers.categorical": "CategoryEncoding Discretization",
     "framework.layers.convolution": """
         Conv1D Conv2D Conv3D Convolution1D=Conv1D Convolution2D=Conv2D Convolution3D=Conv3D""",
     "framework.layers.core": "Activation Dense Dropout Identity Input InputLayer Lambda",
@@ -17,11 +18,12 @@ _NAMES = _table({
         SeparableConvolution1D=SeparableConv1D SeparableConvolution2D=SeparableConv2D""",
     "framework.layers.einsum_dense": "EinsumDense",
     "framework.layers.embedding": "Embedding ReversibleEmbedding",
+    "framework.layers.grouped_query": "GroupQueryAttention=GroupedQueryAttention",
+    "framework.layers.lookup": "IntegerLookup StringLookup",
     "framework.layers.merging": """
         Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot
         maximum minimum multiply subtract""",
-    "framework.layers.multi_head": """
-        GroupQueryAttention=GroupedQueryAttention MultiHeadAttention""",
+    "framework.layers.multi_head": "MultiHeadAttention",
     "framework.layers.padding": """
         Cropping1D Cropping2D Cropping3D ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
     "framework.layers.noise": """
@@ -53,6 +55,7 @@ _NAMES = _table({
     "framework.layers.reshaping": "Flatten Permute RepeatVector Reshape",
     "framework.layers.spec": "InputSpec",
     "framework.layers.spectral": "SpectralNormalization",
+    "framework.layers.text": "TextVectorization",
     "framework.layers.transposed": """
         Conv1DTranspose Conv2DTranspose Conv3DTranspose Convolution1DTranspose=Conv1DTranspose
         Convolution2DTranspose=Conv2DTranspose Convolution3DTranspose=Conv3DTranspose""",
@@ -70,6 +73,9 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.layers.base import Layer as Layer
     from framework.layers.batch_normalization import BatchNormalization as BatchNormalization
+    from framework.layers.categorical import (
+        CategoryEncoding as CategoryEncoding, Discretization as Discretization,
+    )  # fmt: skip
     from framework.layers.convolution import (
         Conv1D as Conv1D, Conv1D as Convolution1D, Conv2D as Conv2D, Conv2D as Convolution2D,
         Conv3D as Conv3D, Conv3D as Convolution3D,
@@ -87,15 +93,17 @@ if TYPE_CHECKING:
     from framework.layers.embedding import (
         Embedding as Embedding, ReversibleEmbedding as ReversibleEmbedding,
     )  # fmt: skip
+    from framework.layers.grouped_query import GroupedQueryAttention as GroupQueryAttention
+    from framework.layers.lookup import (
+        IntegerLookup as IntegerLookup, StringLookup as StringLookup,
+    )  # fmt: skip
     from framework.layers.merging import (
         Add as Add, Average as Average, Concatenate as Concatenate, Dot as Dot, Maximum as Maximum,
         Minimum as Minimum, Multiply as Multiply, Subtract as Subtract, add as add,
         average as average, concatenate as concatenate, dot as dot, maximum as maximum,
         minimum as minimum, multiply as multiply, subtract as subtract,
     )  # fmt: skip
-    from framework.layers.multi_head import (
-        GroupedQueryAttention as GroupQueryAttention, MultiHeadAttention as MultiHeadAttention,
-    )  # fmt: skip
+    from framework.layers.multi_head import MultiHeadAttention as MultiHeadAttention
     from framework.layers.padding import (
         Cropping1D as Cropping1D, Cropping2D as Cropping2D, Cropping3D as Cropping3D,
         ZeroPadding1D as ZeroPadding1D, ZeroPadding2D as ZeroPadding2D,
@@ -150,6 +158,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.layers.spec import InputSpec as InputSpec
     from framework.layers.spectral import SpectralNormalization as SpectralNormalization
+    from framework.layers.text import TextVectorization as TextVectorization
     from framework.layers.transposed import (
         Conv1DTranspose as Conv1DTranspose, Conv1DTranspose as Convolution1DTranspose,
         Conv2DTranspose as Conv2DTranspose, Conv2DTranspose as Convolution2DTranspose,

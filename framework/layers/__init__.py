@@ -4,6 +4,7 @@ from framework.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax
 from framework.layers.attention import AdditiveAttention, Attention
 from framework.layers.base import Layer
 from framework.layers.batch_normalization import BatchNormalization
+from framework.layers.categorical import CategoryEncoding, Discretization
 from framework.layers.convolution import Conv1D, Conv2D, Conv3D
 from framework.layers.core import (
     Activation,
@@ -22,6 +23,8 @@ from framework.layers.depthwise import (
 )
 from framework.layers.einsum_dense import EinsumDense
 from framework.layers.embedding import Embedding, ReversibleEmbedding
+from framework.layers.grouped_query import GroupedQueryAttention
+from framework.layers.lookup import IntegerLookup, StringLookup
 from framework.layers.merging import (
     Add,
     Average,
@@ -40,7 +43,7 @@ from framework.layers.merging import (
     multiply,
     subtract,
 )
-from framework.layers.multi_head import GroupedQueryAttention, MultiHeadAttention
+from framework.layers.multi_head import MultiHeadAttention
 from framework.layers.noise import (
     ActivityRegularization,
     AlphaDropout,
@@ -96,6 +99,7 @@ from framework.layers.recurrent.time_distributed import TimeDistributed, Wrapper
 from framework.layers.reshaping import Flatten, Permute, RepeatVector, Reshape
 from framework.layers.spec import InputSpec
 from framework.layers.spectral import SpectralNormalization
+from framework.layers.text import TextVectorization
 from framework.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from framework.layers.upsampling import UpSampling1D, UpSampling2D, UpSampling3D
 
@@ -104,19 +108,21 @@ __all__ = [
     "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D",
     "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add", "AdditiveAttention", "AlphaDropout",
     "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D",
-    "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D",
-    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
-    "Cropping1D", "Cropping2D", "Cropping3D", "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Dot",
-    "Dropout", "EinsumDense", "Embedding", "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise",
-    "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D",
-    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "GroupNormalization",
-    "GroupedQueryAttention", "Identity", "Input", "InputLayer", "InputSpec", "LSTMCell", "Lambda",
-    "Layer", "LayerNormalization", "LeakyReLU", "Masking", "MaxPooling1D", "MaxPooling2D",
-    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization",
-    "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape",
-    "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "SimpleRNN", "SimpleRNNCell",
-    "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization",
-    "StackedRNNCells", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D",
-    "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
-    "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+    "BatchNormalization", "Bidirectional", "CategoryEncoding", "Concatenate", "Conv1D",
+    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D",
+    "ConvLSTM2D", "ConvLSTM3D", "Cropping1D", "Cropping2D", "Cropping3D", "Dense",
+    "DepthwiseConv1D", "DepthwiseConv2D", "Discretization", "Dot", "Dropout", "EinsumDense",
+    "Embedding", "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
+    "GlobalMaxPooling3D", "GroupNormalization", "GroupedQueryAttention", "Identity", "Input",
+    "InputLayer", "InputSpec", "IntegerLookup", "LSTMCell", "Lambda", "Layer", "LayerNormalization",
+    "LeakyReLU", "Masking", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum",
+    "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
+    "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding", "SeparableConv1D",
+    "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization", "StackedRNNCells",
+    "StringLookup", "Subtract", "TextVectorization", "TimeDistributed", "UnitNormalization",
+    "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D",
+    "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply",
+    "subtract",
 ]  # fmt: skip

@@ -11,6 +11,18 @@ def ids(*numbers):
     return np.array(numbers)
 
 
+class Squares:
+    """A table: whole numbers to their squares."""
+
+    dtype = np.dtype("float64")
+
+    def __call__(self, keys):
+        return np.array([float(k) ** 2 for k in keys.reshape(-1)]).reshape(keys.shape)
+
+    def shape(self, shape):
+        return shape
+
+
 def _segments(nothing=2):
     return [
         fixed(real(5, 3), ids(2, 0, 2, -1, 0), count=3 + (nothing > 0)),
@@ -44,6 +56,10 @@ def scan_samples():
 
 
 SAMPLES = {
+    "look_up": [
+        one(whole(2, 3, below=9), table=Squares(), other_floats=""),
+        one(np.zeros(0, int), table=Squares(), other_floats=""),
+    ],
     "segment_sum": _segments(),
     "segment_max": _full(),
     "segment_min": _full(),
@@ -168,6 +184,7 @@ REFERENCES = {
     "bincount": _bincount,
     "cumulative_logsumexp": _cumulative_logsumexp,
     "invert_permutation": np.argsort,
+    "look_up": lambda keys, table: np.square(keys.astype(float)),
     "partition_places": lambda x, count: tuple(np.where(x == k)[0] for k in range(count)),
     "places": _places,
     "row_max": _row(np.maximum),

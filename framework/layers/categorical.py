@@ -1,0 +1,230 @@
+"""Layers that turn numbers into classes, and classes into vectors."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.configurable import one_of
+from framework.core.doors import cast, tensor
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.layers.base import Layer
+from framework.ops.movement import expand_axes, one_hot, reshape
+from framework.ops.reduction import reduce_max, reduce_sum
+from framework.ops.tables import look_up
+
+MODES = ("int", "one_hot", "multi_hot", "count")
+
+
+def encode(indices, mode, depth, dtype, weights=None):
+    """Classes as vectors: of each ("one_hot"), or which ("multi_hot") and how many ("count") there
+    are along the axis behind the batch. An index outside is none of the classes."""
+    if mode == "int":
+        return cast(indices, dtype=dtype)
+    if not indices.ndim:
+        indices = reshape(indices, shape=(1,))
+    if mode == "one_hot":
+        if indices.ndim > 1 and indices.shape[-1] == 1:
+            indices = reshape(indices, shape=tuple(indices.shape[:-1]))
+        return one_hot(indices, depth=depth, dtype=dtype)
+    vectors = one_hot(indices, depth=depth, dtype=dtype)
+    axis = (1 if indices.ndim > 1 else 0,)
+    if mode == "multi_hot":
+        return reduce_max(vectors, axis=axis, keepdims=False)
+    if weights is not None:
+        vectors = vectors * expand_axes(weights, (weights.ndim,))
+    return reduce_sum(vectors, axis=axis, keepdims=False)
+
+
+def refuse_sparse(layer):
+    if layer.sparse:
+        raise InvalidArgumentError(
+            f"{type(layer).__name__}: sparse=True is not supported; there are no sparse tensors."
+        )
+
+
+class CategoryEncoding(Layer):
+    """Classes, as integers, encoded as vectors.
+
+    Args:
+        num_tokens: how many classes there are.
+        output_mode: "one_hot" for a vector of each class, "multi_hot" for one that says which
+            classes a row has, "count" for how often.
+
+    Shapes: "one_hot" adds an axis of size `num_tokens`, or puts it in the place of a last one of
+    size 1; the others put it in the place of the axis behind the batch.
+
+    >>> import numpy as np
+    >>> CategoryEncoding(4, output_mode="count")(np.array([[0, 1, 1]])).numpy()
+    array([[1., 2., 0., 0.]], dtype=float32)
+    """
+
+    num_tokens: int = None
+    output_mode: one_of("multi_hot", "one_hot", "count", "binary") = "multi_hot"
+    sparse: bool = False
+
+    _convert_input_args = False
+    _allow_non_tensor_positional_args = True
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        if self.output_mode == "binary":
+            self.output_mode = "multi_hot"
+        if self.num_tokens is None:
+            raise InvalidArgumentError(
+                "num_tokens must be set to use this layer. If the number of tokens is not known "
+                "beforehand, use the IntegerLookup layer instead."
+            )
+        if self.num_tokens < 1:
+            raise InvalidArgumentError(
+                f"`num_tokens` must be >= 1. Received: num_tokens={self.num_tokens}."
+            )
+
+    def call(self, inputs, count_weights=None):
+        dtype = self.compute_dtype.np
+        if count_weights is not None:
+            if self.output_mode != "count":
+                raise InvalidArgumentError(
+                    "`count_weights` is not used when `output_mode` is not `'count'`. Received "
+                    f"`count_weights={count_weights}`."
+                )
+            count_weights = cast(tensor(count_weights), dtype=dtype)
+        return encode(tensor(inputs), self.output_mode, self.num_tokens, dtype, count_weights)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["sparse"]
+        return config
+
+
+class _Bins:
+    """How many boundaries each number has reached."""
+
+    dtype = np.dtype(np.int32)
+
+    def __init__(self, boundaries):
+        self.boundaries = np.asarray(boundaries, np.float32)
+
+    def __call__(self, x):
+        return np.searchsorted(self.boundaries, x, side="right").astype(np.int32)
+
+    def shape(self, shape):
+        return shape
+
+
+class Discretization(Layer):
+    """Numbers as the ranges that they lie in.
+
+    Args:
+        bin_boundaries: where one range ends and the next begins, rising.
+        num_bins: how many ranges of about equally many numbers `adapt` is to find.
+        epsilon: how far off the shares of `adapt` may be.
+        output_mode: "int" for the number of the range, or as in `CategoryEncoding`.
+
+    >>> Discretization([0.0, 1.0])(tensor([-1.0, 0.5, 3.0])).numpy()
+    array([0, 1, 2], dtype=int32)
+    """
+
+    bin_boundaries: object = None
+    num_bins: int = None
+    epsilon: float = 0.01
+    output_mode: one_of(*MODES) = "int"
+    sparse: bool = False
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        if (self.num_bins is None) == (self.bin_boundaries is None):
+            raise InvalidArgumentError(
+                "Discretization: give num_bins, for adapt(), or bin_boundaries, and not both; got "
+                f"num_bins={self.num_bins}, bin_boundaries={self.bin_boundaries}."
+            )
+        if self.num_bins is not None and self.num_bins < 0:
+            raise InvalidArgumentError(
+                "`num_bins` must be greater than or equal to 0. Received: "
+                f"`num_bins={self.num_bins}`"
+            )
+        self.reset_state()
+
+    def reset_state(self):
+        """Forget what `update_state` has seen."""
+        self.summary = np.zeros((2, 0), np.float32)  # values, rising, and how many each stands for
+
+    def update_state(self, data):
+        """Take a batch into account; `finalize_state` makes the boundaries."""
+        values = np.sort(np.asarray(data, np.float32).reshape(-1))
+        step = max(values.size * self.epsilon, 1)
+        kept = values[int(step - 1) :: int(step)]
+        both = np.concatenate([[kept, np.full_like(kept, step)], self.summary], axis=1)
+        self.summary = _compressed(both[:, np.argsort(both[0])], self.epsilon)
+
+    def finalize_state(self):
+        """The boundaries of what was seen."""
+        found = _compressed(self.summary, 1 / self.num_bins)
+        self.bin_boundaries = found[0, :-1].tolist()
+
+    def adapt(self, data, steps=None):
+        """Find `num_bins` ranges of about equally many numbers.
+
+        Args:
+            data: an array, or an iterable of batches.
+            steps: how many batches to take; all where None.
+        """
+        if self.num_bins is None:
+            raise InvalidArgumentError(
+                "Cannot adapt a Discretization layer that has been initialized with "
+                "`bin_boundaries`, use `num_bins` instead."
+            )
+        self.reset_state()
+        for batch in batches_of(data, steps, whole=(np.ndarray, Tensor)):
+            self.update_state(batch)
+        self.finalize_state()
+
+    def call(self, inputs):
+        if self.bin_boundaries is None:
+            raise InvalidArgumentError(
+                "You need to either pass the `bin_boundaries` argument at construction time or "
+                "call `adapt(dataset)` before you can start using the `Discretization` layer."
+            )
+        dtype = np.int32 if self.output_mode == "int" else self.compute_dtype.np
+        bins = look_up(inputs, table=_Bins(self.bin_boundaries))
+        return encode(bins, self.output_mode, len(self.bin_boundaries) + 1, np.dtype(dtype))
+
+    @property
+    def input_dtype(self):
+        return dtypes.as_dtype(dtypes.floatx())
+
+    def get_config(self):
+        config = super().get_config()
+        del config["trainable"]
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        adapted = config.pop("bin_boundaries") if config.get("num_bins") is not None else None
+        layer = cls(**config)
+        if adapted is not None:
+            layer.bin_boundaries = adapted
+        return layer
+
+
+def _compressed(summary, epsilon):
+    """A summary whose values stand for shares of `epsilon` each, where it is finer than that."""
+    values, weights = summary
+    if values.size * epsilon < 1:
+        return summary
+    reached = np.cumsum(weights)
+    shares = epsilon + np.arange(0.0, 1.0, epsilon)
+    values = np.interp(shares, reached / reached[-1], values)
+    reached = np.interp(shares, np.cumsum(weights) / reached[-1], reached)
+    return np.stack([values, np.diff(reached, prepend=0)]).astype(np.float32)
+
+
+def batches_of(data, steps, whole):
+    """The batches of what `adapt` is given; what is of the types `whole` is one batch."""
+    if isinstance(data, whole) or not hasattr(data, "__iter__"):
+        yield data
+        return
+    for number, batch in enumerate(data):
+        if steps is not None and number >= steps:
+            return
+        yield batch

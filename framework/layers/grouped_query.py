@@ -1,0 +1,117 @@
+"""Attention with fewer heads of keys and values than of queries.
+
+Ainslie et al. 2023, arXiv:2305.13245.
+"""
+
+import math
+
+from framework.constraints import ConstraintField
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.initializers import InitializerField, Seed
+from framework.layers.core import PositiveInt
+from framework.layers.heads import Heads, PositiveOrNone, refuse_lengths
+from framework.ops.movement import broadcast_to, expand_axes, reshape
+from framework.regularizers import RegularizerField
+
+
+class GroupedQueryAttention(Heads):
+    """Attention in which several heads of queries share one head of keys and values.
+
+    Args:
+        head_dim: width of a head.
+        num_query_heads: a multiple of `num_key_value_heads`.
+        num_key_value_heads: heads of keys and values.
+
+    The other arguments and those of a call are those of `MultiHeadAttention`.
+
+    Shapes: queries `(batch, queries, features)`, values and keys `(batch, keys, features)` give
+    `(batch, queries, features)`.
+
+    >>> import numpy as np
+    >>> layer = GroupedQueryAttention(head_dim=3, num_query_heads=4, num_key_value_heads=2)
+    >>> layer(np.ones((1, 4, 8)), np.ones((1, 5, 8))).shape
+    TensorShape([1, 4, 8])
+    """
+
+    head_dim: PositiveInt
+    num_query_heads: PositiveInt
+    num_key_value_heads: PositiveInt
+    dropout: float = 0.0
+    use_bias: bool = True
+    sliding_window: PositiveOrNone = None
+    flash_attention: object = None
+    kernel_initializer: InitializerField = "glorot_uniform"
+    bias_initializer: InitializerField = "zeros"
+    kernel_regularizer: RegularizerField = None
+    bias_regularizer: RegularizerField = None
+    activity_regularizer: RegularizerField = None
+    kernel_constraint: ConstraintField = None
+    bias_constraint: ConstraintField = None
+    use_gate: bool = False
+    seed: Seed = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.num_repeats, rest = divmod(self.num_query_heads, self.num_key_value_heads)
+        if rest:
+            raise InvalidArgumentError(
+                "`num_query_heads` must be divisible by `num_key_value_heads`. Received: "
+                f"num_query_heads={self.num_query_heads}, "
+                f"num_key_value_heads={self.num_key_value_heads}"
+            )
+        self._scale = 1 / math.sqrt(self.head_dim)
+
+    def build(self, query_shape, value_shape, key_shape=None):
+        key_shape = value_shape if key_shape is None else key_shape
+        queries = (None, self.num_query_heads, self.head_dim)
+        keys = (None, self.num_key_value_heads, self.head_dim)
+        self._query_dense = self._built("bqm,muh->bquh", queries, "uh", "query", query_shape)
+        self._key_dense = self._built("bkm,mvh->bkvh", keys, "vh", "key", key_shape)
+        if self.use_gate:
+            self._gate_dense = self._built(
+                "bqm,muh->bquh", queries, "uh", "gate", query_shape, "sigmoid"
+            )
+        self._value_dense = self._built("bkm,mvh->bkvh", keys, "vh", "value", value_shape)
+        self._make_weighting(-1)
+        self._output_dense = self._built(
+            "bquh,uhm->bqm", (None, query_shape[-1]), "m", "attention_output", (None, *queries)
+        )
+
+    def _built(self, equation, output_shape, bias_axes, name, input_shape, activation=None):
+        layer = self._projection(equation, output_shape, bias_axes, name, activation)
+        layer.build(input_shape)
+        return layer
+
+    def _axes(self):
+        return (1,)
+
+    def _repeated(self, x):
+        """Keys or values with each head as often as queries use it."""
+        if self.num_repeats == 1:
+            return x
+        batch, length, heads, width = x.shape
+        x = broadcast_to(
+            expand_axes(x, (3,)), shape=(batch, length, heads, self.num_repeats, width)
+        )
+        return reshape(x, shape=(batch, length, self.num_query_heads, width))
+
+    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+        if query_shape[-1] != value_shape[-1]:
+            raise ShapeError(
+                "The last dimension of `query_shape` and `value_shape` must be equal, but are "
+                f"{query_shape[-1]}, {value_shape[-1]}. Received: query_shape={query_shape}, "
+                f"value_shape={value_shape}"
+            )
+        refuse_lengths(value_shape, value_shape if key_shape is None else key_shape)
+        return tuple(query_shape)
+
+    def _scores_shape(self, query_shape, value_shape):
+        return query_shape[0], self.num_query_heads, query_shape[1], value_shape[1]
+
+    def get_config(self):
+        config = super().get_config()
+        del config["flash_attention"]
+        return config
+
+
+GroupedQueryAttention._kind = GroupedQueryAttention

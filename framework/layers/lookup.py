@@ -1,0 +1,406 @@
+"""Layers that number the words of a vocabulary: integers or strings."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.configurable import one_of
+from framework.core.doors import cast, tensor
+from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.layers.base import Layer
+from framework.layers.categorical import batches_of, encode, refuse_sparse
+from framework.ops.tables import look_up
+
+LOOKUP_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary", "tf-idf")
+_OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
+
+
+class _Numbers:
+    """Words to their numbers, by a dict; what is not in it by `unknown(words)`."""
+
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, numbers, unknown):
+        self._numbers, self._unknown = numbers, unknown
+
+    def __call__(self, words):
+        distinct, places = np.unique(words, return_inverse=True)
+        found = [self._numbers.get(w) for w in distinct.tolist()]
+        missing = np.array([n is None for n in found], bool)
+        numbers = np.array([-1 if n is None else n for n in found], np.int64)
+        if missing.any():
+            numbers[missing] = self._unknown(distinct[missing])
+        return numbers[places.reshape(-1)].reshape(words.shape)
+
+    def shape(self, shape):
+        return shape
+
+
+class _Words:
+    """Numbers to the words in a list, `unknown` for those outside."""
+
+    def __init__(self, words, unknown, dtype):
+        self._words = np.array([*words, unknown], dtype)
+        self.dtype = np.dtype(dtype)
+
+    def __call__(self, numbers):
+        last = len(self._words) - 1
+        return self._words[np.where((numbers >= 0) & (numbers < last), numbers, last)]
+
+    def shape(self, shape):
+        return shape
+
+
+class Lookup(Layer):
+    """What `IntegerLookup` and `StringLookup` share; see there."""
+
+    _convert_input_args = False
+    _allow_non_tensor_positional_args = True
+    _word_dtype = None
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
+        self._refuse_settings()
+        self._words = None  # the vocabulary without mask and unknown words
+        self._table = None  # made of it at the first call
+        self._idf = None
+        self._static = self.vocabulary is not None
+        self.reset_state()
+        if self._static:
+            self.set_vocabulary(self.vocabulary, self.idf_weights)
+            if isinstance(self.vocabulary, str):
+                self.vocabulary = None  # a path: its words are no part of the config
+
+    def _refuse_settings(self):
+        kind, reason = type(self).__name__, None
+        if self.max_tokens is not None and self.max_tokens <= 1:
+            reason = f"max_tokens must be greater than 1, got {self.max_tokens}"
+        elif self.pad_to_max_tokens and self.max_tokens is None:
+            reason = "pad_to_max_tokens=True needs max_tokens"
+        elif self.num_oov_indices < 0:
+            reason = f"num_oov_indices must be >= 0, got {self.num_oov_indices}"
+        elif self.invert and self.output_mode != "int":
+            reason = f"output_mode must be 'int' with invert=True, got {self.output_mode!r}"
+        elif self.idf_weights is not None and self.output_mode != "tf_idf":
+            reason = "idf_weights go with output_mode='tf_idf' only"
+        elif self.output_mode == "tf_idf" and self.vocabulary is not None and not self._has_idf():
+            reason = "in output_mode='tf_idf', a vocabulary needs its idf_weights"
+        elif self.salt is not None or self.oov_method != "floormod":
+            reason = "unknown words are not hashed here; leave out salt and oov_method"
+        if reason:
+            raise InvalidArgumentError(f"{kind}: {reason}.")
+
+    def _has_idf(self):
+        return self.idf_weights is not None
+
+    # ---- the vocabulary ----
+
+    def _first_unknown(self):
+        return int(self.mask_token is not None and self.output_mode == "int")
+
+    def _first_word(self):
+        return self._first_unknown() + self.num_oov_indices
+
+    def vocabulary_size(self):
+        """How many words there are, mask and unknown ones included."""
+        return self._first_word() + len(self._words or ())
+
+    def get_vocabulary(self, include_special_tokens=True):
+        """The words in the order of their numbers; without the mask's and unknown ones if asked."""
+        special = [self.mask_token] * self._first_unknown()
+        special += [self.oov_token] * self.num_oov_indices
+        return [*(special if include_special_tokens else ()), *(self._words or ())]
+
+    def set_vocabulary(self, vocabulary, idf_weights=None):
+        """Take these words.
+
+        Args:
+            vocabulary: words, with the mask's and unknown ones in front or without; or the path of
+                a file with a word on each line.
+            idf_weights: a number for each, in output mode "tf_idf".
+        """
+        if isinstance(vocabulary, str):
+            vocabulary = Path(vocabulary).read_text(encoding="utf-8").splitlines()
+        given = np.asarray(getattr(vocabulary, "array", vocabulary), object)
+        given = [self._word(w) for w in given]
+        special = self.get_vocabulary()[: self._first_word()]
+        has_special = bool(special) and given[: len(special)] == special
+        words = given[len(special) :] if has_special else given
+        self._refuse_words(words, special)
+        self._words, self._table = words, None
+        if self.output_mode == "tf_idf" and idf_weights is not None:
+            idf = np.asarray(idf_weights, dtypes.floatx())
+            if idf.shape != (len(given),):
+                raise InvalidArgumentError(
+                    "`idf_weights` must be the same length as vocabulary. len(idf_weights) is "
+                    f"{len(idf)}; len(vocabulary) is {len(given)}"
+                )
+            self._set_idf(idf, 0 if has_special else self._first_word())
+
+    def _refuse_words(self, words, special):
+        reason = None
+        repeated = [w for w, n in Counter(words).items() if n > 1]
+        if not words:
+            reason = "Cannot set an empty vocabulary."
+        elif repeated:
+            reason = (
+                "The passed vocabulary has at least one repeated term. Please uniquify your "
+                f"dataset. The repeated terms are: {repeated}"
+            )
+        elif self.mask_token is not None and self.mask_token in words:
+            reason = (
+                "Found reserved mask token at unexpected location in `vocabulary`: either remove "
+                f"all mask and OOV tokens, or have them at the start in this order: {special}."
+            )
+        elif self.invert and self.oov_token in words:
+            reason = (
+                "Found reserved OOV token at unexpected location in `vocabulary`: either remove "
+                f"all mask and OOV tokens, or have them at the start in this order: {special}."
+            )
+        elif self.max_tokens is not None and self._first_word() + len(words) > self.max_tokens:
+            reason = (
+                "Attempted to set a vocabulary larger than the maximum vocab size. Received "
+                f"vocabulary size is {self._first_word() + len(words)}; `max_tokens` is "
+                f"{self.max_tokens}."
+            )
+        if reason:
+            raise InvalidArgumentError(f"{reason} (layer {self.name!r})")
+
+    def _set_idf(self, idf, missing):
+        """Weights with the mean for words without, and zeros for room that is left."""
+        front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
+        room = self.max_tokens - missing - idf.size if self.pad_to_max_tokens else 0
+        self._idf = np.concatenate([front, idf, np.zeros(room, idf.dtype)])
+
+    # ---- adapting ----
+
+    def adapt(self, data, steps=None):
+        """Find the vocabulary in data: the most frequent words first, of equals the last.
+
+        Args:
+            data: an array, tensor or list of words, or an iterable of batches of them. In output
+                mode "tf_idf" a row is a document.
+            steps: how many batches to take; all where None.
+        """
+        self.reset_state()
+        whole = (list, tuple, np.ndarray, Tensor)
+        for batch in batches_of(data, steps, whole):
+            words = self._words_of(batch)
+            one = isinstance(data, whole) and words.ndim == 1
+            self.update_state(words[:, None] if one else words)
+        self.finalize_state()
+
+    def update_state(self, data):
+        """Count the words of a batch; `finalize_state` makes the vocabulary."""
+        if self._static:
+            raise InvalidArgumentError(
+                f"Cannot adapt layer {self.name!r} after setting a static vocabulary via "
+                "`vocabulary` argument or `set_vocabulary()` method."
+            )
+        rows = np.atleast_2d(self._words_of(data))
+        self._counts.update(rows.reshape(-1).tolist())
+        for row in rows.reshape(len(rows), -1):
+            self._documents.update(set(row.tolist()))
+        self._rows += len(rows)
+
+    def finalize_state(self):
+        """The vocabulary of what was counted."""
+        if self._static or not self._counts:
+            return
+        ignored = {self._raw(self.mask_token), self._raw(self.oov_token)}
+        counted = [(n, w) for w, n in self._counts.items() if w not in ignored]
+        words = [w for _, w in sorted(counted, reverse=True)]
+        if self.max_tokens:
+            words = words[: self.max_tokens - self._first_word()]
+        self._words, self._table = [self._word(w) for w in words], None
+        if self.output_mode == "tf_idf":
+            found = np.array([self._documents[w] for w in words], dtypes.floatx())
+            self._set_idf(np.log1p(self._rows / (1 + found)), self._first_word())
+        self.reset_state()
+
+    def reset_state(self):
+        """Forget what was counted."""
+        self._counts, self._documents, self._rows = Counter(), Counter(), 0
+
+    # ---- the call ----
+
+    def call(self, inputs):
+        if self.output_mode != "int" and not self.pad_to_max_tokens and self._words is None:
+            raise InvalidArgumentError(
+                f"When using `output_mode={self.output_mode}` and `pad_to_max_tokens=False`, you "
+                "must set the layer's vocabulary before calling it. Either pass a `vocabulary` "
+                "argument to the layer, or call `adapt` with some sample data."
+            )
+        if self._table is None:
+            self._table = self._made_table()
+        numbers = look_up(self._tensor(inputs), table=self._table)
+        if self.output_mode == "int":
+            return numbers
+        depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
+        if self.output_mode != "tf_idf":
+            return encode(numbers, self.output_mode, depth, np.dtype(np.int64))
+        return encode(numbers, "count", depth, self._idf.dtype) * Tensor(self._idf)
+
+    def _tensor(self, inputs):
+        if self.invert:
+            return cast(tensor(inputs), dtype=np.dtype(np.int64))
+        return tensor(inputs)
+
+    def _made_table(self):
+        if self.invert:
+            words = [self._raw(w) for w in self.get_vocabulary()]
+            dtype = object if self._word_dtype == "string" else np.int64
+            return _Words(words, self._raw(self.oov_token), dtype)
+        first = self._first_word()
+        numbers = {self._raw(w): first + i for i, w in enumerate(self._words or ())}
+        if self.mask_token is not None:  # a masked word is 0, and none of those that are encoded
+            numbers[self._raw(self.mask_token)] = 0 if self.output_mode == "int" else -1
+        return _Numbers(numbers, self._unknown)
+
+    def _unknown(self, words):
+        """The numbers of words that are not in the vocabulary."""
+        if not self.num_oov_indices:
+            raise InvalidArgumentError(
+                "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
+                f"{words.tolist()}, consider setting `num_oov_indices=1`. (layer {self.name!r})"
+            )
+        if self.num_oov_indices == 1:
+            return self._first_unknown()
+        return self._first_unknown() + words % self.num_oov_indices
+
+    # ---- files ----
+
+    def get_config(self):
+        config = super().get_config()
+        if config["vocabulary"] is not None:
+            config["vocabulary"] = [self._word(w) for w in np.asarray(self.vocabulary, object)]
+        if config["idf_weights"] is not None:
+            config["idf_weights"] = np.asarray(self.idf_weights).tolist()
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        known = {k: v for k, v in config.items() if k not in ("vocabulary_size", "trainable")}
+        return cls(**known)
+
+    def save_assets(self, dir_path):
+        """Write the vocabulary, where it is not in the config."""
+        if self.vocabulary is None:
+            lines = "\n".join(str(w) for w in self.get_vocabulary())
+            Path(dir_path, "vocabulary.txt").write_text(lines, encoding="utf-8")
+
+    def load_assets(self, dir_path):
+        """Read what `save_assets` wrote."""
+        if self.vocabulary is None:
+            lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()
+            self.set_vocabulary([self._word(w) for w in lines], self._idf)
+
+
+class IntegerLookup(Lookup):
+    """Integers as their numbers in a vocabulary.
+
+    Args:
+        max_tokens: the most words there may be, mask and unknown ones included.
+        num_oov_indices: how many numbers unknown integers share, by their remainder; with 0 they
+            are an error.
+        mask_token: the integer that stands for no word: its number is 0, and it is not encoded.
+        oov_token: what unknown numbers become with `invert`.
+        vocabulary: integers, or a path; None where `adapt` finds them.
+        idf_weights: a weight for each word, in output mode "tf_idf".
+        invert: numbers to integers.
+        output_mode: "int", or an encoding as in `CategoryEncoding`; "tf_idf" weighs the counts.
+        pad_to_max_tokens: whether encodings are as long as `max_tokens`.
+
+    >>> import numpy as np
+    >>> IntegerLookup(vocabulary=[12, 36])(np.array([36, 7])).numpy()
+    array([2, 0])
+    """
+
+    max_tokens: int = None
+    num_oov_indices: int = 1
+    mask_token: int = None
+    oov_token: int = -1
+    vocabulary: object = None
+    vocabulary_dtype: one_of("int64") = "int64"
+    idf_weights: object = None
+    invert: bool = False
+    output_mode: one_of(*LOOKUP_MODES) = "int"
+    sparse: bool = False
+    pad_to_max_tokens: bool = False
+    oov_method: one_of("floormod", "farmhash") = "floormod"
+    salt: object = None
+
+    _word_dtype = "int64"
+
+    def _word(self, value):
+        return value if value is None else int(value)
+
+    _raw = _word
+
+    def _words_of(self, data):
+        return np.asarray(getattr(data, "array", data), np.int64)
+
+
+class StringLookup(Lookup):
+    """Strings as their numbers in a vocabulary.
+
+    Args:
+        max_tokens: the most words there may be, mask and unknown ones included.
+        num_oov_indices: 1 for one number that unknown strings share; with 0 they are an error.
+        mask_token: the string that stands for no word: its number is 0, and it is not encoded.
+        oov_token: what unknown numbers become with `invert`.
+        vocabulary: strings, or a path; None where `adapt` finds them.
+        encoding: of the strings.
+
+    The other arguments are those of `IntegerLookup`.
+
+    >>> StringLookup(vocabulary=["a", "b"])(["b", "x"]).numpy()
+    array([2, 0])
+    """
+
+    max_tokens: int = None
+    num_oov_indices: int = 1
+    mask_token: str = None
+    oov_token: str = "[UNK]"  # noqa: S105
+    vocabulary: object = None
+    idf_weights: object = None
+    invert: bool = False
+    output_mode: one_of(*LOOKUP_MODES) = "int"
+    pad_to_max_tokens: bool = False
+    sparse: bool = False
+    encoding: str = "utf-8"
+    oov_method: one_of("floormod", "farmhash") = "floormod"
+    salt: object = None
+
+    _word_dtype = "string"
+
+    def _refuse_settings(self):
+        super()._refuse_settings()
+        if self.num_oov_indices > 1:
+            raise InvalidArgumentError(
+                "StringLookup: unknown strings are not hashed here; num_oov_indices must be 0 or "
+                f"1, got {self.num_oov_indices}."
+            )
+
+    def _word(self, value):
+        return value.decode(self.encoding) if isinstance(value, bytes) else str(value)
+
+    def _raw(self, value):
+        return value.encode(self.encoding) if isinstance(value, str) else value
+
+    def _words_of(self, data):
+        if not isinstance(data, Tensor):
+            data = tensor(data)
+        return data.array
+
+    def _tensor(self, inputs):
+        words = super()._tensor(inputs)
+        if not self.invert and words.dtype != "string":
+            raise DTypeError(
+                f"StringLookup layer {self.name!r}: expected strings, got {words.dtype}."
+            )
+        return words

@@ -1,0 +1,230 @@
+"""TextVectorization: sentences to the numbers of their words."""
+
+import string
+
+import numpy as np
+
+from framework.core.configurable import Resolved, one_of
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.layers.base import Layer
+from framework.layers.categorical import batches_of, refuse_sparse
+from framework.layers.lookup import LOOKUP_MODES, StringLookup
+from framework.ops.tables import look_up
+
+_STANDARD = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
+_PUNCTUATION = string.punctuation.encode()
+
+
+def _one_of_or_function(*names):
+    def resolve(value):
+        if value is not None and not callable(value) and value not in names:
+            raise InvalidArgumentError(f"expected one of {names}, a function or None")
+        return value
+
+    return Resolved("a name, a function or None", resolve, serialize=lambda value: value)
+
+
+def _widths(value):
+    several = isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value)
+    if value is not None and not isinstance(value, int) and not several:
+        raise InvalidArgumentError("expected None, an integer, or a tuple of integers")
+    return tuple(value) if several else value
+
+
+class _Tokens:
+    """Sentences as rows of words: split, filled up with empty strings."""
+
+    dtype = np.dtype(object)
+
+    def __init__(self, layer):
+        self._standardize, self._split = layer.standardize, layer.split
+        self._encoding = layer.encoding
+        self._length = layer.output_sequence_length if layer.output_mode == "int" else None
+        self._widths = layer.ngrams
+        if isinstance(layer.ngrams, int):
+            self._widths = tuple(range(1, layer.ngrams + 1))
+
+    def __call__(self, sentences):
+        words = self._rows(self._standard(sentences))
+        flat = [self._grams(row) for row in words]
+        length = self._length
+        if length is None:
+            length = max(map(len, flat), default=0)
+        filled = np.full((len(flat), length), b"", object)
+        for row, found in zip(filled, flat):
+            row[: len(found)] = found[:length]
+        return filled[0] if not np.ndim(sentences) else filled
+
+    def shape(self, shape):
+        if self._split is None and len(shape) > 1:
+            return (*shape[:-1], self._length or shape[-1])
+        return (*shape[:1], self._length)
+
+    def _standard(self, sentences):
+        way = self._standardize
+        if callable(way):
+            made = np.asarray(way(np.char.decode(sentences.astype(np.bytes_), self._encoding)))
+            return tensor(made.astype(str)).array
+        function = {
+            None: lambda s: s,
+            "lower": lambda s: s.lower(),
+            "strip_punctuation": lambda s: s.translate(None, _PUNCTUATION),
+            "lower_and_strip_punctuation": lambda s: s.lower().translate(None, _PUNCTUATION),
+        }[way]
+        made = [function(s) for s in sentences.reshape(-1).tolist()]
+        result = np.empty(len(made), object)
+        result[:] = made
+        return result.reshape(sentences.shape)
+
+    def _rows(self, sentences):
+        """The words of each sentence, lists of bytes."""
+        if self._split is None:
+            return np.atleast_2d(sentences if sentences.ndim > 1 else sentences[..., None]).tolist()
+        if sentences.ndim > 1:
+            if sentences.shape[-1] != 1:
+                raise ShapeError(
+                    "When using `TextVectorization` to tokenize strings, the input rank must be 1 "
+                    f"or the last shape dimension must be 1. Received: shape {sentences.shape}."
+                )
+            sentences = sentences[..., 0]
+        flat = sentences.reshape(-1).tolist()
+        if self._split == "whitespace":
+            return [s.split() for s in flat]
+        if self._split == "character":
+            return [[c.encode(self._encoding) for c in s.decode(self._encoding)] for s in flat]
+        rows = self._split(np.array([s.decode(self._encoding) for s in flat]))
+        return [
+            [w if isinstance(w, bytes) else str(w).encode(self._encoding) for w in row]
+            for row in rows
+        ]
+
+    def _grams(self, words):
+        if self._widths is None:
+            return words
+        return [
+            b" ".join(words[i : i + n])
+            for n in self._widths
+            for i in range(len(words) - n + 1)
+        ]  # fmt: skip
+
+
+class TextVectorization(Layer):
+    """Sentences as the numbers of their words.
+
+    Each is brought to a standard form, split into words, joined to groups of them where wanted, and
+    looked up: number 0 fills up short sentences, 1 is an unknown word.
+
+    Args:
+        max_tokens: the most words there may be, the empty and the unknown one included.
+        standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of an
+            array of strings, or None.
+        split: "whitespace", "character", a function of an array of strings that gives a list of
+            words for each, or None.
+        ngrams: groups of so many words: an int for all up to it, a tuple for these.
+        output_mode: "int", or an encoding as of `StringLookup`.
+        output_sequence_length: how many words of a sentence there are, with "int".
+        pad_to_max_tokens: whether encodings are as long as `max_tokens`.
+        vocabulary: words, or a path; None where `adapt` finds them.
+        idf_weights: a weight for each word, in output mode "tf_idf".
+        encoding: of the strings.
+
+    >>> layer = TextVectorization(vocabulary=["cat", "sat"])
+    >>> layer(["The cat sat!", "A cat."]).numpy()
+    array([[1, 2, 3],
+           [1, 2, 0]])
+    """
+
+    max_tokens: int = None
+    standardize: _one_of_or_function(*_STANDARD) = "lower_and_strip_punctuation"
+    split: _one_of_or_function("whitespace", "character") = "whitespace"
+    ngrams: Resolved("None, an int or a tuple", _widths) = None
+    output_mode: one_of(*LOOKUP_MODES) = "int"
+    output_sequence_length: int = None
+    pad_to_max_tokens: bool = False
+    vocabulary: object = None
+    idf_weights: object = None
+    sparse: bool = False
+    ragged: bool = False
+    encoding: str = "utf-8"
+
+    _convert_input_args = False
+    _allow_non_tensor_positional_args = True
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        if self.ragged:
+            raise InvalidArgumentError(
+                "TextVectorization: ragged=True is not supported; there are no ragged tensors."
+            )
+        self._lookup_layer = StringLookup(
+            max_tokens=self.max_tokens, vocabulary=self.vocabulary, idf_weights=self.idf_weights,
+            pad_to_max_tokens=self.pad_to_max_tokens, mask_token="",
+            output_mode=self.output_mode, encoding=self.encoding,
+        )  # fmt: skip
+        self.output_mode = self._lookup_layer.output_mode
+        self.vocabulary = self._lookup_layer.vocabulary
+        if self.output_mode != "int" and self.output_sequence_length is not None:
+            raise InvalidArgumentError(
+                "`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
+                f"output_sequence_length={self.output_sequence_length}."
+            )
+        self._tokens = _Tokens(self)
+
+    def call(self, inputs):
+        return self._lookup_layer.call(look_up(tensor(inputs), table=self._tokens))
+
+    def adapt(self, data, batch_size=None, steps=None):
+        """Find the vocabulary in sentences: the most frequent words first, of equals the last.
+
+        Args:
+            data: an array, tensor or list of sentences, or an iterable of batches of them.
+            batch_size: accepted; without effect.
+            steps: how many batches to take; all where None.
+        """
+        self.reset_state()
+        for batch in batches_of(data, steps, (str, list, tuple, np.ndarray, Tensor)):
+            self.update_state(batch)
+        self.finalize_state()
+
+    def update_state(self, data):
+        """Count the words of a batch; `finalize_state` makes the vocabulary."""
+        self._lookup_layer.update_state(look_up(tensor(data), table=self._tokens))
+
+    def finalize_state(self):
+        """The vocabulary of what was counted."""
+        self._lookup_layer.finalize_state()
+
+    def reset_state(self):
+        """Forget what was counted."""
+        self._lookup_layer.reset_state()
+
+    def get_vocabulary(self, include_special_tokens=True):
+        """The words in the order of their numbers; without the empty and unknown one if asked."""
+        return self._lookup_layer.get_vocabulary(include_special_tokens)
+
+    def vocabulary_size(self):
+        """How many words there are, the empty and the unknown one included."""
+        return self._lookup_layer.vocabulary_size()
+
+    def set_vocabulary(self, vocabulary, idf_weights=None):
+        """Take these words, and a weight for each in output mode "tf_idf"."""
+        self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
+
+    def get_config(self):
+        config = super().get_config()
+        inner = self._lookup_layer.get_config()
+        return {**config, **{k: inner[k] for k in ("vocabulary", "idf_weights")}}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**{k: v for k, v in config.items() if k not in ("vocabulary_size", "trainable")})
+
+    def save_assets(self, dir_path):
+        """Write the vocabulary, where it is not in the config."""
+        self._lookup_layer.save_assets(dir_path)
+
+    def load_assets(self, dir_path):
+        """Read what `save_assets` wrote."""
+        self._lookup_layer.load_assets(dir_path)

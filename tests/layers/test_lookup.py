@@ -1,0 +1,254 @@
+"""Layers of classes, words and texts: values of real Keras, vocabularies, models, errors."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.core.symbolic import KerasTensor
+
+layers = keras.layers
+NUMBERS = np.array([[12, 36, 7], [42, 36, 36]])
+WORDS = {"vocabulary": [12, 36, 42]}
+TOKENS = {"vocabulary": ["cat", "sat"]}
+ROWS = [[0, 1, 1], [2, 3, 0]]
+BINS = {"bin_boundaries": [0.0, 1.0]}
+FLOATS = np.array([[-1.5, 0.0, 1.0], [3.4, 0.5, 0.2]])
+
+
+def vectors(*rows):
+    return np.eye(4)[list(rows)]
+
+
+CASES = {  # the layer, its arguments, inputs, what real Keras makes of them
+    "integers": ("IntegerLookup", WORDS, NUMBERS, [[1, 2, 0], [3, 2, 2]]),
+    "one hot": ("IntegerLookup", {**WORDS, "output_mode": "one_hot"}, NUMBERS,
+                [vectors(1, 2, 0), vectors(3, 2, 2)]),
+    "multi hot": ("IntegerLookup", {**WORDS, "output_mode": "multi_hot"}, NUMBERS,
+                  [[1, 1, 1, 0], [0, 0, 1, 1]]),
+    "count": ("IntegerLookup", {**WORDS, "output_mode": "count"}, NUMBERS,
+              [[1, 1, 1, 0], [0, 0, 2, 1]]),
+    "tf-idf": ("IntegerLookup",
+               {**WORDS, "output_mode": "tf_idf", "idf_weights": [0.5, 0.25, 1.0]}, NUMBERS,
+               [[0.58333331, 0.5, 0.25, 0.0], [0.0, 0.0, 0.5, 1.0]]),
+    "masked": ("IntegerLookup", {**WORDS, "mask_token": 0}, [[0, 12, 5]], [[0, 2, 1]]),
+    "masked multi hot": ("IntegerLookup", {**WORDS, "mask_token": 0, "output_mode": "multi_hot"},
+                         [[0, 12, 5]], [[1, 1, 0, 0]]),
+    "two unknown": ("IntegerLookup", {**WORDS, "num_oov_indices": 2}, [[3, 12, 4]], [[1, 2, 0]]),
+    "inverted": ("IntegerLookup", {**WORDS, "invert": True}, [[0, 1, 3, 9]], [[-1, 12, 42, -1]]),
+    "padded": ("IntegerLookup", {"vocabulary": [12, 36], "max_tokens": 5, "pad_to_max_tokens": True,
+                                 "output_mode": "count"}, NUMBERS,
+               [[1, 1, 1, 0, 0], [1, 0, 2, 0, 0]]),
+    "strings": ("StringLookup", {"vocabulary": ["a", "b"]}, [["a", "c"], ["b", "b"]],
+                [[1, 0], [2, 2]]),
+    "strings of an array": ("StringLookup", {"vocabulary": ["a", "b"]}, np.array(["a", "z"]),
+                            [1, 0]),
+    "strings multi hot": ("StringLookup", {"vocabulary": ["a", "b"], "output_mode": "multi_hot"},
+                          [["a", "c"], ["b", "b"]], [[1, 1, 0], [0, 0, 1]]),
+    "texts": ("TextVectorization", {**TOKENS, "output_sequence_length": 4},
+              [["Cat sat!"], ["x cat cat sat sat"]], [[2, 3, 0, 0], [1, 2, 2, 3]]),
+    "texts multi hot": ("TextVectorization", {**TOKENS, "output_mode": "multi_hot"},
+                        [["Cat sat!"], ["x cat cat sat sat"]], [[0, 1, 1], [1, 1, 1]]),
+    "texts count": ("TextVectorization", {**TOKENS, "output_mode": "count"},
+                    ["Cat sat!", "x cat cat sat sat"], [[0, 1, 1], [1, 2, 2]]),
+    "groups": ("TextVectorization", {"vocabulary": ["cat", "cat sat"], "ngrams": 2},
+               ["Cat sat!", "x cat cat sat sat"],
+               [[2, 1, 3, 0, 0, 0, 0, 0, 0], [1, 2, 2, 1, 1, 1, 1, 3, 1]]),
+    "characters": ("TextVectorization",
+                   {"vocabulary": ["c", "a"], "split": "character", "standardize": "lower"},
+                   ["Cat", "a b"], [[2, 3, 1], [3, 1, 1]]),
+    "texts tf-idf": ("TextVectorization", {"vocabulary": ["c", "a"], "output_mode": "tf_idf",
+                                           "idf_weights": [1.0, 2.0]},
+                     ["c a a z"], [[1.5, 1.0, 4.0]]),
+    "one text": ("TextVectorization", {"vocabulary": ["c", "a"]}, "c a a z", [2, 3, 3, 1]),
+    "split before": ("TextVectorization",
+                     {"vocabulary": ["c", "a"], "split": None, "standardize": None},
+                     [["c", "z"]], [[2, 1]]),
+    "ranges": ("Discretization", {"bin_boundaries": [0.0, 1.0, 2.0]},
+               np.array([[-1.5, 0.0, 1.0, 3.4, 0.5]]), [[0, 1, 2, 3, 1]]),
+    "ranges one hot": ("Discretization", {**BINS, "output_mode": "one_hot"}, FLOATS,
+                       [np.eye(3)[[0, 1, 2]], np.eye(3)[[2, 1, 1]]]),
+    "ranges count": ("Discretization", {**BINS, "output_mode": "count"}, FLOATS,
+                     [[1, 1, 1], [0, 2, 1]]),
+    "classes one hot": ("CategoryEncoding", {"num_tokens": 4, "output_mode": "one_hot"},
+                        np.array(ROWS), [vectors(0, 1, 1), vectors(2, 3, 0)]),
+    "classes in a column": ("CategoryEncoding", {"num_tokens": 4, "output_mode": "one_hot"},
+                            np.array([[1], [2]]), vectors(1, 2)),
+    "one class": ("CategoryEncoding", {"num_tokens": 4, "output_mode": "one_hot"}, 2, vectors(2)),
+    "classes multi hot": ("CategoryEncoding", {"num_tokens": 4}, np.array(ROWS),
+                          [[1, 1, 0, 0], [1, 0, 1, 1]]),
+    "one row": ("CategoryEncoding", {"num_tokens": 4}, np.array([3, 0, 1]), [1, 1, 0, 1]),
+    "three axes": ("CategoryEncoding", {"num_tokens": 4}, np.array([[[0, 1], [2, 2]]]),
+                   [[[1, 0, 1, 0], [0, 1, 1, 0]]]),
+    "classes count": ("CategoryEncoding", {"num_tokens": 4, "output_mode": "count"},
+                      np.array(ROWS), [[1, 2, 0, 0], [1, 0, 1, 1]]),
+    "class outside": ("CategoryEncoding", {"num_tokens": 4}, np.array([[0, 7]]), [[1, 0, 0, 0]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_of_keras(name):
+    kind, arguments, inputs, expected = CASES[name]
+    layer = getattr(layers, kind)(**arguments)
+    np.testing.assert_allclose(layer(inputs), np.asarray(expected), rtol=1e-6)
+    again = type(layer).from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    np.testing.assert_array_equal(again(inputs), layer(inputs))
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if "one " not in n])
+def test_symbolic_calls(name):
+    kind, arguments, inputs, expected = CASES[name]
+    x = tf.constant(inputs)
+    symbolic = getattr(layers, kind)(**arguments)(KerasTensor((None, *x.shape[1:]), x.dtype))
+    shape = np.shape(expected)
+    assert all(m in (None, n) for m, n in zip(symbolic.shape, shape, strict=True))
+    assert symbolic.dtype == getattr(layers, kind)(**arguments)(x).dtype
+
+
+def test_counts_with_weights():
+    layer = layers.CategoryEncoding(4, output_mode="count")
+    found = layer(np.array([[0, 1, 1]]), count_weights=np.array([[0.5, 1.0, 2.0]]))
+    np.testing.assert_array_equal(found, [[0.5, 3.0, 0.0, 0.0]])
+
+
+def test_strings_come_back():
+    layer = layers.StringLookup(vocabulary=["a", "é"], invert=True)
+    found = layer(np.array([[0, 1, 2, 5]])).numpy().tolist()
+    assert [[w.decode() for w in row] for row in found] == [["[UNK]", "a", "é", "[UNK]"]]
+
+
+# ---- adapting ------------------------------------------------------------------------------------
+
+
+def test_vocabularies_have_the_frequent_first():
+    layer = layers.IntegerLookup()
+    layer.adapt(np.array([[5, 5, 3], [3, 5, 9]]))
+    assert layer.get_vocabulary() == [-1, 5, 3, 9]
+    assert layer.vocabulary_size() == 4
+    np.testing.assert_array_equal(layer(np.array([[9, 3, 5, 1]])), [[3, 2, 1, 0]])
+    layer.adapt(np.array([7, 8, 8]))  # anew
+    assert layer.get_vocabulary(include_special_tokens=False) == [8, 7]
+    np.testing.assert_array_equal(layer(np.array([7, 9])), [2, 0])
+    layer = layers.IntegerLookup(max_tokens=3, mask_token=0)
+    layer.adapt(np.array([[5, 5, 3], [3, 0, 9]]))
+    assert layer.get_vocabulary() == [0, -1, 5]
+    layer = layers.StringLookup(mask_token="")
+    layer.adapt(["b", "a", "a", "c", ""])
+    assert layer.get_vocabulary() == ["", "[UNK]", "a", "c", "b"]
+
+
+def test_weights_of_documents():
+    layer = layers.IntegerLookup(output_mode="tf_idf")
+    layer.adapt(np.array([[5, 5, 3], [3, 5, 9]]))
+    expected = [[0.57159948, 0.510825634, 0.510825634, 0.69314718]]
+    np.testing.assert_allclose(layer(np.array([[9, 3, 5, 1]])), expected, rtol=1e-6)
+    layer = layers.TextVectorization(output_mode="tf_idf")
+    layer.adapt(["a b b", "b c", "b"])
+    assert layer.get_vocabulary() == ["[UNK]", "b", "c", "a"]
+    expected = [[0.7973991, 1.11923158, 0.0, 0.91629076]]
+    np.testing.assert_allclose(layer(["a b b q"]), expected, rtol=1e-6)
+
+
+def test_texts_in_batches():
+    whole = layers.TextVectorization()
+    whole.adapt(["The cat, sat.", "a cat  ran"])
+    assert whole.get_vocabulary() == ["", "[UNK]", "cat", "the", "sat", "ran", "a"]
+    np.testing.assert_array_equal(whole(["the cat sat", "dog"]), [[3, 2, 4], [1, 0, 0]])
+    parts = layers.TextVectorization()
+    parts.adapt(iter([["The cat, sat."], ["a cat  ran"], ["not this"]]), steps=2)
+    assert parts.get_vocabulary() == whole.get_vocabulary()
+    data = tf.data.Dataset.from_tensor_slices(np.array(["The cat, sat.", "a cat  ran"])).batch(1)
+    parts.adapt(data)
+    assert parts.get_vocabulary() == whole.get_vocabulary()
+
+
+def test_ranges_with_equal_shares():
+    layer = layers.Discretization(num_bins=4, epsilon=0.01)
+    layer.adapt(np.arange(100.0) ** 1.5)
+    np.testing.assert_allclose(layer.bin_boundaries, [117.575378, 342.999817, 636.571899])
+    again = layers.Discretization.from_config(layer.get_config())
+    assert again.bin_boundaries == layer.bin_boundaries
+    layer = layers.Discretization(num_bins=3)
+    layer.adapt(np.array([[-1.5, 1.0, 3.4, 0.5], [0.0, 3.0, 1.3, 0.0]]))
+    np.testing.assert_allclose(layer.bin_boundaries, [0.0, 1.1])
+
+
+def test_functions_for_standard_and_split():
+    layer = layers.TextVectorization(
+        standardize=lambda x: np.char.replace(x, "-", " "),
+        split=lambda x: [s.split(" ") for s in x.tolist()], vocabulary=["a", "b"],
+    )  # fmt: skip
+    np.testing.assert_array_equal(layer(["a-b", "c"]), [[2, 3], [1, 0]])
+
+
+def test_vocabularies_in_files(tmp_path):
+    (tmp_path / "words.txt").write_text("cat\nsat\n", encoding="utf-8")
+    layer = layers.TextVectorization(vocabulary=str(tmp_path / "words.txt"))
+    assert layer.get_vocabulary() == ["", "[UNK]", "cat", "sat"]
+    assert layer.get_config()["vocabulary"] is None
+    layer.save_assets(tmp_path)
+    again = layers.TextVectorization.from_config(layer.get_config())
+    again.load_assets(tmp_path)
+    assert again.get_vocabulary() == layer.get_vocabulary()
+
+
+def test_a_model_on_texts_trains():
+    words = layers.TextVectorization(output_sequence_length=3)
+    texts = np.array([["a b"], ["b c"], ["c"], ["a a b"]])
+    words.adapt(texts)
+    inputs = keras.Input((1,), dtype="string")
+    hidden = layers.Embedding(words.vocabulary_size(), 4, mask_zero=True)(words(inputs))
+    model = keras.Model(inputs, layers.Dense(1)(layers.GlobalAveragePooling1D()(hidden)))
+    ranges = layers.Discretization([0.5])
+    numbers = keras.Sequential([ranges, layers.CategoryEncoding(2, "one_hot"), layers.Dense(1)])
+    for net, x in ((model, texts), (numbers, np.array([[0.1], [0.7], [0.2], [0.9]]))):
+        net.compile("sgd", "mse")
+        losses = net.fit(x, np.array([[0.0], [1.0], [0.0], [1.0]]), epochs=4, verbose=0)
+        assert losses.history["loss"][-1] < losses.history["loss"][0]
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+MISTAKES = {
+    "num_tokens must be set": lambda: layers.CategoryEncoding(),
+    "num_tokens=0": lambda: layers.CategoryEncoding(0),
+    "`count_weights` is not used": lambda: layers.CategoryEncoding(3)(NUMBERS, count_weights=[1.0]),
+    "sparse=True is not supported": lambda: layers.CategoryEncoding(3, sparse=True),
+    "give num_bins": lambda: layers.Discretization(),
+    "call `adapt.dataset.`": lambda: layers.Discretization(num_bins=3)(FLOATS),
+    "Cannot adapt a Discretization": lambda: layers.Discretization([0.0]).adapt(FLOATS),
+    "found OOV values .7.": lambda: layers.IntegerLookup(**WORDS, num_oov_indices=0)(NUMBERS),
+    "max_tokens must be greater than 1": lambda: layers.IntegerLookup(max_tokens=1),
+    "needs max_tokens": lambda: layers.IntegerLookup(pad_to_max_tokens=True),
+    "'int' with invert=True": lambda: layers.IntegerLookup(
+        **WORDS, invert=True, output_mode="count"
+    ),
+    "a vocabulary needs its idf_weights": lambda: layers.IntegerLookup(
+        **WORDS, output_mode="tf_idf"
+    ),
+    "same length as vocabulary": lambda: layers.IntegerLookup(
+        **WORDS, output_mode="tf_idf", idf_weights=[1.0]
+    ),
+    "empty vocabulary": lambda: layers.IntegerLookup(vocabulary=[]),
+    "repeated terms are: .1.": lambda: layers.IntegerLookup(vocabulary=[1, 2, 1]),
+    "reserved mask token": lambda: layers.IntegerLookup(vocabulary=[1, 2], mask_token=2),
+    "larger than the maximum": lambda: layers.IntegerLookup(**WORDS, max_tokens=2),
+    "static vocabulary": lambda: layers.IntegerLookup(**WORDS).adapt(NUMBERS),
+    "set the layer's vocabulary": lambda: layers.IntegerLookup(output_mode="count")(NUMBERS),
+    "num_oov_indices must be 0 or 1": lambda: layers.StringLookup(num_oov_indices=2),
+    "expected strings": lambda: layers.StringLookup(vocabulary=["a"])(NUMBERS),
+    "leave out salt": lambda: layers.IntegerLookup(salt=1, oov_method="farmhash"),
+    "ragged=True is not supported": lambda: layers.TextVectorization(ragged=True),
+    "expected one of .'whitespace'": lambda: layers.TextVectorization(split="x"),
+    "last shape dimension must be 1": lambda: layers.TextVectorization(**TOKENS)([["a", "b"]]),
+    "must not be set if": lambda: layers.TextVectorization(
+        output_mode="count", output_sequence_length=3
+    ),
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes_have_one_clear_error(message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        MISTAKES[message]()
