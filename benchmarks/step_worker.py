@@ -1,7 +1,8 @@
-"""The measuring process of train_step.py: `step_worker.py PEER WORKLOAD SECONDS`.
+"""The measuring process of train_step.py: `step_worker.py PEER WORKLOAD SECONDS [cpu]`.
 
 Answers with the median and mean time of a step, and with the outputs of the first steps, from which
-train_step.py sees whether all libraries did the same arithmetic.
+train_step.py sees whether all libraries did the same arithmetic. With `cpu` a step's time is the
+process's CPU time.
 """
 
 import importlib
@@ -22,8 +23,8 @@ WARM_UP = 0.3  # of the measured time, spent before it
 class Stepping:
     """A step and its batches; `first` gives outputs, `timed` the durations of steps."""
 
-    def __init__(self, step: Step, library: Library, problem: Problem) -> None:
-        self.step, self.wait = step, library.wait
+    def __init__(self, step: Step, library: Library, problem: Problem, clock) -> None:
+        self.step, self.wait, self.clock = step, library.wait, clock
         data = [tuple(map(library.tensor, batch)) for batch in problem.batches]
         self.batches = itertools.cycle(data)
 
@@ -37,7 +38,7 @@ class Stepping:
     def timed(self, seconds: float, fewest: int) -> list[float]:
         """The duration of each step, waiting for its outputs, for so many seconds in all."""
         times: list[float] = []
-        clock, wait, step = time.perf_counter, self.wait, self.step
+        clock, wait, step = self.clock, self.wait, self.step
         end = clock() + seconds
         for batch in self.batches:
             start = clock()
@@ -57,13 +58,14 @@ def plain(output: object) -> np.ndarray:
 def main() -> None:
     """Prepare, compare, warm up, measure, answer."""
     name, workload, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    clock = time.process_time if "cpu" in sys.argv[4:] else time.perf_counter
     peer = PEERS[name]
     library = importlib.import_module(f"peers.{peer.file}").library(peer.mode)
     found = named(workload)
     problem = found.problem()
     run = library.step(workload, problem)
     if not hasattr(run, "timed"):
-        run = Stepping(run, library, problem)
+        run = Stepping(run, library, problem, clock)
     outputs = run.first(found.compared)
     run.timed(WARM_UP * seconds, 2)
     times = run.timed(seconds, FEWEST)

@@ -23,6 +23,12 @@ SLOW = (  # to start, so --quick leaves them out
     "keras on jax, fit",
 )  # fmt: skip
 
+ONE_THREAD = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC",
+                     "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"), "1"),
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}  # fmt: skip
+
 Answer = dict[str, Any]  # of one process, see step_worker.py
 Case = dict[str, Any]  # one line of the report: a workload with a peer
 
@@ -35,6 +41,8 @@ def command_line() -> argparse.Namespace:
     parser.add_argument("--workloads", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), metavar="NAME",
                         help=f"only these of: {'; '.join(PEERS)}")  # fmt: skip
+    told = "one thread for all, and its CPU time: for a busy machine"
+    parser.add_argument("--cpu-time", action="store_true", help=told)
     parser.add_argument("--quick", action="store_true", help="one short round of fewer peers")
     measure.peer_arguments(parser, "torch", "tf", "jax")
     options = parser.parse_args()
@@ -42,6 +50,8 @@ def command_line() -> argparse.Namespace:
         options.rounds, options.seconds = 1, 0.3
         options.peers = options.peers or [peer for peer in PEERS if peer not in SLOW]
     options.peers = options.peers or list(PEERS)
+    if options.cpu_time:  # fit keeps the time by the clock
+        options.peers = [peer for peer in options.peers if PEERS[peer].mode != "fit"]
     return options
 
 
@@ -60,8 +70,12 @@ def once(peer: str, workload: str, options: argparse.Namespace) -> Answer:
     """One process; a failure is an answer too, so that no peer goes missing without a word."""
     python, seconds = interpreter(peer, options), str(options.seconds)
     variables = {"CUDA_VISIBLE_DEVICES": "", **PEERS[peer].variables}
+    arguments = [peer, workload, seconds]
+    if getattr(options, "cpu_time", False):
+        variables |= ONE_THREAD
+        arguments.append("cpu")
     try:
-        return measure.run_worker(python, "step_worker.py", peer, workload, seconds, **variables)
+        return measure.run_worker(python, "step_worker.py", *arguments, **variables)
     except measure.WorkerError as error:
         return {"error": str(error)}
 
@@ -197,7 +211,7 @@ def verdict_row(found: Mapping[str, Any]) -> list[str]:
         found["workload"],
         found["ours"],
         milliseconds(found["ours_us"]),
-        found["fastest"] or "no peer" if found["against"] == "all" else f"no {found['against']}",
+        found["fastest"] or f"no {found['against'].replace('all', 'peer')}",
         milliseconds(found["fastest_us"]),
         "not measured" if ratio is None else f"{ratio:.2f}",
         f"{found['must']:g}",
@@ -235,7 +249,12 @@ def main() -> None:
     groups = [measured(workload, installed, options) for workload in options.workloads]
     cases = [case for group in groups for case in group]
     found = [each for group in groups for each in verdicts(group)]
-    results = {"seconds": options.seconds, "cases": cases, "verdicts": found}
+    results = {
+        "seconds": options.seconds,
+        "cpu_time": options.cpu_time,
+        "cases": cases,
+        "verdicts": found,
+    }
     holds = all(each["verdict"] in ("ok", "wanted") for each in found)
     measure.publish(options, info, report(cases, found), results, holds)
 
