@@ -131,8 +131,13 @@ class Configurable:
                 own[name] = Field(name, annotation, default, keyword_only)
                 if _is_property(cls, name):  # the default must not hide a base's property
                     delattr(cls, name)
-        # a field declared again keeps its place, but for a base's that becomes positional
-        positional = {n: own.get(n, f) for n, f in cls._fields.items() if not f.keyword_only}
+        # Where all fields are declared again (other defaults), they keep their places, but for a
+        # base's that becomes positional; beside a new one they stand in the order declared here.
+        positional = {n: f for n, f in cls._fields.items() if not f.keyword_only}
+        if all(n in cls._fields for n in own):
+            positional = {n: own.get(n, f) for n, f in positional.items()}
+        else:
+            positional = {n: f for n, f in positional.items() if n not in own}
         base = {n: f for n, f in cls._fields.items() if f.keyword_only and n not in own}
         cls._fields = {**positional, **own, **base}
 
