@@ -274,9 +274,7 @@ def serialize(activation):
 
 def deserialize(config, custom_objects=None):
     """The activation for what `serialize` gave."""
-    if isinstance(config, str) and custom_objects and config in custom_objects:
-        return custom_objects[config]
-    return get(config)
+    return linear if config is None else activations.deserialize(config, custom_objects)
 
 
 Activation = Resolved("an activation", get)

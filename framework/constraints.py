@@ -97,9 +97,7 @@ def serialize(constraint):
 
 def deserialize(config, custom_objects=None):
     """The constraint that `serialize` described."""
-    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
-        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
-    return get(config)
+    return constraints.deserialize(config, custom_objects)
 
 
 ConstraintField = Resolved("a constraint", get)

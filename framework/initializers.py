@@ -322,9 +322,7 @@ def serialize(initializer):
 
 def deserialize(config, custom_objects=None):
     """The initializer that `serialize` described."""
-    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
-        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
-    return get(config)
+    return initializers.deserialize(config, custom_objects)
 
 
 InitializerField = Resolved("an initializer", get)

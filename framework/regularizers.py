@@ -117,9 +117,7 @@ def serialize(regularizer):
 
 def deserialize(config, custom_objects=None):
     """The regularizer that `serialize` described."""
-    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
-        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
-    return get(config)
+    return regularizers.deserialize(config, custom_objects)
 
 
 RegularizerField = Resolved("a regularizer", get)

@@ -57,6 +57,19 @@ class Registry:
             f"callable or a config; known names: {', '.join(sorted(self.by_name))}."
         )
 
+    def deserialize(self, config, custom_objects=None):
+        """What a config describes; `custom_objects` are the user's own, by name.
+
+        >>> Registry("shape").deserialize("round", {"round": "a circle"})
+        'a circle'
+        """
+        own = custom_objects or {}
+        if isinstance(config, str) and config in own:
+            return own[config]
+        if isinstance(config, dict) and config.get("class_name") in own:
+            return own[config["class_name"]].from_config(config.get("config", {}))
+        return self.get(config)
+
     def _from_config(self, config):
         if "class_name" not in config:
             raise InvalidArgumentError(f"A {self.sort} config needs 'class_name', got {config}.")

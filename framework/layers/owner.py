@@ -1,9 +1,8 @@
 """The lists of what a layer and the layers inside it own: variables, weights, metrics."""
 
-import numpy as np
-
+from framework.core.assigning import set_values
 from framework.core.changes import changes
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import InvalidArgumentError
 from framework.layers.tracking import Tracked, structure
 
 
@@ -106,20 +105,7 @@ class Owner(Tracked):
 
     def set_weights(self, weights):
         """Set the values of `weights`, from as many arrays of the same shapes."""
-        own = self.weights
-        if len(own) != len(weights):
-            raise InvalidArgumentError(
-                f"You called `set_weights(weights)` on layer {self.name!r} with a weight list of "
-                f"length {len(weights)}, but the layer was expecting {len(own)} weights."
-            )
-        for variable, value in zip(own, weights):
-            if tuple(variable.shape) != np.shape(value):
-                raise ShapeError(
-                    f"Layer {self.name!r}: the weight {variable.name!r} has shape "
-                    f"{tuple(variable.shape)}, the value given has shape {np.shape(value)}."
-                )
-        for variable, value in zip(own, weights):
-            variable.assign(value)
+        set_values(self.weights, weights, "layer", self.name)
 
     def count_params(self):
         """How many numbers the weights hold."""

@@ -222,6 +222,4 @@ def serialize(loss):
 
 def deserialize(name, custom_objects=None):
     """The loss that `serialize` described."""
-    if custom_objects and isinstance(name, dict) and name.get("class_name") in custom_objects:
-        return custom_objects[name["class_name"]].from_config(name.get("config", {}))
-    return get(name)
+    return losses.deserialize(name, custom_objects)

@@ -202,6 +202,4 @@ def serialize(metric):
 
 def deserialize(config, custom_objects=None):
     """The metric that `serialize` described."""
-    if custom_objects and isinstance(config, dict) and config.get("class_name") in custom_objects:
-        return custom_objects[config["class_name"]].from_config(config.get("config", {}))
-    return get(config)
+    return metrics.deserialize(config, custom_objects)

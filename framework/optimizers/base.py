@@ -30,8 +30,7 @@ def deserialize(config, custom_objects=None):
         config: what `serialize` gave.
         custom_objects: classes of your own by name.
     """
-    own = (custom_objects or {}).get(config.get("class_name"))
-    return get(config) if own is None else own.from_config(config["config"])
+    return optimizers.deserialize(config, custom_objects)
 
 
 def _number(test, expected):

@@ -1,10 +1,9 @@
 """The methods that optimizers written for Keras call and override."""
 
-import numpy as np
-
 from framework import initializers
 from framework.core import dtypes
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.assigning import set_values
+from framework.core.errors import InvalidArgumentError
 from framework.core.variable import KerasVariable
 
 
@@ -83,20 +82,8 @@ class KerasHooks:
 
     def set_weights(self, weights):
         """Set the values of `variables`, from as many arrays of the same shapes."""
-        own = self.variables
-        if len(own) != len(weights):
-            raise InvalidArgumentError(
-                f"set_weights: the optimizer {self.name!r} has {len(own)} variables, got "
-                f"{len(weights)} values. Call optimizer.build(variables) first."
-            )
-        for variable, value in zip(own, weights):
-            if tuple(variable.shape) != np.shape(value):
-                raise ShapeError(
-                    f"set_weights: the variable {variable.path!r} has shape "
-                    f"{tuple(variable.shape)}, the value given has shape {np.shape(value)}."
-                )
-        for variable, value in zip(own, weights):
-            variable.assign(value)
+        remedy = " Call optimizer.build(variables) first."
+        set_values(self.variables, weights, "optimizer", self.name, remedy)
 
     def save_own_variables(self, store):
         """Put the values of `variables` into `store` under "0", "1", ..."""

@@ -29,8 +29,7 @@ def deserialize(config, custom_objects=None):
         config: what `serialize` gave.
         custom_objects: classes of your own by name.
     """
-    own = (custom_objects or {}).get(config.get("class_name"))
-    return get(config) if own is None else own.from_config(config["config"])
+    return schedules.deserialize(config, custom_objects)
 
 
 class LearningRateSchedule(Configurable):
@@ -265,7 +264,7 @@ class CosineDecay(_Built):
 
     def _cosine(self, step, highest):
         done = minimum(step, self.decay_steps) / self.decay_steps
-        return ((1 + cos(done * math.pi)) * 0.5 * (1 - self.alpha) + self.alpha) * highest
+        return _wave(done, self.alpha) * highest
 
 
 @schedules.add()
@@ -306,8 +305,12 @@ class CosineDecayRestarts(_Built):
             length = elementwise.power(growth, restarts)
             done = (time - (1 - length) / (1 - growth)) / length
         highest = elementwise.power(np.float32(self.m_mul), restarts)
-        wave = highest * (1 + cos(done * math.pi)) * 0.5
-        return (wave * (1 - self.alpha) + self.alpha) * self.initial_learning_rate
+        return _wave(done, self.alpha, highest) * self.initial_learning_rate
+
+
+def _wave(done, alpha, highest=1.0):
+    """Half a cosine from `highest` down to `alpha`, of which the share `done` is passed."""
+    return (1 + cos(done * math.pi)) * highest * 0.5 * (1 - alpha) + alpha
 
 
 # ---- learning rates as optimizers take them ------------------------------------------------------

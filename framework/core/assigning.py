@@ -1,0 +1,30 @@
+"""Values for a list of variables: all are set, or none."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError, ShapeError
+
+
+def set_values(variables, values, kind, name, remedy=""):
+    """Assign as many values to `variables`; nothing is changed where one does not fit.
+
+    Args:
+        kind, name: whose they are, for messages: "layer", "dense".
+        remedy: the end of the message about their number.
+
+    Raises:
+        ValueError: another number of values, or a value of another shape.
+    """
+    if len(variables) != len(values):
+        raise InvalidArgumentError(
+            f"You called `set_weights(weights)` on {kind} {name!r} with a weight list of length "
+            f"{len(values)}, but the {kind} was expecting {len(variables)} weights.{remedy}"
+        )
+    for variable, value in zip(variables, values):
+        if tuple(variable.shape) != np.shape(value):
+            raise ShapeError(
+                f"{kind.capitalize()} {name!r}: the weight {variable.name!r} has shape "
+                f"{tuple(variable.shape)}, the value given has shape {np.shape(value)}."
+            )
+    for variable, value in zip(variables, values):
+        variable.assign(value)
