@@ -147,7 +147,8 @@ def batch_norm(x, gamma, beta, *, axis, epsilon):
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
     y = scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta))
-    return (y.reshape(shape), mean, variance), (mean, rstd)
+    # the backward's mean is its own: whoever gets the output may compute in its place
+    return (y.reshape(shape), mean.copy(), variance), (mean, rstd)
 
 
 @quiet
