@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels import windows
 
-_BLOCK = 1 << 21  # numbers of windows laid out at a time
+_BLOCK = 1 << 19  # numbers of windows laid out at a time: 2 MB
 
 
 def conv(x, w, *, strides, padding, dilations, groups):
@@ -58,11 +58,13 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
         for offsets, index in windows.cells(size, strides, dilations, places):
             wide[index] += (split * w[offsets].reshape(groups, multiplier)).sum(-1)
     else:
-        columns = _matmul(_split(g, groups), _rows(w, groups).swapaxes(-1, -2))
-        shape = (g.shape[0], *places, *size, inner * groups)
-        columns = _joined_cells(columns, shape, groups)
-        for offsets, index in windows.cells(size, strides, dilations, places):
-            wide[index] += columns[(..., *offsets, slice(None))]
+        rows = _rows(w, groups).swapaxes(-1, -2)
+        for images in _blocks(len(g), math.prod(places) * math.prod(size) * inner * groups):
+            columns, part = _matmul(_split(g[images], groups), rows), wide[images]
+            shape = (len(part), *places, *size, inner * groups)
+            columns = _joined_cells(columns, shape, groups)
+            for offsets, index in windows.cells(size, strides, dilations, places):
+                part[index] += columns[(..., *offsets, slice(None))]
     return windows.unpadded(wide, sizes, padding).astype(dtype, copy=False)
 
 

@@ -30,6 +30,9 @@ class Window(NamedTuple):
     width: int
 
 
+# Numba compiles a function once more for each literal number it is given; not for these
+ZERO, ONE, STEP = np.int64(0), np.int64(1), np.int64(WIDTH)
+
 NO_GATE = np.empty((0, 0, 0, 0), np.float32)
 NO_BIAS = np.empty(0, np.float32)
 
@@ -164,16 +167,17 @@ def multiply(
                 source = start + i * down * width * channels
                 if together:
                     panel(
-                        y, at, y_place, a, source, right * channels, 1, weights, j * depth * WIDTH,
-                        WIDTH, columns * channels, rows, row_step * width * channels,
-                        columns * channels * WIDTH, 0, sizes[1], here,
+                        y, at, y_place, a, source, right * channels, ONE, weights,
+                        j * depth * WIDTH, STEP, columns * channels, rows,
+                        row_step * width * channels, columns * channels * WIDTH, ZERO, sizes[1],
+                        here,
                     )  # fmt: skip
                 else:
                     for r in range(rows):
                         panel(
                             y, at, y_place, a, source + r * row_step * width * channels,
-                            right * channels, 1, weights,
-                            (j * depth + r * columns * channels) * WIDTH, WIDTH, channels, columns,
+                            right * channels, ONE, weights,
+                            (j * depth + r * columns * channels) * WIDTH, STEP, channels, columns,
                             column_step * channels, channels * WIDTH, int(r > 0), sizes[1], here,
                         )  # fmt: skip
                 if bias.size or relu:
@@ -201,7 +205,7 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
             a, start = wide, 0
         b, b_start = gradients, n * height * across * filters
         if gate.size:
-            place(g, gate, n, wide_g, 0, 0, across, filters)
+            place(g, gate, n, wide_g, ZERO, ZERO, across, filters)
             b, b_start = wide_g, 0
         if sums.size:
             add_places(b, b_start, height * across, filters, sums)
@@ -211,9 +215,9 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
                 for q in range(groups):
                     source = start + (r * row_step * width + q * column_step) * channels
                     panel(
-                        weights, (r * columns + q) * channels * filters + j, filters, a, source, 1,
-                        right * channels, b, b_start + j, filters, across, height,
-                        down * width * channels, across * filters, 1, together, here,
+                        weights, (r * columns + q) * channels * filters + j, filters, a, source,
+                        ONE, right * channels, b, b_start + j, filters, across, height,
+                        down * width * channels, across * filters, ONE, together, here,
                     )  # fmt: skip
 
 
@@ -370,3 +374,12 @@ def added(arrays):
     for array in arrays[1:]:
         arrays[0] += array
     return arrays[0]
+
+
+def warm():
+    """Compile the forms with and without padding, bias and gate, which share their kernels."""
+    x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
+    window = Window(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
+    y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)
+    conv_input(y, w, (4, 4), window, y)
+    conv_kernel(x, y, window, y, sums=True)

@@ -13,7 +13,18 @@ import numpy as np
 
 from framework.kernels import threads
 from framework.kernels.fast import scratch
-from framework.kernels.fast.conv import NO_BIAS, NO_GATE, add_places, added, finish, parts, place
+from framework.kernels.fast.conv import (
+    NO_BIAS,
+    NO_GATE,
+    ONE,
+    STEP,
+    ZERO,
+    add_places,
+    added,
+    finish,
+    parts,
+    place,
+)
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
 from framework.kernels.fast.target import LANES
@@ -121,9 +132,9 @@ def spread_gradients(g, gate, first, last, wide, height, width, p, row, plane, d
     for strip in range(first, last):
         i = strip % strips * m
         if i == 0:
-            place(g, gate, strip // strips, wide, 0, 0, width, depth)
+            place(g, gate, strip // strips, wide, ZERO, ZERO, width, depth)
             if sums.size:
-                add_places(wide, 0, height * width, depth, sums)
+                add_places(wide, ZERO, height * width, depth, sums)
         for j in range(0, width, m):
             source = (i * width + j) * depth
             for f in range(0, depth, LANES):
@@ -174,7 +185,7 @@ def gather_outputs(p, p_row, plane, y, first, last, m, part, bias, relu):
                                 ]
             source += p_row
         if bias.size or relu:
-            finish(flat, begin, filters, min(m, height - i) * width, bias, 0, filters, relu)
+            finish(flat, begin, filters, min(m, height - i) * width, bias, ZERO, filters, relu)
 
 
 @kernel
@@ -193,8 +204,9 @@ def multiply(
         for s in range((m + 2) * (m + 2)):
             for j in range(panels):
                 panel(
-                    p, s * p_plane + j * WIDTH, p_row, v, s * v_plane, v_row, 1, u,
-                    (s * panels + j) * depth * WIDTH, WIDTH, depth, 1, 0, 0, 0, count, WIDTH,
+                    p, s * p_plane + j * WIDTH, p_row, v, s * v_plane, v_row, ONE, u,
+                    (s * panels + j) * depth * WIDTH, STEP, depth, ONE, ZERO, ZERO, ZERO, count,
+                    STEP,
                 )  # fmt: skip
         gather_outputs(p, p_row, p_plane, y, start, stop, m, part, bias, relu)
 
@@ -217,8 +229,9 @@ def multiply_turned(
         for s in range((m + 2) * (m + 2)):
             for j in range(0, depth_g, WIDTH):
                 panel(
-                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, 1, v_row, p,
-                    s * p_plane + j, p_row, count, 1, 0, 0, 1, depth, min(WIDTH, depth_g - j),
+                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, ONE, v_row, p,
+                    s * p_plane + j, p_row, count, ONE, ZERO, ZERO, ONE, depth,
+                    min(WIDTH, depth_g - j),
                 )  # fmt: skip
 
 
@@ -342,3 +355,11 @@ def _room(height, width, depth, depth_g, block, m):
         plane = block * ((width - 2) // m) * row + _SKEW
         planes += [scratch.take(name, (m + 2) ** 2 * plane), row, plane]
     return wide, *planes
+
+
+def warm():
+    """Compile all kernels; m is known when they run."""
+    x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
+    y = conv(x, w, (0, 0), (2, 2), 2, bias=np.zeros(3, np.float32), relu=True)
+    conv(y, w, (2, 2), (4, 4), 2, turned=True, gate=y)
+    conv_kernel(x, y, (0, 0), 2, y, sums=True)
