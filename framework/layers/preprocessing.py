@@ -194,6 +194,14 @@ class Normalization(Layer):
         deviation = maximum(sqrt(variance), epsilon())
         return inputs * deviation + mean if self.invert else (inputs - mean) / deviation
 
+    def convert_weight(self, weight):
+        """A weight's present value as a tensor; anything else as it is."""
+        return weight.read() if isinstance(weight, CoreVariable) else weight
+
+    def compute_output_shape(self, input_shape):
+        """The inputs' own."""
+        return tuple(input_shape)
+
     def get_config(self):
         config = super().get_config()
         return {
