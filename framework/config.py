@@ -1,4 +1,4 @@
-"""Settings of the whole program: compilation, threads.
+"""Settings of the whole program: compilation, threads, the form of convolutions.
 
 Example:
     >>> from framework import config
@@ -6,13 +6,14 @@ Example:
     True
 """
 
+from framework.kernels.conv import set_conv_algorithm
 from framework.kernels.report import show_config as show
 from framework.kernels.threads import count as get_threads
 from framework.kernels.threads import set_count as set_threads
 from framework.kernels.tier import set_tier as _set_tier
 from framework.kernels.tier import tier as get_compile
 
-__all__ = ["get_compile", "get_threads", "set_compile", "set_threads", "show"]
+__all__ = ["get_compile", "get_threads", "set_compile", "set_conv_algorithm", "set_threads", "show"]
 
 
 def set_compile(tier=None):

@@ -17,8 +17,8 @@ ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 _algorithm = "auto"
 _SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
 _CHANNELS = 16  # from which on Winograd's transforms pay
-# Which of Winograd's forms "auto" takes: in benchmarks/conv_accuracy.py the losses of twelve steps
-# with F(4 × 4) are as close to direct convolution's as those with F(2 × 2), at 0.65 of the time.
+# The largest m of Winograd's m × m outputs that "auto" takes: benchmarks/conv_accuracy.py finds the
+# losses of twelve steps by m = 4 as close to direct convolution's as by m = 2, in 0.7 of the time.
 _OUTPUTS = 4
 
 
@@ -171,6 +171,15 @@ def _planar(a, axis=1):
     return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])
 
 
+def _least(places):
+    """The m by which the fewest multiplications give images of so many places; 0 is direct."""
+    height, width = places
+    counts = {0: 9 * height * width}
+    for m in (2, 4)[: _OUTPUTS // 2]:
+        counts[m] = (m + 2) ** 2 * -(-height // m) * -(-width // m)
+    return min(counts, key=counts.get)
+
+
 class _Call:
     """The Numba forms, called with attributes of two axes."""
 
@@ -190,7 +199,7 @@ class _Call:
             *self.size, *self.strides, *self.dilations, top, left, height, width
         )  # fmt: skip
 
-    def _patches(self, padding, channels, filters):
+    def _patches(self, padding, channels, filters, places):
         """The m of Winograd's m × m outputs, 0 for the direct form; and its module."""
         if (
             _algorithm == "direct"
@@ -199,15 +208,15 @@ class _Call:
             or max(p for pair in padding for p in pair) > 2
         ):
             return 0, None
-        if _algorithm == "auto" and min(channels, filters) < _CHANNELS:
-            return 0, None
-        m = {"winograd2": 2, "winograd4": 4}.get(_algorithm, _OUTPUTS)
-        return m, tier.library("winograd")
+        m = {"winograd2": 2, "winograd4": 4}.get(_algorithm)
+        if m is None:
+            m = _least(places) if min(channels, filters) >= _CHANNELS else 0
+        return m, m and tier.library("winograd")
 
     def conv(self, x, w, padding, places, bias, relu):
         padding, places = self._planar(padding, places)
         bias = self.fast.NO_BIAS if bias is None else _contiguous(bias)
-        m, winograd = self._patches(padding, *w.shape[2:])
+        m, winograd = self._patches(padding, *w.shape[2:], places)
         if m:
             top, left = padding[0][0], padding[1][0]
             return winograd.conv(x, w, (top, left), places, m, bias=bias, relu=relu)
@@ -216,7 +225,7 @@ class _Call:
     def conv_input(self, g, gate, w, padding, sizes):
         padding, sizes = self._planar(padding, sizes)
         gate = self.fast.NO_GATE if gate is None else gate
-        m, winograd = self._patches(padding, *w.shape[2:])
+        m, winograd = self._patches(padding, *w.shape[2:], sizes)
         if m:
             back = (2 - padding[0][0], 2 - padding[1][0])
             return winograd.conv(g, w, back, sizes, m, turned=True, gate=gate)
@@ -225,7 +234,7 @@ class _Call:
     def conv_kernel(self, x, g, gate, padding, sums):
         padding, _ = self._planar(padding, ())
         gate = self.fast.NO_GATE if gate is None else gate
-        m, winograd = self._patches(padding, x.shape[3], g.shape[3])
+        m, winograd = self._patches(padding, x.shape[3], g.shape[3], g.shape[1:3])
         if m:
             top, left = padding[0][0], padding[1][0]
             return winograd.conv_kernel(x, g, (top, left), m, gate, sums=sums)

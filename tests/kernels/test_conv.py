@@ -161,7 +161,8 @@ def test_large_arrays_choose_winograd_small_ones_numpy(monkeypatch):
     kernels.conv(real(8, 16, 16, 3), real(3, 3, 3, 32), **once)
     kernels.conv(real(8, 16, 16, 16), real(3, 3, 16, 32), **once)
     kernels.conv(real(8, 16, 16, 16), real(5, 5, 16, 32), **once)
-    assert called == [fast, winograd, fast]
+    kernels.conv(real(64, 1, 1, 64), real(3, 3, 64, 64), **once)
+    assert called == [fast, winograd, fast, fast]
 
 
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
