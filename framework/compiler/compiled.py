@@ -14,6 +14,7 @@ from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.kernels import tier
 
+_new = object.__new__
 _PATHS = 8  # plans for one signature: ways through Python's conditions
 _SIGNATURES = 32  # signatures that get plans
 _ATTEMPTS = 3  # runs of which no two are the same, before it is given up
@@ -22,10 +23,10 @@ _ATTEMPTS = 3  # runs of which no two are the same, before it is given up
 class Entry:
     """A plan and how its arrays are handed out."""
 
-    __slots__ = ("calls", "pack", "plan")
+    __slots__ = ("pack", "plan")
 
     def __init__(self, plan, pack):
-        self.plan, self.pack, self.calls = plan, pack, 0
+        self.plan, self.pack = plan, pack
 
 
 class Compiled:
@@ -189,7 +190,9 @@ def _tensor(leaf):
 
 
 def _one(arrays):
-    return Tensor(arrays[0])
+    tensor = _new(Tensor)  # as Tensor(array) does it, without the call
+    tensor.array, tensor.serial = arrays[0], None
+    return tensor
 
 
 def _none(_arrays):

@@ -36,7 +36,7 @@ class Program:
         self._body = []
         self._in_buffers = set()  # ids of Values that lie in the arena
         self._c_order = set()  # ids of Values known to be contiguous
-        self.loops = []
+        self.loops = {}  # by name
         self._as_arrays = _read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
@@ -50,7 +50,9 @@ class Program:
         self.source = self._text(name)
 
     def compiled(self):
-        """The function `make`."""
+        """The function `make`; loops are compiled now."""
+        for name, loop in self.loops.items():
+            self.namespace[name] = loop.compiled()
         # The text is this package's own: op names and numbers; names a user chose are sanitised.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
         return self.namespace["make"]
@@ -239,11 +241,11 @@ class Program:
                 value.name = places[id(old)] = self._numbered_name(value.step.op.name)
                 self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
         made = LoopGroup(group, in_place)
-        outs = [(v, "outputs") for v in made.outputs] + [(v, "sums") for v in made.sums]
-        for value, kind in outs:
-            out = None if kind == "sums" else self._destination(position, group, value)
-            if kind == "sums" and self.lives.root(value) not in self.lives.escaped:
-                out = self._destination(position, group, value)
+        outs = [*made.outputs, *made.sums]
+        for value in outs:
+            # What is assigned lies in place already, or is too small to look for a place.
+            escaped = self.lives.root(value) in self.lives.escaped
+            out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.step.op.name)
             self._body.append(f"{value.name} = {out or self._empty(value)}")
             self._c_order.add(id(value))
@@ -252,9 +254,9 @@ class Program:
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         text = self._bound(id(made.loop), "loop", made.loop)
-        self.loops.append(made.loop)
+        self.loops[text] = made.loop
         steps = ", ".join(s.op.name for s in group.steps)
-        names = ", ".join([*operands, *(v.name for v, _ in outs)])
+        names = ", ".join([*operands, *(v.name for v in outs)])
         self._line(f"{text}({names})", group, note=steps)
         for value in made.sums:
             if (count := made.counts.get(id(value))) is not None:
@@ -273,13 +275,12 @@ class Program:
             return self._bound(("contiguous", id(value)), "c", whole)
         name = self._name(value)
         if not value.shape:
-            is_array = value.constant is not None or value.variable is not None
-            is_array = is_array or id(value) in self._c_order
-            return name if is_array else f"asarray({name})"
+            return self._as_array(value)
         known = value.constant is not None or id(value) in self._in_buffers
         if not known and id(value) not in self._c_order:
             self._c_order.add(id(value))
-            self._body.append(f"{name} = ascontiguousarray({name})")
+            self._body.append(f"if not {name}.flags.c_contiguous:")
+            self._body.append(f"    {name} = ascontiguousarray({name})")
         return name
 
     def _blocks(self, position, group):
@@ -357,13 +358,17 @@ class Program:
 
     def _finish(self):
         for variable, value in self.graph.assigned:
-            name = self._name(value)
-            array = name if value.shape else f"asarray({name})"
-            self._body.append(f"{self._variable(variable)}._array = {array}")
-        names = [
-            self._name(v) if v.shape else f"asarray({self._name(v)})" for v in self.graph.results
-        ]
+            self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
+        names = map(self._as_array, self.graph.results)
         self._body.append(f"return ({''.join(f'{name}, ' for name in names)})")
+
+    def _as_array(self, value):
+        """The name of a value, which may be one of NumPy's numbers, as an array."""
+        name = self._name(value)
+        outside = (value.constant, value.variable, value.argument)
+        known = value.shape or any(x is not None for x in outside)
+        known = known or id(value) in self._c_order or id(value) in self._as_arrays
+        return name if known else f"asarray({name})"
 
     def _text(self, name):
         buffers = ", ".join(self.arena.views.values())

@@ -65,7 +65,7 @@ class Plan:
             return
         self._waiting = Program(graph, *self._names, loops=True)
         due = _TO_COMPILE
-        if all(loop.cached for loop in self._waiting.loops):
+        if all(loop.cached for loop in self._waiting.loops.values()):
             due = _READY if "numba" in sys.modules else _TO_LOAD
         if tier.tier() == "numba":
             due = 0.0
@@ -78,8 +78,6 @@ class Plan:
         program, self._waiting, self._calls_left = self._waiting, None, -1
         if tier.library("elementwise") is None:
             return
-        for loop in program.loops:
-            loop.compiled()
         self._install(program)
         self.tier = "numba"
 
@@ -104,6 +102,8 @@ class Plan:
                 self._calls_left = left - 1
             else:
                 self._next_tier()
+        if self._generators and not self.current():
+            return None
         free = self._free
         try:
             run = free.pop()
@@ -112,20 +112,15 @@ class Plan:
         lock = self._lock
         try:
             if lock is None:
-                return _quietly(run, arrays)
+                return _context.run(run, *arrays)
             with lock:
-                return _quietly(run, arrays)
+                return _context.run(run, *arrays)
+        except RuntimeError as error:
+            if "already entered" not in str(error):
+                raise
+            return _slowly(run, *arrays)  # from within a quiet function: nothing has run yet
         finally:
             free.append(run)
-
-
-def _quietly(run, arrays):
-    try:
-        return _context.run(run, *arrays)
-    except RuntimeError as error:
-        if "already entered" not in str(error):
-            raise
-        return _slowly(run, *arrays)
 
 
 def _fits_blocks(step):
