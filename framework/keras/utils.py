@@ -10,6 +10,7 @@ from framework.core.errors import (
 )  # fmt: skip
 from framework.core.tensor import Tensor as _Tensor
 from framework.data.pydataset import PyDataset as PyDataset, PyDataset as Sequence
+from framework.data.split import split_dataset as split_dataset
 from framework.keras.backend import (
     clear_session as clear_session, is_keras_tensor as is_keras_tensor,
     standardize_dtype as standardize_dtype,

@@ -260,6 +260,11 @@ def test_43_a_split_that_holds_classes_unseen_in_training():
     model.compile("sgd", "sparse_categorical_crossentropy")
     with pytest.warns(UserWarning, match="classes that training never sees: 3"):
         model.fit(X, LABELS, validation_split=0.25, verbose=0)
+    train, held_out = keras.utils.split_dataset(
+        (X, LABELS), left_size=0.75, shuffle=True, seed=1, stratify=LABELS
+    )
+    assert {int(y) for _, y in train} == {int(y) for _, y in held_out} == {0, 1, 2, 3}
+    model.fit(train.batch(5), validation_data=held_out.batch(5), verbose=0)
 
 
 def test_44_dicts_of_outputs_match_losses_and_metrics_by_key():
