@@ -357,6 +357,8 @@ class Program:
     # ---- the end ----
 
     def _finish(self):
+        for value in self.graph.ends:
+            self._name(value)  # what variables hold is fetched before the first is assigned
         for variable, value in self.graph.assigned:
             self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
         names = map(self._as_array, self.graph.results)
