@@ -19,6 +19,7 @@ _NAMES = _table({
     "framework.layers.einsum_dense": "EinsumDense",
     "framework.layers.embedding": "Embedding ReversibleEmbedding",
     "framework.layers.grouped_query": "GroupQueryAttention=GroupedQueryAttention",
+    "framework.layers.hashing": "Hashing",
     "framework.layers.lookup": "IntegerLookup StringLookup",
     "framework.layers.merging": """
         Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         Embedding as Embedding, ReversibleEmbedding as ReversibleEmbedding,
     )  # fmt: skip
     from framework.layers.grouped_query import GroupedQueryAttention as GroupQueryAttention
+    from framework.layers.hashing import Hashing as Hashing
     from framework.layers.lookup import (
         IntegerLookup as IntegerLookup, StringLookup as StringLookup,
     )  # fmt: skip

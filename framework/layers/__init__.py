@@ -24,6 +24,7 @@ from framework.layers.depthwise import (
 from framework.layers.einsum_dense import EinsumDense
 from framework.layers.embedding import Embedding, ReversibleEmbedding
 from framework.layers.grouped_query import GroupedQueryAttention
+from framework.layers.hashing import Hashing
 from framework.layers.lookup import IntegerLookup, StringLookup
 from framework.layers.merging import (
     Add,
@@ -114,15 +115,15 @@ __all__ = [
     "DepthwiseConv1D", "DepthwiseConv2D", "Discretization", "Dot", "Dropout", "EinsumDense",
     "Embedding", "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
     "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D",
-    "GlobalMaxPooling3D", "GroupNormalization", "GroupedQueryAttention", "Identity", "Input",
-    "InputLayer", "InputSpec", "IntegerLookup", "LSTMCell", "Lambda", "Layer", "LayerNormalization",
-    "LeakyReLU", "Masking", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum",
-    "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
-    "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding", "SeparableConv1D",
-    "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization", "StackedRNNCells",
-    "StringLookup", "Subtract", "TextVectorization", "TimeDistributed", "UnitNormalization",
-    "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D", "ZeroPadding2D",
-    "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply",
-    "subtract",
+    "GlobalMaxPooling3D", "GroupNormalization", "GroupedQueryAttention", "Hashing", "Identity",
+    "Input", "InputLayer", "InputSpec", "IntegerLookup", "LSTMCell", "Lambda", "Layer",
+    "LayerNormalization", "LeakyReLU", "Masking", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D",
+    "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute",
+    "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "ReversibleEmbedding",
+    "SeparableConv1D", "SeparableConv2D", "SimpleRNN", "SimpleRNNCell", "Softmax",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization",
+    "StackedRNNCells", "StringLookup", "Subtract", "TextVectorization", "TimeDistributed",
+    "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D", "Wrapper", "ZeroPadding1D",
+    "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "dot", "maximum", "minimum",
+    "multiply", "subtract",
 ]  # fmt: skip

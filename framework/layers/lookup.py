@@ -12,6 +12,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, encode, refuse_sparse
+from framework.layers.hashing import SaltField, buckets
 from framework.ops.tables import look_up
 
 LOOKUP_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary", "tf-idf")
@@ -89,8 +90,8 @@ class Lookup(Layer):
             reason = "idf_weights go with output_mode='tf_idf' only"
         elif self.output_mode == "tf_idf" and self.vocabulary is not None and not self._has_idf():
             reason = "in output_mode='tf_idf', a vocabulary needs its idf_weights"
-        elif self.salt is not None or self.oov_method != "floormod":
-            reason = "unknown words are not hashed here; leave out salt and oov_method"
+        elif self.salt is not None and not self._hashes():
+            reason = f"salt goes with oov_method='farmhash', got {self.oov_method!r}"
         if reason:
             raise InvalidArgumentError(f"{kind}: {reason}.")
 
@@ -270,7 +271,14 @@ class Lookup(Layer):
             )
         if self.num_oov_indices == 1:
             return self._first_unknown()
+        if self._hashes():
+            found = buckets(words.tolist(), self.num_oov_indices, self.salt)
+            return self._first_unknown() + np.array(found, np.int64)
         return self._first_unknown() + words % self.num_oov_indices
+
+    def _hashes(self):
+        """Whether unknown words are spread by a hash, not by their remainder."""
+        return self.oov_method == "farmhash" or self._word_dtype == "string"
 
     # ---- files ----
 
@@ -305,8 +313,7 @@ class IntegerLookup(Lookup):
 
     Args:
         max_tokens: the most words there may be, mask and unknown ones included.
-        num_oov_indices: how many numbers unknown integers share, by their remainder; with 0 they
-            are an error.
+        num_oov_indices: how many numbers unknown integers share; with 0 they are an error.
         mask_token: the integer that stands for no word: its number is 0, and it is not encoded.
         oov_token: what unknown numbers become with `invert`.
         vocabulary: integers, or a path; None where `adapt` finds them.
@@ -314,6 +321,9 @@ class IntegerLookup(Lookup):
         invert: numbers to integers.
         output_mode: "int", or an encoding as in `CategoryEncoding`; "tf_idf" weighs the counts.
         pad_to_max_tokens: whether encodings are as long as `max_tokens`.
+        oov_method: how unknown integers share their numbers: by their remainder, "floormod", or by
+            a hash, "farmhash".
+        salt: an integer or two of them, for another hash.
 
     >>> import numpy as np
     >>> IntegerLookup(vocabulary=[12, 36])(np.array([36, 7])).numpy()
@@ -332,7 +342,7 @@ class IntegerLookup(Lookup):
     sparse: bool = False
     pad_to_max_tokens: bool = False
     oov_method: one_of("floormod", "farmhash") = "floormod"
-    salt: object = None
+    salt: SaltField = None
 
     _word_dtype = "int64"
 
@@ -350,7 +360,8 @@ class StringLookup(Lookup):
 
     Args:
         max_tokens: the most words there may be, mask and unknown ones included.
-        num_oov_indices: 1 for one number that unknown strings share; with 0 they are an error.
+        num_oov_indices: how many numbers unknown strings share, by a hash; with 0 they are an
+            error.
         mask_token: the string that stands for no word: its number is 0, and it is not encoded.
         oov_token: what unknown numbers become with `invert`.
         vocabulary: strings, or a path; None where `adapt` finds them.
@@ -374,17 +385,9 @@ class StringLookup(Lookup):
     sparse: bool = False
     encoding: str = "utf-8"
     oov_method: one_of("floormod", "farmhash") = "floormod"
-    salt: object = None
+    salt: SaltField = None
 
     _word_dtype = "string"
-
-    def _refuse_settings(self):
-        super()._refuse_settings()
-        if self.num_oov_indices > 1:
-            raise InvalidArgumentError(
-                "StringLookup: unknown strings are not hashed here; num_oov_indices must be 0 or "
-                f"1, got {self.num_oov_indices}."
-            )
 
     def _word(self, value):
         return value.decode(self.encoding) if isinstance(value, bytes) else str(value)

@@ -59,7 +59,8 @@ def without(config, *keys):
 
 
 OF_WORDS = {  # and of classes: see test_lookup.py
-    "CategoryEncoding", "Discretization", "IntegerLookup", "StringLookup", "TextVectorization",
+    "CategoryEncoding", "Discretization", "Hashing", "IntegerLookup", "StringLookup",
+    "TextVectorization",
 }  # fmt: skip
 
 

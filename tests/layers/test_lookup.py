@@ -12,6 +12,7 @@ NUMBERS = np.array([[12, 36, 7], [42, 36, 36]])
 WORDS = {"vocabulary": [12, 36, 42]}
 TOKENS = {"vocabulary": ["cat", "sat"]}
 ROWS = [[0, 1, 1], [2, 3, 0]]
+LETTERS = [["A"], ["B"], ["C"], ["D"], ["E"]]
 BINS = {"bin_boundaries": [0.0, 1.0]}
 FLOATS = np.array([[-1.5, 0.0, 1.0], [3.4, 0.5, 0.2]])
 
@@ -64,6 +65,58 @@ CASES = {  # the layer, its arguments, inputs, what real Keras makes of them
     "split before": ("TextVectorization",
                      {"vocabulary": ["c", "a"], "split": None, "standardize": None},
                      [["c", "z"]], [[2, 1]]),
+    "unknown hashed": (
+        "StringLookup",
+        {"vocabulary": ["a"], "num_oov_indices": 3},
+        ["a", "q", "r", "s", "tt"],
+        [3, 2, 1, 1, 0],
+    ),
+    "unknown salted": (
+        "StringLookup",
+        {"vocabulary": ["a"], "num_oov_indices": 3, "salt": 5},
+        ["a", "q", "r", "s", "tt"],
+        [3, 1, 1, 0, 1],
+    ),
+    "unknown integers hashed": (
+        "IntegerLookup",
+        {"vocabulary": [1], "num_oov_indices": 3, "oov_method": "farmhash"},
+        np.array([1, 4, 5, 6]),
+        [3, 2, 1, 2],
+    ),
+    "unknown integers salted": (
+        "IntegerLookup",
+        {"vocabulary": [1], "num_oov_indices": 3, "oov_method": "farmhash", "salt": [1, 2]},
+        np.array([1, 4, 5, 6]),
+        [3, 2, 0, 0],
+    ),
+    "hashed": ("Hashing", {"num_bins": 3}, LETTERS, [[1], [0], [1], [1], [2]]),
+    "hashed and masked": (
+        "Hashing",
+        {"num_bins": 3, "mask_value": ""},
+        [["A"], ["B"], [""], ["C"]],
+        [[1], [1], [0], [2]],
+    ),
+    "salted": ("Hashing", {"num_bins": 3, "salt": 133}, LETTERS, [[0], [0], [2], [1], [0]]),
+    "salted twice": (
+        "Hashing",
+        {"num_bins": 3, "salt": [133, 137]},
+        LETTERS,
+        [[1], [2], [1], [0], [2]],
+    ),
+    "integers hashed": ("Hashing", {"num_bins": 5}, np.array([[1, 2, 300]]), [[4, 4, 0]]),
+    "floats hashed": ("Hashing", {"num_bins": 5}, np.array([1.7, -2.2]), [4, 0]),
+    "hashed one hot": (
+        "Hashing",
+        {"num_bins": 3, "output_mode": "one_hot"},
+        LETTERS,
+        np.eye(3)[[1, 0, 1, 1, 2]],
+    ),
+    "hashed and counted": (
+        "Hashing",
+        {"num_bins": 3, "output_mode": "count"},
+        [["A", "B", "A"]],
+        [[1, 2, 0]],
+    ),
     "ranges": ("Discretization", {"bin_boundaries": [0.0, 1.0, 2.0]},
                np.array([[-1.5, 0.0, 1.0, 3.4, 0.5]]), [[0, 1, 2, 3, 1]]),
     "ranges one hot": ("Discretization", {**BINS, "output_mode": "one_hot"}, FLOATS,
@@ -236,9 +289,11 @@ MISTAKES = {
     "larger than the maximum": lambda: layers.IntegerLookup(**WORDS, max_tokens=2),
     "static vocabulary": lambda: layers.IntegerLookup(**WORDS).adapt(NUMBERS),
     "set the layer's vocabulary": lambda: layers.IntegerLookup(output_mode="count")(NUMBERS),
-    "num_oov_indices must be 0 or 1": lambda: layers.StringLookup(num_oov_indices=2),
     "expected strings": lambda: layers.StringLookup(vocabulary=["a"])(NUMBERS),
-    "leave out salt": lambda: layers.IntegerLookup(salt=1, oov_method="farmhash"),
+    "salt goes with oov_method": lambda: layers.IntegerLookup(salt=1),
+    "argument salt=.1, 2, 3.": lambda: layers.Hashing(3, salt=(1, 2, 3)),
+    "num_bins=0": lambda: layers.Hashing(0),
+    "an integer type": lambda: layers.Hashing(3, dtype="float32"),
     "ragged=True is not supported": lambda: layers.TextVectorization(ragged=True),
     "expected one of .'whitespace'": lambda: layers.TextVectorization(split="x"),
     "last shape dimension must be 1": lambda: layers.TextVectorization(**TOKENS)([["a", "b"]]),

@@ -1,0 +1,114 @@
+"""Hashing: values into buckets, without a vocabulary."""
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.configurable import Resolved, one_of
+from framework.core.doors import cast, tensor
+from framework.core.errors import InvalidArgumentError
+from framework.kernels.hashing import fingerprint, keyed_hash
+from framework.layers.base import Layer
+from framework.layers.categorical import MODES, encode, refuse_sparse
+from framework.ops.tables import look_up
+
+
+def _salt(value):
+    if value is None:
+        return None
+    pair = [value, value] if isinstance(value, int) else value
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise InvalidArgumentError("expected an integer, two of them, or None")
+    return [int(n) for n in pair]
+
+
+SaltField = Resolved("an integer, two of them, or None", _salt)
+
+
+def buckets(values, number, salt=None):
+    """The bucket of each value, integers or bytes, of so many: by FarmHash, or SipHash with a salt.
+
+    >>> buckets([b"a", b"b", 7], 1000)
+    [939, 822, 88]
+    """
+    texts = [v if isinstance(v, bytes) else str(v).encode() for v in values]
+    hashed = [fingerprint(t) if salt is None else keyed_hash(t, salt) for t in texts]
+    return [h % number for h in hashed]
+
+
+class _Buckets:
+    """Values to their buckets; that of `mask_value` is 0, and no other's."""
+
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, number, mask_value, salt):
+        self._masked = mask_value.encode() if isinstance(mask_value, str) else mask_value
+        self._reserved = int(mask_value is not None and number > 1)
+        self._number, self._salt = number - self._reserved, salt
+
+    def __call__(self, values):
+        distinct, places = np.unique(values, return_inverse=True)
+        listed = distinct.tolist()
+        found = np.array(buckets(map(_whole, listed), self._number, self._salt), np.int64)
+        found += self._reserved
+        if self._reserved:
+            found[[v == self._masked for v in listed]] = 0
+        return found[places.reshape(-1)].reshape(np.shape(values))
+
+    def shape(self, shape):
+        return shape
+
+
+def _whole(value):
+    return int(value) if isinstance(value, float) else value
+
+
+class Hashing(Layer):
+    """Strings or integers as the numbers of buckets that their hashes fall into.
+
+    Args:
+        num_bins: how many buckets there are.
+        mask_value: a value whose bucket is 0, which no other shares.
+        salt: an integer or two of them: another hash, by SipHash instead of FarmHash.
+        output_mode: "int", or an encoding as in `CategoryEncoding`.
+
+    >>> Hashing(num_bins=3)(["A", "B", "C", "D", "E"]).numpy()
+    array([1, 0, 1, 1, 2])
+    """
+
+    num_bins: int
+    mask_value: object = None
+    salt: SaltField = None
+    output_mode: one_of(*MODES) = "int"
+    sparse: bool = False
+
+    _convert_input_args = False
+    _allow_non_tensor_positional_args = True
+
+    def __init__(self, *args, **kwargs):
+        if kwargs.get("dtype") is None:
+            mode = kwargs.get("output_mode", args[3] if len(args) > 3 else "int")
+            kwargs["dtype"] = "int64" if mode == "int" else dtypes.floatx()
+        super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        if self.num_bins <= 0:
+            raise InvalidArgumentError(
+                "The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: "
+                f"num_bins={self.num_bins}."
+            )
+        if self.output_mode == "int" and self.compute_dtype not in ("int32", "int64"):
+            raise InvalidArgumentError(
+                "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or "
+                f"'int64'. Received: dtype={self.dtype}"
+            )
+        self._table = _Buckets(self.num_bins, self.mask_value, self.salt)
+
+    def call(self, inputs):
+        found = look_up(tensor(inputs), table=self._table)
+        dtype = self.compute_dtype.np
+        if self.output_mode == "int":
+            return found if found.dtype == dtype else cast(found, dtype=dtype)
+        return encode(found, self.output_mode, self.num_bins, dtype)
