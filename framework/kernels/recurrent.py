@@ -153,7 +153,7 @@ def lstm_back(
     def run(part):
         fast.lstm_back(
             g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), cells.reshape(-1), *packed,
-            mask, width, units, batch, *part, dh.reshape(-1), dc.reshape(-1), *found.places(),
+            mask, width, units, batch, *part, dh.reshape(-1), dc.reshape(-1), *found.places(part),
         )  # fmt: skip
 
     _share(run, work, len(gates), batch)
@@ -168,11 +168,11 @@ class _Found:
 
     def __init__(self, time, batch, features, shapes, inputs, weights):
         self._steps = np.empty((time, batch, features), np.float32) if inputs else None
-        self._shapes, self._wanted, self._parts = shapes, weights, []
+        self._shapes, self._wanted, self._parts = shapes, weights, {}
 
-    def places(self):
+    def places(self, part):
         own = [np.zeros(s if self._wanted else 0, np.float32) for s in self._shapes]
-        self._parts.append(own)
+        self._parts[part] = own
         return _flat(self._steps, np.float32), *[a.reshape(-1) for a in own]
 
     def inputs(self):
@@ -182,7 +182,7 @@ class _Found:
     def weights(self, k):
         if not self._wanted:
             return None
-        first, *others = [own[k] for own in self._parts]
+        first, *others = [self._parts[part][k] for part in sorted(self._parts)]
         for other in others:
             first += other
         return first
@@ -292,7 +292,7 @@ def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, input
     def run(part):
         fast.simple_rnn_back(
             g_steps, rows.reshape(-1), rows.shape[2], *packed, mask, width, units, batch, *part,
-            dh.reshape(-1), *found.places(),
+            dh.reshape(-1), *found.places(part),
         )  # fmt: skip
 
     _share(run, work, time, batch)
@@ -417,7 +417,7 @@ def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, input
     def run(part):
         fast.gru_back(
             g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), *packed, mask, features,
-            units, batch, *part, dh.reshape(-1), *found.places(),
+            units, batch, *part, dh.reshape(-1), *found.places(part),
         )  # fmt: skip
 
     _share(run, work, len(gates), batch)
