@@ -7,6 +7,8 @@ by itself beyond. Where Numba is, those products are ours: on one thread 5 to 15
 OpenBLAS from 64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
 """
 
+import math
+
 import numpy as np
 
 from framework.kernels import blas, threads, tier
@@ -35,7 +37,14 @@ def _large(a, b, out, multiplications):
             if fast is not None:
                 return fast.dot(a, b, out)
         return np.dot(a, b, out)
-    return _alone(a, b, out)
+    return _alone(np.dot, a, b, out)
+
+
+def stacked(a, b):
+    """a @ b of stacks of matrices, whose leading axes broadcast."""
+    if ALONE < math.prod(a.shape[-2:]) * b.shape[-1] < LEAST:
+        return _alone(np.matmul, a, b)
+    return np.matmul(a, b)
 
 
 def _suits(a, b, out):
@@ -60,19 +69,19 @@ _unasked = object()
 _controls = _unasked
 
 
-def _alone(a, b, out):
-    """np.dot on this thread."""
+def _alone(product, *arrays):
+    """np.dot or np.matmul on this thread."""
     global _controls
     if _controls is _unasked:
         _controls = blas.controls() if threads.count() > 1 else None
     if _controls is None:
-        return np.dot(a, b, out)
+        return product(*arrays)
     get, put = _controls
     before = get()
     if before == 1:
-        return np.dot(a, b, out)
+        return product(*arrays)
     put(1)
     try:
-        return np.dot(a, b, out)
+        return product(*arrays)
     finally:
         put(before)

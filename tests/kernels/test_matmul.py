@@ -175,3 +175,22 @@ def test_blas_works_alone_on_small_products(monkeypatch):
         matmul.dot(a, b)
     assert seen == [2, 1, 1]  # the first is so small that OpenBLAS has no use for a second thread
     assert blas.threads() == 2
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
+    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
+    threads.set_count(2)
+    blas.set_threads(2)
+    seen = []
+    monkeypatch.setattr(np, "matmul", lambda *args: seen.append(blas.threads()))
+    for size in (50, 70, 110, 120):
+        matmul.stacked(*(x[None] for x in pair(size, size, size)))
+    assert seen == [2, 1, 1, 2]
+    assert blas.threads() == 2
+
+
+def test_stacks():
+    a, b = pair(6 * 70, 80, 5 * 90)
+    a, b = a.reshape(2, 3, 70, 80), b.reshape(5, 80, 90)[:3]
+    np.testing.assert_allclose(matmul.stacked(a, b), np.matmul(a, b), rtol=1e-4, atol=1e-4)
