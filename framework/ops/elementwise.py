@@ -197,23 +197,17 @@ atan2 = binary(
 # ---- activations with a rule of their own --------------------------------------------------------
 
 
-# A ufunc with a 0-d array takes half the time of one with a Python number.
-_floats = [np.dtype(t) for t in ("float16", "float32", "float64")]
-_zero_of = {dtype: np.zeros((), dtype) for dtype in _floats}
-_one_of = {dtype: np.ones((), dtype) for dtype in _floats}
-
-
 def _relu(x):
-    return np.maximum(x, _zero_of.get(x.dtype, 0))
+    return np.maximum(x, choose.zeros[x.dtype])
 
 
 def _sigmoid(x):
-    one = _one_of.get(x.dtype, 1)
+    one = choose.ones[x.dtype]
     return np.true_divide(one, np.add(np.exp(np.negative(x)), one))
 
 
 def _softplus(x):
-    return np.maximum(x, _zero_of.get(x.dtype, 0)) + np.log1p(np.exp(np.negative(np.abs(x))))
+    return np.maximum(x, choose.zeros[x.dtype]) + np.log1p(np.exp(np.negative(np.abs(x))))
 
 
 # 0 at 0; the product, as in TensorFlow, is faster than a choice

@@ -16,6 +16,7 @@ from framework.core.op import Op, elementwise, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, array_of
+from framework.kernels.choose import zeros
 from framework.ops.elementwise import (
     absolute,
     clip,
@@ -255,7 +256,8 @@ def kl_divergence(y_true, y_pred):
 
 
 def _sigmoid_cross_entropy(logits, labels):
-    return np.maximum(logits, 0) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
+    zero = zeros[logits.dtype]
+    return np.maximum(logits, zero) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
 
 
 # An op and no composite: composed of max, abs and log1p its slope at 0 would be wrong, and of two

@@ -107,7 +107,7 @@ def _sparsemax(x, *, axis):
     excess = np.cumsum(falling, axis=-1, dtype=x.dtype) - 1
     count = np.count_nonzero(falling * size > excess, axis=-1, keepdims=True)
     threshold = np.take_along_axis(excess, count - 1, -1) / count.astype(x.dtype)
-    return np.moveaxis(np.maximum(z - threshold, 0), -1, axis)
+    return np.moveaxis(np.maximum(z - threshold, 0), -1, axis).astype(x.dtype, copy=False)
 
 
 def _sparsemax_vjp(g, y, axis):
