@@ -15,10 +15,9 @@ operand, then one for each sum. All arrays are contiguous, of the number of dime
 said; sizes are checked, nothing else is. Distinct arrays that are written must not overlap others:
 what is computed in place is said so (`stores={"z": "x"}`).
 
-Numba is imported when a loop is compiled, not before. Results equal those of the NumPy forwards
-within a few units in the last place: products and sums are contracted (fused multiply-add), exp and
-its kin are the library's own. Sums of all elements are added up in float32 or float64 by blocks,
-the blocks' sums in float64.
+Numba is imported when a loop is compiled, not before. Results have the bits of the NumPy forwards
+but for exp, log, tanh and their kin, which are the library's own (a few units in the last place),
+and for sums: those of all elements are added up by blocks, the blocks' sums in float64.
 """
 
 from framework.compiler.loop_files import LoopFile

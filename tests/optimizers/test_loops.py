@@ -64,10 +64,12 @@ def test_loops_give_the_numbers_of_numpy(name):
     found, expected = train(by_loops), train(by_numpy)
     assert are_loops(by_loops) == {True}
     assert are_loops(by_numpy) == {False}, "as NumPy, or as written"
-    # where a step is the sign of a sum, or divided by a root near zero, rounding shows
     pairs = [*zip(found, expected), *zip(by_loops.variables, by_numpy.variables, strict=True)]
     for a, b in pairs:
-        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=2e-6)
+        if name == "lamb":  # sums are taken in another order
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-6, atol=1e-7)
+        else:
+            np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 @pytest.mark.parametrize("name", ["adam", "ftrl"])
@@ -75,7 +77,7 @@ def test_loops_in_float64(name):
     found, expected = train(made(name, True), "float64"), train(made(name, False), "float64")
     for a, b in zip(found, expected):
         assert a.numpy().dtype == np.float64
-        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-13, atol=1e-14)
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 def test_float16_keeps_numpys_form():

@@ -152,7 +152,8 @@ def compiled(function, signature, cached):
             "float32:2:w" one that is written, "int" an int.
         cached: whether the machine code is kept on the disk.
     """
-    dispatcher = kernel(function, fastmath={"contract"}, cache=cached)  # in the order written
+    # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
+    dispatcher = kernel(function, fastmath=False, cache=cached)
     dispatcher.compile(types.void(*map(_type, signature.split())))
     dispatcher.disable_compile()
     return dispatcher
