@@ -121,7 +121,8 @@ class EinsumDense(Adaptable, Layer):
         kernel = self._kernel.read()
         if self.lora_enabled:
             kernel = self._with_lora(kernel)
-        inputs, kernel = promote(inputs, kernel)
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel = promote(inputs, kernel)
         if self._inner and type(inputs) is Tensor:
             outputs = self._projected(inputs, kernel)
         else:

@@ -127,7 +127,8 @@ class Heads(Layer):
         if whole and not return_attention_scores and len(query.shape) == 4:
             if mask is not None:
                 mask = _with_heads(mask, 4, 1)
-            query, key, value = promote(query, key, value)
+            if not query.dtype is key.dtype is value.dtype:
+                query, key, value = promote(query, key, value)
             outputs = attention(
                 query, key, value, None, mask, scale=self._scale, causal=use_causal_mask
             )

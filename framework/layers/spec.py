@@ -42,8 +42,10 @@ class InputSpec(Configurable):
             ) from None
         least = 0 if self.min_ndim is None else self.min_ndim
         most = 99 if self.max_ndim is None else self.max_ndim
+        if self.ndim is not None:
+            least, most = max(least, self.ndim), min(most, self.ndim)
         self._ranks = range(least, most + 1)
-        self._plain = self.shape is None and self.dtype is None and self.ndim is None
+        self._plain = self.shape is None and self.dtype is None
         self._axes = tuple((axis, n) for axis, n in self.axes.items() if n is not None)
 
     def fits(self, shape):

@@ -754,3 +754,10 @@ def test_fields_of_a_users_layer():
     layer = Scale(3, name="s")
     np.testing.assert_array_equal(layer(ONES), 3 * ONES)
     assert Scale.from_config(layer.get_config()).factor == 3.0
+
+
+def test_a_spec_of_a_rank_says_yes_at_once():
+    spec = InputSpec(ndim=3, axes={-1: 4})
+    assert spec.fits((2, 3, 4))
+    assert not any(spec.fits(s) for s in ((3, 4), (2, 3, 5), (1, 2, 3, 4)))
+    assert not InputSpec(ndim=3, max_ndim=2).fits((2, 3, 4))
