@@ -8,6 +8,7 @@ OpenBLAS from 64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -33,11 +34,24 @@ def dot(a, b, out=None):
 def _large(a, b, out, multiplications):
     if multiplications >= LEAST:
         if _suits(a, b, out):
-            fast = tier.library("matmul")
+            fast = _library(multiplications)
             if fast is not None:
                 return fast.dot(a, b, out)
         return np.dot(a, b, out)
     return _alone(np.dot, a, b, out)
+
+
+# Multiplications to be done by BLAS before Numba is loaded for products alone. Loading takes some
+# 0.4 s: a short program, or the first steps of a long one, should not wait for it.
+_before_loading = 30_000_000_000
+
+
+def _library(multiplications):
+    global _before_loading
+    if _before_loading > 0 and "numba" not in sys.modules and tier.tier() == "auto":
+        _before_loading -= multiplications
+        return None
+    return tier.library("matmul")
 
 
 def stacked(a, b):

@@ -43,8 +43,9 @@ def assert_product(found, a, b):
 
 @pytest.mark.parametrize("name", ["numpy", "auto"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_shape_and_layout(name, shape):
+def test_every_shape_and_layout(name, shape, monkeypatch):
     tier.set_tier(name)
+    monkeypatch.setattr(matmul, "_before_loading", 0)
     for layout in LAYOUTS:
         a, b = pair(*shape, layout)
         assert_product(matmul.dot(a, b), a, b)
@@ -67,6 +68,18 @@ def test_other_dtypes_are_numpys(dtype):
 def test_views_with_gaps_are_numpys():
     a, b = pair(300, 400, 300)
     np.testing.assert_array_equal(matmul.dot(a[:, ::2], b[::2]), np.dot(a[:, ::2], b[::2]))
+
+
+def test_numba_is_loaded_when_it_pays():
+    pytest.importorskip("numba")
+    program = (
+        "import sys, numpy as np; from framework.kernels import matmul, tier;"
+        "x = np.ones((200, 200), np.float32); matmul._before_loading = 20_000_000;"
+        "first, second = np.dot(x, x), matmul.dot(x, x); assert 'numba' not in sys.modules;"
+        "[matmul.dot(x, x) for _ in range(3)]; assert 'numba' in sys.modules"
+    )
+    environment = {**os.environ, "FRAMEWORK_COMPILE": "auto"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=120)
 
 
 @pytest.fixture
@@ -158,7 +171,8 @@ def test_a_forked_child_has_a_crew_of_its_own(fast):
 def test_a_program_ends_while_the_crew_waits(fast):
     program = (
         "import numpy as np; from framework.kernels import matmul, threads;"
-        "threads.set_count(2); x = np.ones((200, 200), np.float32); matmul.dot(x, x)"
+        "threads.set_count(2); x = np.ones((200, 200), np.float32);"
+        "matmul._before_loading = 0; matmul.dot(x, x)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
