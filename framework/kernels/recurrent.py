@@ -73,10 +73,6 @@ def _transposed(fast, *kernels):
     return [fast.packed(np.ascontiguousarray(w).T) for w in kernels]
 
 
-def _states(rows, units):
-    return rows[:, :, :units]
-
-
 # ---- LSTM: gates are (t, b, 4 units) in Keras's order: input, forget, candidate, output ----------
 
 
@@ -105,11 +101,10 @@ def lstm(x, h, c, kernel, recurrent_kernel, bias, mask):
 
 def _lstm(rows, gates, cells, kernel, recurrent_kernel, bias, mask):
     units = cells.shape[2]
-    is_sigmoid = np.arange(4 * units) // units != 2
-    half = np.where(is_sigmoid, 0.5, 1).astype(rows.dtype)
-    shift = np.where(is_sigmoid, 0.5, 0).astype(rows.dtype)
+    is_tanh = np.arange(4 * units) // units == 2
+    half, shift = (np.where(is_tanh, n, 0.5).astype(rows.dtype) for n in (1, 0))
     weights = stacked(recurrent_kernel, bias, kernel, half)
-    states, part = _states(rows, units), np.empty_like(cells[0])
+    states, part = rows[:, :, :units], np.empty_like(cells[0])
     for t in range(len(gates)):
         z = np.matmul(rows[t], weights, out=gates[t])
         np.tanh(z, out=z)
@@ -264,7 +259,7 @@ def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):
 
 
 def _simple_rnn(rows, weights, mask):
-    states = _states(rows, weights.shape[1])
+    states = rows[:, :, : weights.shape[1]]
     z = np.empty(states.shape[1:], rows.dtype)
     for t in range(len(rows) - 1):
         np.matmul(rows[t], weights, out=z)
@@ -282,7 +277,7 @@ def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, input
     fast = _compiled(rows, work)
     if fast is None:
         d = np.empty((time, batch, units), dh.dtype)
-        _simple_rnn_back(g_steps, recurrent_kernel, mask, _states(rows, units), d, dh)
+        _simple_rnn_back(g_steps, recurrent_kernel, mask, rows[:, :, :units], d, dh)
         dx = _inputs_back(d, kernel) if inputs else None
         return dx, dh, _weights_back(rows, 0, width, d) if weights else None
     packed, rows = _transposed(fast, recurrent_kernel, kernel), np.ascontiguousarray(rows)
@@ -372,7 +367,7 @@ def _gru(rows, gates, of_input, of_state, mask):
     units = columns // 4
     inputs = rows[:time, :, units:].reshape(time * batch, len(of_input))
     gates.reshape(time * batch, columns)[:, units:] = inputs @ of_input
-    states, z = _states(rows, units), np.empty((batch, 3 * units), rows.dtype)
+    states, z = rows[:, :, :units], np.empty((batch, 3 * units), rows.dtype)
     for t in range(time):
         np.matmul(rows[t, :, : units + 1], of_state, out=z)
         part, update, reset, candidate = blocks(gates[t], units)
@@ -401,7 +396,7 @@ def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, input
     transposed = candidate_first(recurrent_kernel).T
     if fast is None:
         d = np.empty_like(gates)
-        _gru_back(g_steps, transposed, mask, _states(rows, units), gates, d, dh)
+        _gru_back(g_steps, transposed, mask, rows[:, :, :units], gates, d, dh)
         dx = _inputs_back(d, kernel, units) if inputs else None
         if not weights:
             return dx, dh, None, None
