@@ -45,6 +45,7 @@ SECTIONS = (
             ("--rounds", "1", "--workloads", "transformer")),
     Section("An op beyond NumPy", "op_overhead", (), (), ("--rounds", "3")),
     Section("Import", "import_time", (), (), ("--rounds", "2")),
+    Section("Updates", "update", ("torch",), (), ("--rounds", "1", "--seconds", "0.1")),
     Section("Jacobians", "jacobian", ("tf", "jax"), (), ("--rounds", "1", "--seconds", "0.2")),
 )  # fmt: skip
 
