@@ -250,23 +250,24 @@ class Program:
             self._body.append(f"{value.name} = {out or self._empty(value)}")
             self._c_order.add(id(value))
         operands = [
-            places.get(id(v)) or self._operand_of_loop(v, kind)
+            self._number_of_loop(v)
+            if kind == loops.NUMBER
+            else made.passed(v, places.get(id(v)) or self._contiguous(v))
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         text = self._bound(id(made.loop), "loop", made.loop)
         self.loops[text] = made.loop
         steps = ", ".join(s.op.name for s in group.steps)
-        names = ", ".join([*operands, *(v.name for v in outs)])
+        names = ", ".join([*operands, *(made.passed(v, v.name) for v in outs)])
         self._line(f"{text}({names})", group, note=steps)
         for value in made.sums:
             if (count := made.counts.get(id(value))) is not None:
                 number = self._number(count, value.dtype)
                 self._body.append(f"divide({value.name}, {number}, {value.name})")
 
-    def _operand_of_loop(self, value, layout):
-        if layout == loops.NUMBER and value.shape:
-            return f"{self._name(value)}.reshape(())"
-        return self._contiguous(value)
+    def _number_of_loop(self, value):
+        """A 0-d array."""
+        return f"{self._name(value)}.reshape(())" if value.shape else self._as_array(value)
 
     def _contiguous(self, value):
         """The name of an array in C order, of a 0-d array where it is a number."""

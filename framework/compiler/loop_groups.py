@@ -40,8 +40,8 @@ class LoopGroup:
         group: a Group of steps that `fits_loop`.
         in_place: {id of an output: the input that lies where it is written}.
 
-    It is called with `inputs`, then `outputs`, then `sums`: Values, in order. A Value in `counts`
-    is a sum that is still to be divided.
+    It is called with what `passed` makes of `inputs`, then `outputs`, then `sums`: Values, in
+    order. A Value in `counts` is a sum that is still to be divided.
     """
 
     def __init__(self, group, in_place):
@@ -66,11 +66,14 @@ class LoopGroup:
             names[id(v)]: names[id(in_place[id(v)])] if id(v) in in_place else None for v in stored
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
+        rows = {loops.ROW, loops.COLUMN} & set(self.layouts)
+        # Where nobody sees rows, arrays of any shape share one loop: they are passed flat.
+        self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
-            loops.Operand(names[id(v)], v.dtype, kind, 0 if kind == loops.NUMBER else len(v.shape))
+            loops.Operand(names[id(v)], v.dtype, kind, 0 if kind == loops.NUMBER else self._ndim(v))
             for v, kind in zip(self.inputs, self.layouts, strict=True)
         ]
-        ndim = [len(v.shape) for v in (*self.outputs, *self.sums)]
+        ndim = [self._ndim(v) for v in (*self.outputs, *self.sums)]
         self.loop = loops.build(
             loops.Program(
                 operands, self._steps, stores, self._sums, ndim, after=self._after,
@@ -83,6 +86,13 @@ class LoopGroup:
         name = f"v{next(self._numbers)}"
         steps.append((name, step.op.name, args, step.attrs))
         self._names[id(step.outputs[0])] = name
+
+    def _ndim(self, value):
+        return min(1, len(value.shape)) if self.flat else len(value.shape)
+
+    def passed(self, value, name):
+        """How an array of the group's shape is passed to the loop."""
+        return f"{name}.reshape(-1)" if self.flat and len(value.shape) > 1 else name
 
     def _operand(self, arg):
         if type(arg) is not Value:

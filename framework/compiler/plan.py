@@ -15,9 +15,9 @@ from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
 
-# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: with the
-# machine code on the disk and Numba loaded, with Numba still to be loaded, with all to be made.
-_READY, _TO_LOAD, _TO_COMPILE = 0.0, 0.1, 3.0
+# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: about
+# what it costs to load Numba, where it is not, and to compile each loop that the disk does not have.
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
 _TRIAL = 20  # calls before a plan looks at what loops would save
 
 
@@ -64,9 +64,8 @@ class Plan:
         if not cost:
             return
         self._waiting = Program(graph, *self._names, loops=True)
-        due = _TO_COMPILE
-        if all(loop.cached for loop in self._waiting.loops.values()):
-            due = _READY if "numba" in sys.modules else _TO_LOAD
+        missing = sum(not loop.cached for loop in self._waiting.loops.values())
+        due = (0.0 if "numba" in sys.modules else _TO_LOAD) + _TO_COMPILE * missing
         if tier.tier() == "numba":
             due = 0.0
         self._calls_left = max(0, math.ceil(due / cost) - _TRIAL)
