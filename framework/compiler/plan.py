@@ -16,7 +16,7 @@ from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
 
 # What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: about
-# what it costs to load Numba, where it is not, and to compile each loop that the disk does not have.
+# what it costs to load Numba, where it is not, and to compile the loops that the disk lacks.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
 _TRIAL = 20  # calls before a plan looks at what loops would save
 
