@@ -1,5 +1,6 @@
 """Layers given to layers: checked, told in a config, made again from it."""
 
+from framework import layers
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
@@ -18,6 +19,7 @@ def from_config(config, custom_objects=None):
 
 def _found(name, module):
     """The living class of that name, of several the one in `module`, or the first."""
+    getattr(layers, name, None)  # a built-in one may not be imported yet
     waiting, found = [Layer], []
     while waiting:
         cls = waiting.pop(0)

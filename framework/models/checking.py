@@ -5,7 +5,7 @@ from framework.autodiff.repeat import in_double
 from framework.core import nest
 from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError
-from framework.layers import InputLayer
+from framework.layers.core import InputLayer
 from framework.losses import Loss, get
 from framework.training.inputs import as_tensors
 

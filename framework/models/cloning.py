@@ -3,7 +3,8 @@
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
-from framework.layers import Input, InputLayer, Layer
+from framework.layers.base import Layer
+from framework.layers.core import Input, InputLayer
 from framework.models.functional import Functional
 from framework.models.sequential import Sequential
 

@@ -3,7 +3,7 @@
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
-from framework.layers import Layer
+from framework.layers.base import Layer
 from framework.layers.core import InputLayer
 
 

@@ -1,7 +1,7 @@
 """Model: a layer that can be trained."""
 
 from framework.core.errors import InvalidArgumentError
-from framework.layers import Layer
+from framework.layers.base import Layer
 from framework.models.checking import check_model
 from framework.models.summary import summary_text
 from framework.training.profiling import profile

@@ -6,7 +6,7 @@ import shutil
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
-from framework.layers import Layer
+from framework.layers.base import Layer
 
 
 def summary_text(
