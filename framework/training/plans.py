@@ -76,8 +76,10 @@ class _Body:
 
     @property
     def names(self):
-        found = []
-        for name, part in zip(("x", "y", "sample_weight"), self._batch):
+        found, parts = [], self._batch
+        if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
+            (parts,) = parts  # the `data` of a train_step
+        for name, part in zip(("x", "y", "sample_weight"), parts):
             arrays = []
             describe(part, [], arrays, id)
             found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]

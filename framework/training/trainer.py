@@ -2,6 +2,7 @@
 
 import inspect
 
+from framework.compiler.compiled import compiles
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
 from framework.metrics.base import on_tensors
@@ -57,7 +58,8 @@ class Trainer(Fitting):
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
                 outputs a list of such lists, a dict or a nest.
             weighted_metrics: the same; these are given the sample weights.
-            run_eagerly, jit_compile: accepted; every step runs eagerly.
+            run_eagerly: run Python at every step; no compiled plans.
+            jit_compile: accepted; nothing depends on it.
             steps_per_execution: callbacks are told of so many batches at once.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
             accumulate: update once in so many batches, exactly as for one batch that large; what
@@ -273,6 +275,53 @@ class Trainer(Fitting):
         y_pred = self(x, training=False)
         loss = self._own_loss_function(False)(x, y, y_pred, sample_weight)
         self._update_metrics(x, y, y_pred, sample_weight, loss)
+
+    @property
+    def step_source(self):
+        """The Python source of the compiled step of `fit`: one function for each kind of batch.
+
+        Raises:
+            ValueError: there is none yet, or none at all; the message says why.
+
+        Example:
+            >>> import numpy as np
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(1)])
+            >>> model.compile("sgd", "mse")
+            >>> _ = model.fit(np.ones((12, 2)), np.ones((12, 1)), batch_size=4, verbose=0)
+            >>> "dot(x, " in model.step_source
+            True
+        """
+        plans = self._train_plans()
+        source = "" if plans is None else plans.compiled.source
+        if not source:
+            raise InvalidArgumentError(
+                f"step_source: the model {self.name!r} has no compiled step{self._why_none(plans)}"
+            )
+        return source
+
+    def _train_plans(self):
+        """The plans by which `fit` trains; None where it has no step, or one of the user's."""
+        training, kind = self._require_compiled("step_source"), type(self)
+        if kind.make_train_function is not Trainer.make_train_function:
+            return None
+        if kind.train_step is not Trainer.train_step:
+            return self._plans_of("train_step")
+        return None if training.step is None else training.step._plans
+
+    def _why_none(self, plans):
+        if type(self).make_train_function is not Trainer.make_train_function:
+            return ": fit runs what its own make_train_function makes, as it is."
+        if self.run_eagerly:
+            return ": it was compiled with run_eagerly=True."
+        if self._training.accumulator is not None:
+            return ": with accumulate= it runs in Python."
+        if not compiles():
+            return ": compilation is off, or this call is being recorded."
+        told = "" if plans is None else plans.compiled.explain()
+        if told:
+            return f". It runs\n{told}"
+        return " yet: fit it on two batches of one kind, no callback having `needs`."
 
     # ---- the explicit API ----
 
