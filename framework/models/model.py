@@ -100,9 +100,9 @@ class Model(Trainer, Layer):
     def profile(self, x, y=None, sample_weight=None, *, repeats=5):
         """Where the time and the memory of a training step go, layer by layer.
 
-        The compiled step runs on the batch op by op, a few times, and the model is put back to what
-        it was. The update is timed as a whole and shared by the numbers of parameters; metrics do
-        not count. In a compiled step the same work takes less time between ops.
+        The step that `compile` made runs on the batch op by op, a few times, and the model is put
+        back to what it was. The update is timed as a whole and shared by the numbers of parameters; metrics do
+        not count. As a plan (see `step_source`) it takes less time between ops.
 
         Args:
             x, y, sample_weight: a batch.
