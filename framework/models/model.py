@@ -101,8 +101,8 @@ class Model(Trainer, Layer):
         """Where the time and the memory of a training step go, layer by layer.
 
         The step that `compile` made runs on the batch op by op, a few times, and the model is put
-        back to what it was. The update is timed as a whole and shared by the numbers of parameters; metrics do
-        not count. As a plan (see `step_source`) it takes less time between ops.
+        back to what it was. The update is timed as a whole and shared by the numbers of parameters;
+        metrics do not count. As a plan (see `step_source`) it takes less time between ops.
 
         Args:
             x, y, sample_weight: a batch.
