@@ -292,24 +292,24 @@ class Trainer(Fitting):
             >>> "dot(x, " in model.step_source
             True
         """
-        plans = self._train_plans()
-        source = "" if plans is None else plans.compiled.source
+        runs = self._trained_by()
+        source = "" if runs is None else runs.source
         if not source:
             raise InvalidArgumentError(
-                f"step_source: the model {self.name!r} has no compiled step{self._why_none(plans)}"
+                f"step_source: the model {self.name!r} has no compiled step{self._why_none(runs)}"
             )
         return source
 
-    def _train_plans(self):
-        """The plans by which `fit` trains; None where it has no step, or one of the user's."""
+    def _trained_by(self):
+        """What `fit` trains by, with `source` and `explain()`; None for what users make."""
         training, kind = self._require_compiled("step_source"), type(self)
         if kind.make_train_function is not Trainer.make_train_function:
             return None
         if kind.train_step is not Trainer.train_step:
-            return self._plans_of("train_step")
-        return None if training.step is None else training.step._plans
+            return self._plans_of("train_step").compiled
+        return training.step
 
-    def _why_none(self, plans):
+    def _why_none(self, runs):
         if type(self).make_train_function is not Trainer.make_train_function:
             return ": fit runs what its own make_train_function makes, as it is."
         if self.run_eagerly:
@@ -318,7 +318,7 @@ class Trainer(Fitting):
             return ": with accumulate= it runs in Python."
         if not compiles():
             return ": compilation is off, or this call is being recorded."
-        told = "" if plans is None else plans.compiled.explain()
+        told = "" if runs is None else runs.explain()
         if told:
             return f". It runs\n{told}"
         return " yet: fit it on two batches of one kind, no callback having `needs`."
