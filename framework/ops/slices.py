@@ -141,7 +141,7 @@ def aggregate(grads):
 
 def coalesced(slices):
     """The same with each index once: slices of one index are added up."""
-    indices = _boxed(slices.indices).array
+    indices = _boxed(slices.indices)._read("unique")
     found, places = np.unique(indices, return_inverse=True)
     if len(found) == len(indices):
         return slices

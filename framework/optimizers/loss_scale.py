@@ -7,7 +7,7 @@ from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
-from framework.ops.elementwise import is_finite, less
+from framework.ops.elementwise import is_finite, less, logical_and
 from framework.ops.reduction import reduce_all
 from framework.optimizers.base import Optimizer, get, optimizers
 
@@ -125,7 +125,11 @@ class LossScaleOptimizer(Optimizer):
 
     def check_finite(self, grads):
         """Whether all elements of all gradients are finite."""
-        return all(bool(reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)) for g in grads)
+        finite = True
+        for g in grads:
+            found = reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)
+            finite = found if finite is True else logical_and(finite, found)
+        return bool(finite)
 
     def _grow(self):
         if less(self.step_counter + 1, self.dynamic_growth_steps):

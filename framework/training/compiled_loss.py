@@ -6,13 +6,18 @@ import numpy as np
 
 from framework import losses as losses_module
 from framework.core import nest
+from framework.core.doors import cast, tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.metrics import Mean
+from framework.ops.elementwise import logical_and, not_equal
 from framework.ops.losses import shape_of
+from framework.ops.movement import reshape
+from framework.ops.reduction import reduce_sum
 from framework.training.checks import check_logits
 from framework.training.matching import Outputs
 
+_FLOAT64 = np.dtype(np.float64)
 _BY_SHAPE = ("crossentropy", "ce")
 
 
@@ -181,18 +186,24 @@ def _weight_of(loss, i, y_true, y_pred, sample_weight):
     mask = getattr(y_pred, "_keras_mask", None)
     ignored = getattr(loss, "ignore_class", None)
     if ignored is not None:
-        kept = np.asarray(y_true) != ignored
-        mask = kept if mask is None else kept & np.asarray(mask).reshape(kept.shape)
+        kept = not_equal(y_true, ignored)
+        mask = kept if mask is None else logical_and(kept, reshape(mask, shape=kept.shape))
     if mask is None and sample_weight is None:
         return "rows", rows
     if reduction == "mean_with_sample_weight":
-        weights = np.asarray(1.0 if sample_weight is None else sample_weight, np.float64)
+        weights = Tensor(np.ones((), np.float64))
+        if sample_weight is not None:
+            weights = cast(tensor(sample_weight), dtype=_FLOAT64)
         if mask is None:
-            return ("weights", i), float(weights.sum())
-        mask = np.asarray(mask, np.float64)
+            return ("weights", i), _sum(weights)
+        mask = cast(mask, dtype=_FLOAT64)
         extra = max(mask.ndim - weights.ndim, 0)
-        weights = weights.reshape(weights.shape + (1,) * extra)
-        return ("weights", i), float((mask * weights).sum())
+        weights = reshape(weights, shape=(*weights.shape, *(1,) * extra))
+        return ("weights", i), _sum(mask * weights)
     if mask is None:
         return "rows", rows
-    return ("unmasked", i), float(np.asarray(mask).sum())
+    return ("unmasked", i), _sum(cast(mask, dtype=_FLOAT64))
+
+
+def _sum(x):
+    return reduce_sum(x, axis=tuple(range(x.ndim)), keepdims=False)

@@ -7,7 +7,7 @@ import numpy as np
 from framework.core.doors import tensor
 from framework.core.errors import NotFoundError, ShapeError, suggest
 from framework.core.tensor import Tensor
-from framework.ops.slices import coalesced
+from framework.ops.slices import IndexedSlices, coalesced, finished, sliced
 
 
 class Gradients(MutableMapping):
@@ -103,6 +103,29 @@ class Gradients(MutableMapping):
             for v, (path, n) in zip(self.variables, self.norms().items(), strict=False)
         ]
         return "Gradients(\n" + "\n".join(rows) + "\n)"
+
+
+def spread(gradients):
+    """Gradients as a nest of tensors: IndexedSlices as (values, indices).
+
+    None where one of them is something else: an array or a variable of the user's.
+    """
+    found = [(g.values, g.indices) if type(g) is IndexedSlices else g for g in gradients]
+    plain = all(type(g) in (Tensor, np.ndarray, tuple) or g is None for g in found)
+    return found if plain else None
+
+
+def gathered(rows, variables):
+    """The gradients of `variables` that were spread into `rows`."""
+    return [
+        sliced(*row, variable.array.shape) if type(row) is tuple else row
+        for row, variable in zip(rows, variables, strict=True)
+    ]
+
+
+def finished_gradients(gradients):
+    """Gradients as users get them: IndexedSlices with their dense shape as a tensor."""
+    return [finished(g) if type(g) is IndexedSlices else g for g in gradients]
 
 
 def _is_tensor(value):

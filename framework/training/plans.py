@@ -9,6 +9,8 @@ from framework.core.tensor import Tensor
 from framework.layers.tracking import structure
 from framework.training.inputs import as_tensors
 
+BATCH = ("x", "y", "sample_weight")
+
 
 class Plans:
     """The plans of one function of a model and a batch.
@@ -29,15 +31,18 @@ class Plans:
         """Whether this call may run by a plan."""
         return not self._model.run_eagerly and compiles()
 
-    def __call__(self, run, batch):
-        """`run(*batch)` by a plan.
+    def __call__(self, run, batch, held=(), extra=(), names=BATCH):
+        """`run(*batch, *held)` by a plan.
 
         Args:
             run: the work in Python, which is recorded.
             batch: a list of nests of tensors and arrays; None, where there is nothing.
+            held: further arguments, nests of tensors, arrays and texts, taken as they are.
+            extra: what else the run depends on.
+            names: of the arguments, for the source.
         """
         arrays = []
-        key = [self._taken_for_granted()]
+        key = [self._taken_for_granted(), *extra]
         for i, part in enumerate(batch):
             kind = type(part)
             if kind is Tensor or kind is np.ndarray:
@@ -48,7 +53,11 @@ class Plans:
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)
-        return self.compiled(tuple(key), arrays, _Body(run, batch))
+        if held:
+            for part in held:
+                describe(part, key, arrays, id)
+            batch = [*batch, *held]
+        return self.compiled(tuple(key), arrays, _Body(run, batch, names))
 
     def _taken_for_granted(self):
         counts = changes.trainable, changes.configured, structure[0]
@@ -65,10 +74,10 @@ class Plans:
 class _Body:
     """Work on a batch as a function of the batch's tensors: what is recorded."""
 
-    __slots__ = ("_batch", "_run")
+    __slots__ = ("_batch", "_names", "_run")
 
-    def __init__(self, run, batch):
-        self._run, self._batch = run, batch
+    def __init__(self, run, batch, names):
+        self._run, self._batch, self._names = run, batch, names
 
     def __call__(self, tensors):
         tensors = iter(tensors)
@@ -79,7 +88,7 @@ class _Body:
         found, parts = [], self._batch
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
             (parts,) = parts  # the `data` of a train_step
-        for name, part in zip(("x", "y", "sample_weight"), parts):
+        for name, part in zip(self._names, parts, strict=False):
             arrays = []
             describe(part, [], arrays, id)
             found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]

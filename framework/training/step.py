@@ -12,6 +12,7 @@ from framework.core.recorders import thread
 from framework.training import state
 from framework.training.gradients import Gradients
 from framework.training.inputs import as_tensors, rows_of
+from framework.training.parts import StepParts
 from framework.training.plans import Plans
 from framework.training.rewind import State
 
@@ -51,11 +52,15 @@ class TrainingStep:
         self._in_one = not clip and accumulator is None and not self._scaled
         self._plain = self._in_one and self._bound
         self._plans = Plans(model, "step")
+        self._parts = StepParts(self)
 
     def __call__(self, x, y=None, sample_weight=None):
         """Do one step on a batch and return its loss, a 0-d tensor."""
-        if self._observer is None and self._accumulator is None and self._plans.possible():
-            return self._plans(self._in_python, [x, y, sample_weight])
+        if self._plans.possible():
+            if self._observer is None and self._accumulator is None:
+                return self._plans(self._in_python, [x, y, sample_weight])
+            if self.model.built:
+                return self._parts.whole(x, y, sample_weight)
         return self._in_python(x, y, sample_weight)
 
     def _in_python(self, x, y, sample_weight):
@@ -74,7 +79,8 @@ class TrainingStep:
                 if self._unmatched:
                     self._match(y, y_pred)
                 if self._observer is not None:
-                    self._observer.take(self, (x, y, sample_weight), y_pred, loss, found)
+                    rates = self._observer.rates_before(self.optimizer, found.variables)
+                    self._observer.take((x, y, sample_weight), y_pred, loss, found, rates)
                 self._apply(found)
             if self._update_metrics is not None:
                 self._update_metrics(x, y, y_pred, sample_weight, loss)
@@ -97,16 +103,24 @@ class TrainingStep:
             >>> "dot(x, " in step.source
             True
         """
-        return self._plans.compiled.source
+        return "\n".join(filter(None, [plans.compiled.source for plans in self._all_plans()]))
 
     def explain(self):
         """Which plans there are, and what runs in Python and why: a text."""
-        return self._plans.compiled.explain()
+        found = [(plans.compiled.name, plans.compiled.explain()) for plans in self._all_plans()]
+        return "\n".join(
+            text if name == "step" else f"{name}:\n{text}" for name, text in found if text
+        )
+
+    def _all_plans(self):
+        return [self._plans, self._parts.gradient_plans, self._parts.update_plans]
 
     # ---- its parts ----
 
     def gradients(self, x, y=None, sample_weight=None):
         """The loss on a batch and its `Gradients` by variable path; nothing is updated."""
+        if self._plans.possible() and self.model.built:
+            return self._parts.gradients(x, y, sample_weight)
         x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
         with np.errstate(all="ignore"):
             loss, _, found = self._gradients(x, y, sample_weight)
@@ -129,6 +143,8 @@ class TrainingStep:
                     f"{suggest(unknown[0], by_path)} The paths are {', '.join(by_path)}."
                 )
             gradients = Gradients(gradients.values(), [by_path[path] for path in gradients])
+        if self._plans.possible() and self._parts.apply(gradients):
+            return
         with np.errstate(all="ignore"):
             self._apply(gradients)
 
@@ -140,6 +156,9 @@ class TrainingStep:
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
+        if self._plans.possible():
+            self._parts.flush()
+            return True
         with np.errstate(all="ignore"):
             self._update(*self._accumulator.take())
         return True

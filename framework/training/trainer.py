@@ -314,14 +314,12 @@ class Trainer(Fitting):
             return ": fit runs what its own make_train_function makes, as it is."
         if self.run_eagerly:
             return ": it was compiled with run_eagerly=True."
-        if self._training.accumulator is not None:
-            return ": with accumulate= it runs in Python."
         if not compiles():
             return ": compilation is off, or this call is being recorded."
         told = "" if runs is None else runs.explain()
         if told:
             return f". It runs\n{told}"
-        return " yet: fit it on two batches of one kind, no callback having `needs`."
+        return " yet: fit it on more batches of one kind."
 
     # ---- the explicit API ----
 

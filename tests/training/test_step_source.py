@@ -54,6 +54,17 @@ def test_it_is_what_fit_runs(cls, name):
     assert "head_kernel._array = " in source
 
 
+def test_what_a_callback_looks_at_is_returned():
+    model = fitted(callbacks=[Watch()])
+    assert "return (asarray(reduce_mean_2), matmul_2, sum_to_1, )" in model.step_source
+
+
+def test_what_is_accumulated_is_an_argument():
+    model = fitted(accumulate=2)
+    model.fit(X, Y, batch_size=4, epochs=3, verbose=0)
+    assert "def step(x, y, accumulated_0, accumulated_1, accumulated_2):" in model.step_source
+
+
 def test_a_function_for_each_kind_of_batch():
     model = fitted()
     model.fit(X[:6], Y[:6], batch_size=3, verbose=0)
@@ -63,7 +74,7 @@ def test_a_function_for_each_kind_of_batch():
 def test_a_new_compile_begins_anew():
     model = fitted()
     model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match="yet: fit it on two batches"):
+    with pytest.raises(ValueError, match="yet: fit it on more batches"):
         _ = model.step_source
 
 
@@ -71,8 +82,6 @@ def test_a_new_compile_begins_anew():
     ("cls", "arguments", "why"),
     [
         (keras.Sequential, {"run_eagerly": True}, "run_eagerly=True"),
-        (keras.Sequential, {"accumulate": 2}, "accumulate="),
-        (keras.Sequential, {"callbacks": [Watch()]}, "no callback having `needs`"),
         (OwnFunction, {}, "its own make_train_function"),
         (Reading, {}, r"leaves it as a value .*test_step_source\.py"),
     ],

@@ -21,11 +21,17 @@ class StepRecord:
     """
 
     def __init__(self, needs):
-        self._needs = frozenset(needs)
+        self._needs = needs = frozenset(needs)
         self._held = {}
+        self.outputs_needed = "outputs" in needs
+        self.gradients_needed = not needs.isdisjoint(("gradients", "norms"))
 
-    def take(self, step, batch, outputs, loss, gradients):
-        """Hold what is needed of one step, before its update."""
+    def rates_before(self, optimizer, variables):
+        """The rates of an update that is to come, if they are needed."""
+        return rates_of(optimizer, variables) if "rates" in self._needs else None
+
+    def take(self, batch, outputs, loss, gradients, rates):
+        """Hold what is needed of one step: its values before the update."""
         held, needs = {}, self._needs
         if "batch" in needs:
             held["batch"] = batch
@@ -33,10 +39,10 @@ class StepRecord:
             held["outputs"] = outputs
         if "loss" in needs:
             held["loss"] = loss
-        if "gradients" in needs or "norms" in needs:
+        if self.gradients_needed:
             held["gradients"] = gradients.copy()
         if "rates" in needs:
-            held["rates"] = rates_of(step.optimizer, gradients.variables)
+            held["rates"] = rates
         self._held = held
 
     def _get(self, name):

@@ -1,0 +1,450 @@
+"""Training by compiled plans: the numbers of Python, to the last bit, with every control."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.compiler.compiled import Compiled
+from framework.kernels import tier
+from framework.training import plans
+from tests.optimizers.cases import CASES
+from tests.training.scenarios import SCENARIOS
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(22, 5)).astype("float32")
+Y = np.stack([X[:, 0] * X[:, 1], np.sin(X[:, 2])], axis=1)
+CLASSES = RNG.integers(0, 3, 22)
+WEIGHTS = RNG.uniform(0, 2, 22).astype("float32")
+SIZE = 5  # four batches and one of two rows
+
+
+@pytest.fixture(autouse=True)
+def in_numpy():
+    yield tier.set_tier
+    tier.set_tier(None)
+    keras.mixed_precision.set_global_policy(None)
+
+
+def assert_alike(run, monkeypatch, least=1, rtol=0.0):
+    """`run()` gives the same bits by plans and in Python; all its work was compiled.
+
+    Unless an `rtol` says what another order in memory may do to sums.
+    """
+    made = []
+
+    class Watched(Compiled):
+        def __init__(self, name):
+            super().__init__(name)
+            made.append(self)
+
+    monkeypatch.setattr(plans, "Compiled", Watched)
+    found = []
+    for kind in ("off", "numpy"):
+        tier.set_tier(kind)
+        keras.utils.set_random_seed(1)
+        found.append(run())
+    eager, compiled = found
+    assert not [reason for c in made for reason in c.refused.values()]
+    assert sum(len(entries) for c in made for entries in c.plans.values()) >= least
+    assert set(eager) == set(compiled)
+    for name, value in eager.items():
+        np.testing.assert_allclose(compiled[name], value, rtol, 0.1 * rtol, err_msg=name)
+
+
+def dense(**options):
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential([
+        keras.layers.Dense(6, activation="tanh", name="hidden", **options),
+        keras.layers.Dropout(0.3),
+        keras.layers.Dense(2, name="out"),
+    ], name="net")  # fmt: skip
+    model.build((None, 5))
+    return model
+
+
+def state_of(model, optimizer):
+    values = [*model.variables, *optimizer.state_variables]
+    return {f"variable {i}": v.array.copy() for i, v in enumerate(values)}
+
+
+def batches(*arrays):
+    return [tuple(a[i : i + SIZE] for a in arrays) for i in range(0, len(X), SIZE)]
+
+
+def steps(model, step, *arrays, epochs=4):
+    """The numbers of a run: its losses and all that it leaves."""
+    losses = []
+    for _ in range(epochs):
+        losses += [float(step(*batch)) for batch in batches(*arrays)]
+        step.flush()
+    return {"losses": losses, **state_of(model, step.optimizer)}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenarios(name, monkeypatch):
+    assert_alike(lambda: SCENARIOS[name](keras), monkeypatch)
+
+
+# ---- optimizers ----------------------------------------------------------------------------------
+
+
+def optimizer_of(name):
+    kind, arguments = CASES[name]
+    return getattr(keras.optimizers, kind)(**arguments)
+
+
+def tolerance_of(name):
+    """Muon multiplies by transposed matrices, which a plan keeps in another order."""
+    return 1e-4 if name.startswith("muon") else 0.0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_optimizers(name, monkeypatch):
+    def run():
+        model = dense()
+        step = model.training_step(loss="mse", optimizer=optimizer_of(name))
+        return steps(model, step, X, Y)
+
+    assert_alike(run, monkeypatch, rtol=tolerance_of(name))
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if "accumulation" not in n])
+def test_optimizers_that_scale_and_accumulate(name, monkeypatch):
+    def run():
+        model = dense()
+        optimizer = keras.optimizers.LossScaleOptimizer(optimizer_of(name))
+        step = model.training_step(
+            loss="mse", optimizer=optimizer, accumulate=2, global_clipnorm=0.5
+        )
+        return steps(model, step, X, Y)
+
+    assert_alike(run, monkeypatch, least=3, rtol=tolerance_of(name))
+
+
+schedules = keras.optimizers.schedules
+SCHEDULES = {
+    "exponential": lambda: schedules.ExponentialDecay(0.1, 3, 0.9, staircase=True),
+    "piecewise": lambda: schedules.PiecewiseConstantDecay([3, 7], [0.1, 0.05, 0.01]),
+    "polynomial": lambda: schedules.PolynomialDecay(0.1, 9, cycle=True),
+    "inverse_time": lambda: schedules.InverseTimeDecay(0.1, 4, 0.5),
+    "cosine": lambda: schedules.CosineDecay(0.01, 9, warmup_target=0.1, warmup_steps=4),
+    "restarts": lambda: schedules.CosineDecayRestarts(0.1, 5),
+}
+GROUPS = {"hidden/*": {"learning_rate": 0.01, "clipnorm": 0.1}, "*/bias": {"weight_decay": 0.1},
+          "out/bias": {"trainable": False}}  # fmt: skip
+OPTIMIZERS = {
+    **{name: lambda make=make: keras.optimizers.Adam(make()) for name, make in SCHEDULES.items()},
+    "groups": lambda: keras.optimizers.SGD(0.1, momentum=0.9, groups=GROUPS),
+    "schedule of a group": lambda: keras.optimizers.SGD(
+        0.1, groups={"out/*": {"learning_rate": SCHEDULES["cosine"]()}}
+    ),
+    "several": lambda: keras.optimizers.MultiOptimizer(
+        keras.optimizers.OptimizerMap(
+            keras.optimizers.Adam(0.02), {".*/bias": keras.optimizers.SGD(0.1)}
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("accumulate", [None, 3])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_rates_and_groups(name, accumulate, monkeypatch):
+    def run():
+        model = dense()
+        step = model.training_step(loss="mse", optimizer=OPTIMIZERS[name](), accumulate=accumulate)
+        return steps(model, step, X, Y, epochs=6)
+
+    assert_alike(run, monkeypatch, least=2)
+
+
+# ---- accumulation --------------------------------------------------------------------------------
+
+LOSSES = {
+    "mean": lambda: "mse",
+    "sum": lambda: keras.losses.MeanSquaredError(reduction="sum"),
+    "weighted mean": lambda: keras.losses.MeanSquaredError(reduction="mean_with_sample_weight"),
+}
+
+
+@pytest.mark.parametrize("every", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_accumulation(loss, weighted, every, monkeypatch):
+    def run():
+        model = dense(kernel_regularizer="l2")
+        step = model.training_step(
+            loss=LOSSES[loss](), optimizer=keras.optimizers.Adam(0.02), accumulate=every,
+            metrics=["mae"],
+        )  # fmt: skip
+        return steps(model, step, *((X, Y, WEIGHTS) if weighted else (X, Y)), epochs=5)
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+def test_accumulation_of_rows_that_do_not_count(monkeypatch):
+    def run():
+        model = keras.Sequential([keras.layers.Dense(3)])
+        model.build((None, 5))
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=1)
+        step = model.training_step(loss=loss, optimizer="adam", accumulate=2)
+        return steps(model, step, X, CLASSES)
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+def test_accumulation_of_masked_sequences(monkeypatch):
+    tokens = RNG.integers(0, 3, (22, 4))
+
+    def run():
+        keras.utils.set_random_seed(3)
+        model = keras.Sequential([
+            keras.layers.Embedding(3, 4, mask_zero=True), keras.layers.Dense(2),
+        ])  # fmt: skip
+        model.build((None, 4))
+        step = model.training_step(loss="mse", optimizer="adam", accumulate=2)
+        return steps(model, step, tokens, np.repeat(Y[:, None], 4, 1), WEIGHTS[:, None])
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+class Lookup(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.table = self.add_weight((9, 2), initializer=keras.initializers.RandomNormal(seed=1))
+
+    def call(self, x):
+        return tf.reduce_sum(tf.gather(self.table, x), axis=1)
+
+
+@pytest.mark.parametrize("accumulate", [None, 3])
+def test_rows_looked_up(accumulate, monkeypatch):
+    tokens = RNG.integers(0, 9, (22, 4))
+
+    def run():
+        model = Lookup()
+        model(tokens)
+        step = model.training_step(loss="mse", optimizer="adam", accumulate=accumulate)
+        return steps(model, step, tokens, Y)
+
+    assert_alike(run, monkeypatch, least=2)
+
+
+def test_losses_of_different_kinds(monkeypatch):
+    losses = {
+        "a": "mse", "b": keras.losses.MeanSquaredError(reduction="sum"),
+        "c": keras.losses.MeanAbsoluteError(reduction="mean_with_sample_weight"),
+    }  # fmt: skip
+
+    def run():
+        keras.utils.set_random_seed(4)
+        inputs = keras.Input((5,))
+        hidden = keras.layers.Dense(5, activation="tanh", kernel_regularizer="l2")(inputs)
+        model = keras.Model(inputs, {name: keras.layers.Dense(2)(hidden) for name in "abc"})
+        step = model.training_step(
+            loss=losses, optimizer=keras.optimizers.SGD(0.02), accumulate=3,
+            loss_weights={"a": 1.0, "b": 0.1, "c": 2.0},
+        )  # fmt: skip
+        found = []
+        for _ in range(5):
+            for x, y, w in batches(X, Y, WEIGHTS):
+                weights = {"a": w, "b": w, "c": w * w}
+                found.append(float(step(x, dict.fromkeys("abc", y), weights)))
+            step.flush()
+        return {"losses": found, **state_of(model, step.optimizer)}
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+def test_a_restored_accumulation_goes_on(monkeypatch):
+    def run():
+        model = dense()
+        step = model.training_step(loss="mse", optimizer="adam", accumulate=3)
+        steps(model, step, X, Y, epochs=6)
+        step(X[:5], Y[:5])
+        saved = step.state()
+        first = steps(model, step, X, Y)
+        step.restore(saved)
+        assert step.accumulated == 1
+        second = steps(model, step, X, Y)
+        for name, value in first.items():
+            np.testing.assert_array_equal(value, second[name])
+        return first
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+def test_a_batch_that_fails_leaves_what_waits(monkeypatch):
+    tier.set_tier("numpy")
+    model = dense()
+    step = model.training_step(loss="mse", optimizer="adam", accumulate=2)
+    step(X[:5], Y[:5])
+    with pytest.raises(ValueError):  # noqa: PT011
+        step(X[:5], Y[:4])
+    assert step.accumulated == 1
+    step(X[:5], Y[:5])
+    assert int(step.optimizer.iterations) == 1
+
+
+def test_accumulating_in_somebody_elses_function():
+    tier.set_tier("numpy")
+    found = []
+    for wrap in (lambda f: f, tf.function):
+        model = dense()
+        step = model.training_step(loss="mse", optimizer="adam", accumulate=2)
+        call = wrap(lambda x, y, step=step: step(x, y))
+        for _ in range(8):
+            call(tf.constant(X), tf.constant(Y))
+        found.append(state_of(model, step.optimizer))
+    for a, b in zip(*map(dict.values, found), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+# ---- what callbacks look at ----------------------------------------------------------------------
+
+
+class Look(keras.callbacks.Callback):
+    def __init__(self, needs):
+        self.needs, self.seen = needs, []
+
+    def on_train_batch_end(self, batch, logs=None):
+        values = {name: getattr(self.step, name) for name in self.needs}
+        for name, value in values.items():
+            if name in ("gradients", "norms", "rates"):
+                self.seen += [np.array(v).ravel() for v in value.values()]
+            elif name == "batch":
+                self.seen += [np.array(v).ravel() for v in value if v is not None]
+            else:
+                self.seen.append(np.array(value).ravel())
+
+
+NEEDS = [{"batch"}, {"outputs"}, {"loss"}, {"gradients"}, {"norms"}, {"rates"},
+         {"batch", "outputs", "loss", "gradients", "norms", "rates"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("accumulate", [None, 2])
+@pytest.mark.parametrize("needs", NEEDS, ids=lambda needs: "+".join(sorted(needs)))
+def test_what_callbacks_look_at(needs, accumulate, monkeypatch):
+    def run():
+        model, look = dense(), Look(needs)
+        rate = SCHEDULES["exponential"]()
+        model.compile(keras.optimizers.Adam(rate), "mse", metrics=["mae"], accumulate=accumulate)
+        history = model.fit(
+            X, Y, batch_size=SIZE, epochs=4, verbose=0, callbacks=[look], sample_weight=WEIGHTS
+        )
+        seen = {"seen": np.concatenate(look.seen), **history.history}
+        return {**seen, **state_of(model, model.optimizer)}
+
+    assert_alike(run, monkeypatch, least=2)
+
+
+def test_a_callback_sees_rows_looked_up(monkeypatch):
+    tokens = RNG.integers(0, 9, (22, 4))
+
+    def run():
+        model, look = Lookup(), Look({"gradients"})
+        model.compile("adam", "mse")
+        model.fit(tokens, Y, batch_size=SIZE, epochs=4, verbose=0, callbacks=[look])
+        return {"seen": np.concatenate(look.seen), **state_of(model, model.optimizer)}
+
+    assert_alike(run, monkeypatch, least=2)
+
+
+# ---- the step's parts ----------------------------------------------------------------------------
+
+PARTS = {
+    "plain": {},
+    "clipnorm": {"clipnorm": 0.2},
+    "clipvalue": {"clipvalue": 0.05},
+    "global_clipnorm": {"global_clipnorm": 0.2},
+    "accumulating": {"accumulate": 3},
+    "scaled": {"optimizer": lambda: keras.optimizers.LossScaleOptimizer("adam")},
+    "factor": {"optimizer": lambda: keras.optimizers.Adam(loss_scale_factor=8.0)},
+    "all": {
+        "optimizer": lambda: keras.optimizers.LossScaleOptimizer("adam"), "accumulate": 2,
+        "clipnorm": 0.2,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", [False, True])
+@pytest.mark.parametrize("name", PARTS)
+def test_the_parts_of_a_step(name, edit, monkeypatch):
+    def run():
+        options = {k: v() if callable(v) else v for k, v in PARTS[name].items()}
+        model = dense()
+        step = model.training_step(**{"loss": "mse", "optimizer": "adam", **options})
+
+        def by_parts(*batch):
+            loss, gradients = step.gradients(*batch)
+            if edit:
+                gradients = gradients.map(lambda path, g: g * 0.5 if "out" in path else g)
+            step.apply(gradients)
+            return loss
+
+        by_parts.flush, by_parts.optimizer = step.flush, step.optimizer
+        found = steps(model, by_parts, X, Y, WEIGHTS)
+        if tier.tier() == "numpy":
+            assert "apply:\n" in step.explain()
+            assert "gradients:\n" in step.explain()
+        return found
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+def test_gradients_of_some_variables(monkeypatch):
+    def run():
+        model = dense()
+        step = model.training_step(loss="mse", optimizer=keras.optimizers.SGD(0.1))
+        for i in range(8):
+            _, gradients = step.gradients(X, Y)
+            chosen = ("out/bias",) if i % 2 else ("out/bias", "hidden/kernel")
+            step.apply({f"net/{path}": gradients[f"net/{path}"] for path in chosen})
+        return state_of(model, step.optimizer)
+
+    assert_alike(run, monkeypatch, least=3)
+
+
+# ---- mixed precision -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accumulate", [None, 2])
+@pytest.mark.parametrize("name", ["adam", "sgd_momentum", "adam_global_clipnorm"])
+def test_loss_scaling_under_attack(name, accumulate, monkeypatch):
+    """Gradients that are not finite at some steps: skipped, halved, grown, in compiled steps."""
+    scales = []
+
+    def run():
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        model = dense()
+        optimizer = keras.optimizers.LossScaleOptimizer(
+            optimizer_of(name), initial_scale=2.0**10, dynamic_growth_steps=3
+        )
+        step = model.training_step(loss="mse", optimizer=optimizer, accumulate=accumulate)
+        losses = []
+        for i in range(36):
+            y = np.full_like(Y, {4: np.inf, 11: np.nan, 12: np.inf}.get(i % 18, 0)) + Y
+            losses.append(float(step(X, y)))
+            scales.append(float(optimizer.dynamic_scale))
+        assert int(optimizer.skipped_steps) == 6
+        assert all(np.isfinite(v.array).all() for v in model.variables)
+        assert "in Python" not in step.explain()
+        return {"losses": losses, **state_of(model, optimizer)}
+
+    assert_alike(run, monkeypatch, least=2)
+    assert len(set(scales)) > 2
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
+def test_fit_in_16_bits(dtype, monkeypatch):
+    if dtype == "mixed_bfloat16":
+        pytest.importorskip("ml_dtypes")
+
+    def run():
+        keras.mixed_precision.set_global_policy(dtype)
+        model = dense()
+        model.compile("adam", "mse", metrics=["mae"], accumulate=2)
+        history = model.fit(X, Y, batch_size=SIZE, epochs=5, verbose=0, class_weight=None)
+        return {**history.history, **state_of(model, model.optimizer)}
+
+    assert_alike(run, monkeypatch, least=2)
