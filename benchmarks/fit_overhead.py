@@ -1,6 +1,6 @@
 """What `fit` itself costs: a batch in `fit`, metrics and bar on, beyond the bare training step.
 
-Dense(1) on batches of 32 rows, where the computation is next to nothing; eager. Keras on each of
+Dense(1) on batches of 32 rows, where the computation is next to nothing. Keras on each of
 its backends stands beside it where an interpreter has it (`--keras-python`). Fresh processes,
 alternating; in each the fastest of several runs counts. The bare step and what is beyond it are
 CPU time, so that a busy machine does not change them.
