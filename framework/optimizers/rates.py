@@ -6,6 +6,7 @@ from framework.core.cast import cast
 from framework.core.changes import changes
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.optimizers.forms import Arrays, Tensors
@@ -83,12 +84,36 @@ class Rates:
             value = rate(count if form is Tensors else Tensor(count))
         elif callable(rate):
             value = rate()
+            if form is Tensors and not isinstance(value, (Tensor, CoreVariable)):
+                value = _asked_again(rate, value)
         return _in(form, value) * form.read(self._multiplier)
 
     def _serialized_rate(self):
         if self._schedule is not None:
             return serialize_value(self._schedule)
         return float(self._learning_rate.array)
+
+
+class _Called:
+    """A rate that Python gives at each update. To a recorder it is like a draw: made each time."""
+
+    __slots__ = ("source",)
+    distribution, shape, a, b = "rate", (), None, None
+
+    def __init__(self, rate):
+        self.source = rate
+
+    def __call__(self):
+        value = self.source()
+        return np.asarray(getattr(value, "array", value), _FLOAT)
+
+
+def _asked_again(rate, value):
+    """The number that a callable gave, as a tensor; a replay of this run calls it again."""
+    tensor = Tensor(np.asarray(value, _FLOAT))
+    for recorder in thread.stack:
+        recorder.random_draw(_Called(rate), tensor)
+    return tensor
 
 
 def _in(form, value):
