@@ -15,7 +15,7 @@ import numpy as np
 from framework.kernels import blas, threads, tier
 
 ALONE = 1 << 18
-LEAST = 1_500_000
+LEAST = 1_000_000
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
 
 

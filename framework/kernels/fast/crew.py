@@ -7,6 +7,7 @@ What is shared stands in one array. Its word holds the number of the job and how
 nobody has taken. Who takes a part may read the job: it stays as it is until the part is done.
 """
 
+import contextlib
 import os
 import threading
 from queue import SimpleQueue
@@ -28,6 +29,7 @@ _EVERYTHING = 1 << 40  # a length for slices: what a job reads and writes is rig
 # Rounds of waiting, of about 0.3 µs: until then the CPU is kept, which an idle machine has to give;
 # after it other threads are let in, and after that the crew sleeps.
 _BRIEF, _PATIENCE = 20, 400
+_LOOK = 200  # products after which it is looked where the threads run
 
 
 @kernel
@@ -123,6 +125,9 @@ class _Crew:
         self.leading = threading.Lock()
         self.calls = SimpleQueue()
         self.hands = 0
+        self.threads = []
+        self.until_look = 0  # products until it is looked where the threads run
+        self.cpu = None  # the leader's, which the hands keep away from
 
     def multiply(self, parts, *numbers):
         """Whether the product was shared: only one can be at a time."""
@@ -132,9 +137,15 @@ class _Crew:
             state = self.state
             while self.hands < parts - 1 and self.hands < threads.count() - 1:
                 self.hands += 1
-                threading.Thread(
+                self.until_look = 0
+                hand = threading.Thread(
                     target=_hand, args=(state, self.calls), daemon=True, name="framework-crew"
-                ).start()
+                )
+                hand.start()
+                self.threads.append(hand.native_id)
+            self.until_look -= 1
+            if self.until_look < 0:
+                self._keep_apart()
             if asleep := min(int(state[_ASLEEP]), parts - 1):
                 _change(state, _ASLEEP, -asleep)
                 for _ in range(asleep):
@@ -143,6 +154,40 @@ class _Crew:
         finally:
             self.leading.release()
         return True
+
+
+    def _keep_apart(self):
+        """Keep the hands off the leader's CPU.
+
+        A hand that waits on it takes next to no time there, so the system sees no reason to move it
+        to an idle one, and everything is left to the leader.
+        """
+        self.until_look = _LOOK
+        cpu = _this_cpu()
+        if cpu is None or cpu == self.cpu:
+            return
+        others = os.sched_getaffinity(0) - {cpu}
+        if others:
+            self.cpu = cpu
+            for thread in self.threads:
+                with contextlib.suppress(OSError):  # it may be gone, or bound by somebody else
+                    os.sched_setaffinity(thread, others)
+
+
+def _this_cpu():
+    """The number of the CPU that this thread runs on; None where the system does not tell."""
+    return _getcpu() if _getcpu is not None else None
+
+
+def _c_getcpu():
+    import ctypes
+
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    return getattr(ctypes.CDLL(None), "sched_getcpu", None)
+
+
+_getcpu = _c_getcpu()
 
 
 def _hand(state, calls):

@@ -8,7 +8,7 @@ from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import PACKED, multiply
 
-_LEAST_OF_PART = 750_000  # multiplications, 6 µs: sharing takes about 2
+_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 2
 _LARGE = 40_000_000  # from here on parts are smaller than each thread's share
 _TILE = 16
 
