@@ -138,18 +138,19 @@ class Applying(Rates, Updating):
                 grads = averaging.means(grads, sums, steps, form)
             else:
                 averaging.accumulate(grads, sums, form)
+        every = self.ema_overwrite_frequency
+        overwrites = self.use_ema and every and is_multiple(updates + 1, every)
         if due and grads:
             self._update_all(self._clipped(grads, plans), variables, plans, updates, form)
         if self.use_ema:
-            self._average(updates, form)
+            self._average(updates, overwrites, form)
 
-    def _average(self, updates, form):
+    def _average(self, updates, overwrites, form):
         """Move the averages of all variables met so far; overwrite the variables where due."""
         variables = list(self._known.values())
         averages = [self._slot(v, "average", _zeros) for v in variables]
         averaging.update_averages(variables, averages, self.ema_momentum, updates, form)
-        every = self.ema_overwrite_frequency
-        if every and is_multiple(updates + 1, every):
+        if overwrites:
             for variable, average in zip(variables, averages):
                 form.write(variable, form.read(average))
 

@@ -118,8 +118,10 @@ class LossScaleOptimizer(Optimizer):
             grads = self.get_unscaled_gradients(grads)
         self._stage = None
         if self.check_finite(grads):
+            # Asked before the update: what a plan reads is read before it changes anything.
+            grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
-            self._grow()
+            self._grow(grows)
         else:
             self._skip()
 
@@ -131,12 +133,12 @@ class LossScaleOptimizer(Optimizer):
             finite = found if finite is True else logical_and(finite, found)
         return bool(finite)
 
-    def _grow(self):
-        if less(self.step_counter + 1, self.dynamic_growth_steps):
-            self.step_counter.assign_add(1)
-        else:
+    def _grow(self, grows):
+        if grows:
             self.step_counter.assign(0)
             self.dynamic_scale.assign(self.dynamic_scale * 2.0)
+        else:
+            self.step_counter.assign_add(1)
 
     def _skip(self):
         self.step_counter.assign(0)

@@ -172,6 +172,22 @@ def test_rates_that_python_gives(accumulate, monkeypatch):
     assert_alike(run, monkeypatch, least=2)
 
 
+def test_a_callable_is_asked_once_for_each_update(monkeypatch):
+    """Although plans for other steps are looked at first."""
+
+    def run():
+        model, rates = dense(), iter(np.linspace(0.1, 0.01, 100))
+        inner = keras.optimizers.SGD(
+            lambda: next(rates), use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=3
+        )
+        optimizer = keras.optimizers.LossScaleOptimizer(inner, dynamic_growth_steps=4)
+        step = model.training_step(loss="mse", optimizer=optimizer)
+        found = steps(model, step, X, Y, epochs=10)
+        return {**found, "next rate": next(rates)}
+
+    assert_alike(run, monkeypatch, least=4)
+
+
 # ---- accumulation --------------------------------------------------------------------------------
 
 LOSSES = {
@@ -350,6 +366,21 @@ def test_what_callbacks_look_at(needs, accumulate, monkeypatch):
         return {**seen, **state_of(model, model.optimizer)}
 
     assert_alike(run, monkeypatch, least=2)
+
+
+def test_callbacks_with_other_needs_in_turn(monkeypatch):
+    def run():
+        model, found = dense(), []
+        model.compile("adam", "mse")
+        for _ in range(3):
+            for needs in NEEDS:
+                look = Look(needs)
+                model.fit(X, Y, batch_size=11, verbose=0, callbacks=[look])
+                found += look.seen
+            model.fit(X, Y, batch_size=11, verbose=0)
+        return {"seen": np.concatenate(found), **state_of(model, model.optimizer)}
+
+    assert_alike(run, monkeypatch, least=4)
 
 
 def test_a_callback_sees_rows_looked_up(monkeypatch):
