@@ -9,6 +9,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 from framework.ops.elementwise import is_finite, less, logical_and
 from framework.ops.reduction import reduce_all
+from framework.ops.slices import IndexedSlices, sliced
 from framework.optimizers.base import Optimizer, get, optimizers
 
 
@@ -95,7 +96,7 @@ class LossScaleOptimizer(Optimizer):
         self._require_scaled("get_unscaled_gradients")
         self._stage = "unscaled"
         scale = self.dynamic_scale.read()
-        return [None if g is None else g / cast(scale, dtype=g.array.dtype) for g in grads]
+        return [None if g is None else _divided(g, scale) for g in grads]
 
     def _require_scaled(self, method):
         if self._stage is None:
@@ -129,6 +130,7 @@ class LossScaleOptimizer(Optimizer):
         """Whether all elements of all gradients are finite."""
         finite = True
         for g in grads:
+            g = g.values if type(g) is IndexedSlices else g  # noqa: PLW2901
             found = reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)
             finite = found if finite is True else logical_and(finite, found)
         return bool(finite)
@@ -184,6 +186,13 @@ class LossScaleOptimizer(Optimizer):
 
     def finalize_variable_values(self, var_list):
         self.inner_optimizer.finalize_variable_values(var_list)
+
+
+def _divided(gradient, scale):
+    if type(gradient) is IndexedSlices:
+        values = _divided(gradient.values, scale)
+        return sliced(values, gradient.indices, gradient.dense_shape)
+    return gradient / cast(scale, dtype=gradient.array.dtype)
 
 
 def _all_axes(tensor: Tensor):

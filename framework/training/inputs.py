@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.doors import cast, tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.data.batches import is_leaf
@@ -20,6 +20,12 @@ def as_tensors(structure):
     if isinstance(structure, np.ndarray):
         return tensor(structure)
     return map_named(lambda leaf, _: None if leaf is None else tensor(leaf), structure, "", is_leaf)
+
+
+def like(loss, other):
+    """A loss in the dtype of another: a layer's own may be in the 16 bits of its policy."""
+    dtype = other.array.dtype
+    return loss if loss.array.dtype == dtype else cast(loss, dtype=dtype)
 
 
 def unpack(data):

@@ -22,7 +22,7 @@ from framework.training.compilation import (
 from framework.training.compiled_loss import CompiledLoss
 from framework.training.compiled_metrics import CompiledMetrics
 from framework.training.fitting import Fitting
-from framework.training.inputs import as_tensors, rows_of, unpack
+from framework.training.inputs import as_tensors, like, rows_of, unpack
 from framework.training.step import TrainingStep
 
 
@@ -167,7 +167,7 @@ class Trainer(Fitting):
         if compilation.loss.losses is not None:
             total = compilation.loss(y, y_pred, sample_weight)
         for part in self.losses:
-            total = part if total is None else total + part
+            total = part if total is None else total + like(part, total)
         if total is None:
             raise self._no_loss()
         return total
@@ -253,7 +253,8 @@ class Trainer(Fitting):
         def compute_parts(x, y, y_pred, sample_weight):
             parts = [] if loss.losses is None else loss.parts(y, y_pred, sample_weight)
             rows = float(rows_of(x))
-            parts += [("rows", rows, part) for part in self.losses]
+            for part in self.losses:
+                parts.append(("rows", rows, like(part, parts[0][2]) if parts else part))
             if not parts:
                 raise self._no_loss()
             return parts
@@ -396,7 +397,7 @@ class Trainer(Fitting):
         def compute_loss(x, y, y_pred, sample_weight):
             total = loss(y, y_pred, sample_weight)
             for part in self.losses:
-                total = total + part
+                total = total + like(part, total)
             return total
 
         return compute_loss

@@ -479,6 +479,27 @@ def test_loss_scaling_in_an_own_train_step(monkeypatch):
     assert_alike(run, monkeypatch, least=2)
 
 
+@pytest.mark.parametrize("accumulate", [None, 3])
+def test_rows_looked_up_in_16_bits(accumulate, monkeypatch):
+    tokens = RNG.integers(0, 9, (22, 4))
+
+    def run():
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        keras.utils.set_random_seed(3)
+        model = keras.Sequential([
+            keras.layers.Embedding(9, 4), keras.layers.Flatten(),
+            keras.layers.Dense(2, activity_regularizer="l2"),
+        ])  # fmt: skip
+        model.compile("adam", "mse", accumulate=accumulate)
+        y = Y.copy()
+        y[17] = np.nan
+        history = model.fit(tokens, y, batch_size=SIZE, epochs=4, verbose=0, shuffle=False)
+        assert int(model.optimizer.skipped_steps) == 4
+        return {**history.history, **state_of(model, model.optimizer)}
+
+    assert_alike(run, monkeypatch, least=2)
+
+
 def test_rows_looked_up_and_clipped_run_in_python():
     """Which rows there are decides the shapes of what is computed."""
     found = []
