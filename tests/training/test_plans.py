@@ -304,6 +304,29 @@ def test_a_restored_accumulation_goes_on(monkeypatch):
     assert_alike(run, monkeypatch, least=3)
 
 
+def test_changes_while_gradients_wait(monkeypatch):
+    """A layer frozen and unfrozen, a rate assigned, a rule changed, between two batches."""
+
+    def run():
+        model = dense()
+        optimizer = keras.optimizers.Adam(0.05)
+        step = model.training_step(loss="mse", optimizer=optimizer, accumulate=4)
+        losses = []
+        for i in range(96):
+            if i % 18 == 6:
+                model.layers[0].trainable = False
+            if i % 18 == 13:
+                model.layers[0].trainable = True
+            if i == 41:
+                optimizer.learning_rate = 0.01
+            if i == 62:
+                optimizer.weight_decay = 0.1
+            losses.append(float(step(X, Y)))
+        return {"losses": losses, **state_of(model, optimizer)}
+
+    assert_alike(run, monkeypatch, least=3)
+
+
 def test_a_batch_that_fails_leaves_what_waits(monkeypatch):
     tier.set_tier("numpy")
     model = dense()
