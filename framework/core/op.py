@@ -7,10 +7,11 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray, ufunc
 
+from framework.core import dtypes
 from framework.core.errors import FrameworkError, ShapeError
-from framework.core.operand import Operand
+from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
@@ -150,10 +151,25 @@ class Op:
         """Hand the call on to an operand; read variables; convert what else has an array."""
         for arg in args:
             if isinstance(arg, Operand):
+                args = tuple([a._read() if isinstance(a, WeakNumber) else a for a in args])
                 return arg._op_call(self, args, attrs)
         args = [a._as_operand() if hasattr(a, "_as_operand") else a for a in args]
+        if any(isinstance(a, WeakNumber) for a in args):
+            args = self._with_numbers(args)
         args = [a if type(a) is Tensor or type(a) in _RAW else np.asarray(a) for a in args]
         return self(*args, **attrs)
+
+    def _with_numbers(self, args):
+        """Weak numbers as 0-d tensors where a ufunc takes those as it takes Python's numbers."""
+        found = {a.array.dtype for a in args if type(a) is Tensor}
+        alike = len(found) == 1 and isinstance(getattr(self.forward, "ufunc", self.forward), ufunc)
+        dtype = dtypes.as_dtype(*found) if alike else None
+
+        def counted(number):
+            adopted = number._adopted(dtype) if alike else None
+            return number._read() if adopted is None else adopted
+
+        return [counted(a) if isinstance(a, WeakNumber) else a for a in args]
 
     def plan(self, mask):
         """What a tape does for the live inputs in `mask` (bit i: input i is live).
@@ -196,8 +212,14 @@ class Unary(Op):
     __slots__ = ()
 
     def __call__(self, x) -> Any:
-        if type(x) is Tensor:
-            return self.wrap(self.forward(x.array), (x,), NO_ATTRS)
+        if type(x) is Tensor:  # what `wrap` does, without the call
+            value = self.forward(x.array)
+            output = _new(Tensor)
+            output.array = value if type(value) is ndarray else np.asarray(value)
+            output.serial = None
+            for recorder in thread.stack:
+                recorder.op(self, (x,), NO_ATTRS, (output,), None)
+            return output
         return Op.__call__(self, x)
 
 
