@@ -11,12 +11,13 @@ from framework.core.tensor import Tensor
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def describe(value, key, arrays, token):
+def describe(value, key, arrays, token, numbers=None):
     """Put what a run depends on into `key`, and the arrays among it into `arrays`.
 
     Args:
         value: an argument, or a nest of them.
         token: `token(value)` stands for an object whose identity counts.
+        numbers: a list for (the place in `key`, the number) of each int and float.
     """
     kind = type(value)
     if kind is Tensor or kind is np.ndarray:
@@ -25,14 +26,16 @@ def describe(value, key, arrays, token):
         key += array.dtype, array.shape
     elif kind in PLAIN:
         key += kind, repr(value) if kind is float else value
+        if numbers is not None and kind in (int, float):
+            numbers.append((len(key) - 1, value))
     elif isinstance(value, Mapping):
         key += kind, tuple(value)
         for each in value.values():
-            describe(each, key, arrays, token)
+            describe(each, key, arrays, token, numbers)
     elif isinstance(value, (list, tuple)):
         key += kind, len(value)
         for each in value:
-            describe(each, key, arrays, token)
+            describe(each, key, arrays, token, numbers)
     elif isinstance(value, np.generic):
         arrays.append(np.asarray(value))
         key += arrays[-1].dtype, ()
@@ -40,8 +43,11 @@ def describe(value, key, arrays, token):
         key.append(token(value))
 
 
-def replaced(value, tensors):
-    """`value` with the next of `tensors` in the place of each array in it, in the same order."""
+def replaced(value, tensors, numbers=None):
+    """`value` with the next of `tensors` in the place of each array in it, in the same order.
+
+    The same with ints and floats, where `numbers` are given for them.
+    """
     kind = type(value)
     if kind is Tensor or kind is np.ndarray or isinstance(value, np.generic):
         made = next(tensors)
@@ -49,12 +55,12 @@ def replaced(value, tensors):
             made._keras_mask = value._keras_mask
         return made
     if kind in PLAIN:
-        return value
+        return next(numbers) if numbers is not None and kind in (int, float) else value
     if isinstance(value, Mapping):
-        made = {key: replaced(each, tensors) for key, each in value.items()}
+        made = {key: replaced(each, tensors, numbers) for key, each in value.items()}
         return made if kind is dict else kind(made)
     if isinstance(value, (list, tuple)):
-        made = [replaced(each, tensors) for each in value]
+        made = [replaced(each, tensors, numbers) for each in value]
         if hasattr(value, "_fields"):
             return kind(*made)
         return kind(made) if kind in (list, tuple) else made

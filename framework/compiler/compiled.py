@@ -40,7 +40,8 @@ class Compiled:
         self.name = name
         self.plans = {}  # key of a signature -> [Entry]
         self.refused = {}  # key -> why it runs in Python
-        self._seen = {}  # key -> graphs recorded once
+        self.seen = {}  # key -> graphs recorded once
+        self.attempts = {}  # key without its numbers -> what `Numbered` knows of it
         self._told = False
 
     def __reduce__(self):
@@ -65,37 +66,43 @@ class Compiled:
         return self._record(key, arrays, body)
 
     def _record(self, key, arrays, body):
+        return self.recorded(key, arrays, body)[0]
+
+    def recorded(self, key, arrays, body):
+        """(the result of `body`, run in Python; its graph, None where it has none)"""
         if key in self.refused:
-            return body([Tensor(a) for a in arrays])
+            return body([Tensor(a) for a in arrays]), None
         entries = self.plans.get(key, ())
         if len(entries) >= _PATHS or (
-            key not in self.plans and key not in self._seen and self._many()
+            key not in self.plans and key not in self.seen and self._many()
         ):
             self._tell(self._why_full(entries))
-            return body([Tensor(a) for a in arrays])
+            return body([Tensor(a) for a in arrays]), None
         tensors = [Tensor(a) for a in arrays]
         with Recording(tensors) as recording:
             result = body(tensors)
-            leaves, pack = _packing(result)
+            leaves, pack = packing(result)
+        graph = None
         if recording.refusal is not None:
             self._refuse(key, str(recording.refusal))
         elif leaves is None:
             self._refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
         else:
             names = getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
-            self._consider(key, recording.graph(leaves), pack, names, recording.made_variables)
-        return result
+            graph = recording.graph(leaves)
+            self._consider(key, graph, pack, names, recording.made_variables)
+        return result, graph
 
     def _consider(self, key, graph, pack, names, made_variables):
         """Make a plan of a graph that was recorded twice, the same."""
-        seen = self._seen.setdefault(key, [])
+        seen = self.seen.setdefault(key, [])
         differences = [difference(old, graph) for old in seen]
         if None in differences and not made_variables:
             entry = Entry(Plan(graph, self.name, names), pack)
             self.plans.setdefault(key, []).append(entry)
             seen.pop(differences.index(None))
             if not seen:
-                del self._seen[key]
+                del self.seen[key]
             return
         seen.append(graph)
         if len(seen) > _ATTEMPTS:
@@ -108,7 +115,7 @@ class Compiled:
                 self._refuse(key, "it takes another way at every call")
 
     def _many(self):
-        return len(self.plans) + len(self._seen) >= _SIGNATURES
+        return len(self.plans) + len(self.seen) >= _SIGNATURES
 
     def _why_full(self, entries):
         if entries:
@@ -116,20 +123,20 @@ class Compiled:
         return f"it was called with {_SIGNATURES} signatures; the last ones differ in their numbers"
 
     def _refuse(self, key, reason):
-        self._seen.pop(key, None)
+        self.seen.pop(key, None)
         if len(self.refused) < _SIGNATURES:
             self.refused[key] = reason
         self._tell(reason)
 
     def forget(self, token):
         """Drop the plans whose key holds `token`."""
-        for known in (self.plans, self.refused, self._seen):
+        for known in (self.plans, self.refused, self.seen, self.attempts):
             for key in [key for key in known if token in key]:
                 del known[key]
 
     def forget_all(self):
         """Drop all plans: what they took for granted has changed."""
-        for known in (self.plans, self.refused, self._seen):
+        for known in (self.plans, self.refused, self.seen, self.attempts):
             known.clear()
 
     def explain(self):
@@ -162,7 +169,7 @@ def tell(sentence):
     logging.getLogger("framework").warning(sentence)
 
 
-def _packing(result):
+def packing(result):
     """The tensors in a result, and the function that puts new arrays in their places.
 
     (None, None) where something in it is neither a tensor nor None nor a plain value.

@@ -9,6 +9,7 @@ import numpy as np
 
 from framework.compiler.arguments import PLAIN, Objects, describe, replaced, text_of
 from framework.compiler.compiled import Compiled, compiles
+from framework.compiler.numbered import Numbered
 from framework.compiler.signature import Signature
 from framework.core import nest
 from framework.core.doors import tensor
@@ -26,15 +27,19 @@ def function(
 ):  # fmt: skip
     """Compile a Python function of tensors: it runs twice for each signature, then by a plan.
 
-    A signature is the dtypes and shapes of tensors, the values of numbers and strings, and the
-    identities of other objects. The first two calls with one run the Python body, as it is, and
-    record what it computes. If both did the same, later ones do it on their own arguments by a
-    plan: straight-line NumPy, in buffers planned ahead; if not, the body goes on in Python, and a
-    line on the log `framework` says why. Variables are read and assigned, and random numbers drawn,
-    at each call. Where Python reads a tensor's value (`if loss > 1:`), a call in which it would
-    read another records a plan of its own. Python's own state (closures, attributes, globals,
-    printing) is that of the recorded call, as in TensorFlow. While a tape listens, the body runs in
-    Python and is recorded by the tape.
+    A signature is the dtypes and shapes of tensors, the values of booleans and strings, and the
+    identities of other objects. An int or float is part of it at first; from its second value on it
+    is an input as tensors are, unless Python reads it (`range(n)`, `float(n)`, a shape) or looks at
+    its exact type: then each value has a signature of its own.
+
+    The first two calls with a signature run the Python body, as it is, and record what it computes.
+    If both did the same, later ones do it on their own arguments by a plan: straight-line NumPy, in
+    buffers planned ahead; if not, the body goes on in Python, and a line on the log `framework`
+    says why. Variables are read and assigned, and random numbers drawn, at each call. Where Python
+    reads a tensor's value (`if loss > 1:`), a call in which it would read another records a plan of
+    its own. Python's own state (closures, attributes, globals, printing) is that of the recorded
+    call, as in TensorFlow. While a tape listens, the body runs in Python and is recorded by the
+    tape.
 
     Args:
         func: the function; where None, a decorator is returned.
@@ -83,6 +88,7 @@ class Function:
         self._signature = Signature(python_function, input_signature)
         self._wanted = jit_compile is not False
         self._compiled = Compiled(getattr(python_function, "__name__", "function"))
+        self._numbered = Numbered(self._compiled)
         self._objects = Objects(self._compiled)
 
     @property
@@ -120,7 +126,7 @@ class Function:
         return self._by_key(args, kwargs)
 
     def _by_key(self, args, kwargs):
-        arrays = []
+        arrays, numbers = [], []
         key = []
         for value in args:
             if type(value) is Tensor:
@@ -129,13 +135,17 @@ class Function:
                 key.append(array.dtype)
                 key.append(array.shape)
             else:
-                describe(value, key, arrays, self._objects.token)
+                describe(value, key, arrays, self._objects.token, numbers)
         if kwargs:
             key.append(tuple(kwargs))
             for value in kwargs.values():
-                describe(value, key, arrays, self._objects.token)
+                describe(value, key, arrays, self._objects.token, numbers)
         key = tuple(key)
-        result = self._compiled(key, arrays, _Body(self, args, kwargs))
+        body = _Body(self, args, kwargs)
+        if numbers:
+            result = self._numbered(key, arrays, numbers, body)
+        else:
+            result = self._compiled(key, arrays, body)
         self._latest = None
         if not kwargs and all(type(a) is Tensor for a in args):
             entries = self._compiled.plans.get(key, ())
@@ -211,10 +221,11 @@ class _Body:
     def __init__(self, function, args, kwargs):
         self._function, self._args, self._kwargs = function, args, kwargs
 
-    def __call__(self, tensors):
+    def __call__(self, tensors, numbers=None):
         tensors = iter(tensors)
-        args = [replaced(a, tensors) for a in self._args]
-        kwargs = {name: replaced(a, tensors) for name, a in self._kwargs.items()}
+        numbers = None if numbers is None else iter(numbers)
+        args = [replaced(a, tensors, numbers) for a in self._args]
+        kwargs = {name: replaced(a, tensors, numbers) for name, a in self._kwargs.items()}
         return self._function._run(args, kwargs)
 
     @property

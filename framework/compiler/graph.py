@@ -7,6 +7,7 @@ import numpy as np
 
 from framework.core import random
 from framework.core.errors import FrameworkError
+from framework.core.operand import WeakNumber
 from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 
@@ -136,6 +137,7 @@ class Recording(Recorder):
         self.made_variables = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._read = {}  # variable's serial -> the Value it held at first
+        self._before = {}  # variable's serial -> it, and its array when the run began
         self._constants = {}  # id of an array -> Value; the Value keeps the array alive
         self.arguments = []
         for place, tensor in enumerate(arguments):
@@ -152,6 +154,20 @@ class Recording(Recorder):
         """The graph, given the tensors that the run returned."""
         results = [self._value(t) for t in results]
         return Graph(self.arguments, self.steps, list(self.assigned.values()), results)
+
+    def take_argument(self, tensor):
+        """One more argument of the graph."""
+        self.arguments.append(self._new(tensor, argument=len(self.arguments)))
+
+    def undo(self):
+        """Let variables hold, and generators count, what they did before the run."""
+        for variable, array in self._before.values():
+            variable._array = array
+        for step in self.steps:
+            if type(step) is DrawStep and isinstance(step.draw.source, random.SeedGenerator):
+                state = step.draw.source.state
+                seed, number = state.array
+                state._array = np.array([seed, number - 1], state.array.dtype)
 
     # ---- values ----
 
@@ -179,6 +195,7 @@ class Recording(Recorder):
     # ---- the five events ----
 
     def op(self, op, args, attrs, outputs, saved):
+        attrs = {name: _plain(value) for name, value in attrs.items()}
         args = [self._operand(a) for a in args]
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
@@ -201,6 +218,7 @@ class Recording(Recorder):
 
     def variable_assigned(self, variable, value):
         self._check_age(variable)
+        self._before.setdefault(variable.serial, (variable, variable._array))
         self.assigned[variable.serial] = variable, self._value(value)
 
     def _check_age(self, variable):
@@ -228,6 +246,15 @@ class Recording(Recorder):
 
     def layer_call(self, layer):
         self._layer = layer
+
+
+def _plain(value):
+    """An attribute without weak numbers."""
+    if isinstance(value, WeakNumber):
+        return value._read()
+    if type(value) in (tuple, list):
+        return type(value)([_plain(v) for v in value])
+    return value
 
 
 class _Refusal:

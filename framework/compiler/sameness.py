@@ -9,14 +9,18 @@ import numpy as np
 from framework.compiler.graph import DrawStep, GuardStep, OpStep, Value
 
 
-def difference(a, b):
+def difference(a, b, given=None):
     """None where graph `b` is graph `a` again; else what differs first, as a text.
 
     "" stands for another structure: another way through the code.
+
+    Args:
+        given: what stands in `a` for some arguments of `b`, as plain numbers by the Values' ids.
     """
     if len(a.steps) != len(b.steps) or len(a.results) != len(b.results):
         return ""
     numbers = [{id(v): i for i, v in enumerate(g.arguments)} for g in (a, b)]
+    numbers.append(given or {})
     for s, t in zip(a.steps, b.steps, strict=True):
         found = _step_difference(s, t, numbers)
         if found is not None:
@@ -60,6 +64,8 @@ def _step_difference(s, t, numbers):
 
 
 def _same(x, y, numbers):
+    if id(y) in numbers[2]:
+        return _is_number(x, numbers[2][id(y)], y.dtype)
     if type(x) is not Value or type(y) is not Value:
         return type(x) is type(y) and _equal(x, y)
     if x.constant is not None or y.constant is not None:
@@ -69,6 +75,13 @@ def _same(x, y, numbers):
     if x.variable is not None or y.variable is not None:
         return x.variable is y.variable
     return numbers[0].get(id(x)) == numbers[1].get(id(y))
+
+
+def _is_number(x, number, dtype):
+    """Whether `x` is the number, or a constant made of it."""
+    if type(x) is Value:
+        return x.constant is not None and _equal(x.constant, np.asarray(number, dtype))
+    return _equal(x, number)
 
 
 def _equal(x, y):

@@ -11,7 +11,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.errors import DTypeError
-from framework.core.operand import Operand
+from framework.core.operand import Operand, WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable, array_of
@@ -32,6 +32,9 @@ def tensor(value, dtype=None) -> Any:
         found = value
     elif hasattr(value, "_as_tensor"):  # IndexedSlices and their like
         found = value._as_tensor()
+    elif isinstance(value, WeakNumber):
+        found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
+        return Tensor(array_of(value._read(), dtype)) if found is None else found
     else:
         return Tensor(array_of(value, dtype))
     if dtype is not None and found.dtype != dtypes.as_dtype(dtype):
@@ -40,6 +43,11 @@ def tensor(value, dtype=None) -> Any:
             f"{found.dtype}. Cast it with tf.cast."
         )
     return found
+
+
+def _default(number):
+    """The dtype of a tensor made of a Python number."""
+    return dtypes.floatx() if number.__class__ is float else dtypes.int32
 
 
 def floating(x, what) -> Any:
@@ -69,6 +77,10 @@ def strict(a, b) -> tuple[Any, Any]:
             return a, b
     elif kind_b is Tensor and kind_a in _NUMBERS and b.array.dtype.kind in _NUMBERS[kind_a]:
         return a, b
+    for x, y in ((a, b), (b, a)):
+        weak = type(x) is Tensor and isinstance(y, WeakNumber)
+        if weak and x.array.dtype.kind in _NUMBERS[y.__class__]:
+            return a, b
     return strict_all(a, b)
 
 
@@ -78,7 +90,7 @@ def strict_all(*values) -> tuple[Any, ...]:
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
     typed = [v for v in values if isinstance(v, (Tensor, Operand))]
     if not typed:
-        return _untyped(values)
+        return _untyped([v._read() if isinstance(v, WeakNumber) else v for v in values])
     dtype = typed[0].dtype
     for other in typed[1:]:
         if other.dtype != dtype:
@@ -104,6 +116,9 @@ def _untyped(values):
 
 def _adopt(value, dtype):
     """A number or array as a tensor of `dtype`; DTypeError where that would lose its meaning."""
+    if isinstance(value, WeakNumber):
+        found = value._adopted(dtype)
+        return _adopt(value._read(), dtype) if found is None else found
     if type(value) in _NUMBERS:
         kinds = _NUMBERS[type(value)]
         kind = "f" if dtype.is_floating else dtype.np.kind
@@ -133,12 +148,18 @@ def promote(*values) -> tuple[Any, ...]:
     kept = (Operand,)
     if any(isinstance(v, KerasTensor) for v in values):
         kept = (Operand, CoreVariable)
-    values = [v if type(v) in _NUMBERS or isinstance(v, kept) else tensor(v) for v in values]
-    dtype = dtypes.result_type(*(type(v) if type(v) in _NUMBERS else v.dtype for v in values))
+    values = [v if _is_weak(v) or isinstance(v, kept) else tensor(v) for v in values]
+    dtype = dtypes.result_type(*(v.__class__ if _is_weak(v) else v.dtype for v in values))
     return tuple(_as(v, dtype) for v in values)
 
 
+def _is_weak(value):
+    return type(value) in _NUMBERS or isinstance(value, WeakNumber)
+
+
 def _as(value, dtype):
+    if isinstance(value, WeakNumber):
+        return _adopt(value, dtype)
     if type(value) in _NUMBERS:
         return Tensor(np.asarray(value, dtype.np))
     return value if value.dtype == dtype else cast(value, dtype=dtype.np)

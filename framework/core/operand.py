@@ -14,3 +14,20 @@ class Operand(Operators):
 
     def _op_call(self, op, args, attrs):
         raise NotImplementedError
+
+
+class WeakNumber:
+    """A Python number that a recording leaves open: beside tensors it takes on their dtype.
+
+    The doors treat it as the number that it stands for; `__class__` is that number's.
+    """
+
+    __slots__ = ()
+
+    def _read(self):
+        """The plain number; the recording holds for this one only then."""
+        raise NotImplementedError
+
+    def _adopted(self, dtype):
+        """A 0-d tensor of the DType, whatever the number; None where that cannot be told."""
+        raise NotImplementedError

@@ -10,6 +10,7 @@ from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.changes import changes
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operand import WeakNumber
 from framework.core.operators import Operators
 from framework.core.policy import mixed
 from framework.core.recorders import replaying, serials, thread
@@ -125,7 +126,10 @@ class CoreVariable(Operators):
         if thread.symbolic is not None or isinstance(value, KerasTensor):
             return None
         if type(value) is not Tensor:
-            value = Tensor(np.array(value, self._array.dtype))
+            found = None
+            if isinstance(value, WeakNumber):
+                found = value._adopted(dtypes.of_array(self._array))
+            value = Tensor(np.array(value, self._array.dtype)) if found is None else found
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not spreads:
@@ -393,6 +397,8 @@ def array_of(value, dtype=None):
     elif isinstance(value, KerasTensor):
         value._refuse()
     else:
+        if isinstance(value, WeakNumber):
+            value = value._read()
         return _array_of_python(value, wanted)
     if array.dtype.kind in "SU":
         array = _bytes(array)

@@ -6,7 +6,7 @@ from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.doors import cast, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.operand import Operand
+from framework.core.operand import Operand, WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, array_of
@@ -30,6 +30,8 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if isinstance(value, (Tensor, Operand, CoreVariable)):
         made = tensor(value, dtype)
         return made if shape is None else movement.reshape(made, shape=sizes(shape, "constant"))
+    if shape is None and isinstance(value, WeakNumber):
+        return tensor(value, dtype)
     array = array_of(value, dtype)
     if shape is not None:
         shape = sizes(shape, "constant")

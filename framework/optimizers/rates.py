@@ -6,6 +6,7 @@ from framework.core.cast import cast
 from framework.core.changes import changes
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.operand import WeakNumber
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
@@ -39,7 +40,8 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value):
         try:
-            value = as_rate(value)
+            if not isinstance(value, WeakNumber) or value < 0:  # a plan's own stays open
+                value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
         if self._schedule is not None or callable(value):

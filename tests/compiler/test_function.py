@@ -1,5 +1,6 @@
 """`function`: how it is applied, its arguments and results, and what it says of itself."""
 
+import copy
 import functools
 import inspect
 import threading
@@ -307,13 +308,145 @@ def test_what_cannot_be_compiled_runs_in_python_and_is_told_once(caplog):
 
 
 def test_plans_do_not_grow_without_end(caplog):
-    f = tf.function(lambda x, n: x * n)
+    f = tf.function(lambda x, n: x * float(n))
     for n in range(200):
         assert values(f(tf.constant(2.0), float(n // 2))) == 2.0 * (n // 2)
-    assert "32 plans" in f.explain()
+    assert "31 plans" in f.explain()
     assert len(f.explain()) < 3000
     (record,) = caplog.records
     assert "called with 32 signatures" in record.getMessage()
+
+
+def test_a_thousand_numbers_make_one_plan():
+    calls = []
+
+    def body(x, n):
+        calls.append(n)
+        return x * n + (n * 0.5 - 1)
+
+    f = tf.function(body)
+    x = tf.constant([1.5, -2.0, 3.0])
+    found = [f(x, 0.1 + 0.37 * i).numpy() for i in range(1000)]
+    assert len(calls) == 2
+    expected = [body(x, 0.1 + 0.37 * i).numpy() for i in range(1000)]
+    assert np.array(found).tobytes() == np.array(expected).tobytes()
+    assert f.explain() == (
+        "body has 1 plan; it was called 1000 times.\n(float32[3], any float): 1 plan."
+    )
+    assert "def body(x, number_0, number_1)" in f.source
+
+
+def test_explain_says_which_numbers_are_values_and_which_are_read():
+    f = tf.function(lambda x, n, rate: x * rate if n > 3 else x / rate)
+    for n in range(1, 9):
+        for rate in (0.1, 0.2):
+            f(tf.ones([2]), n, rate * n)
+    assert f.explain().splitlines()[-1] == (
+        "(float32[2], any int, any float): 2 plans, one for each way through what Python reads "
+        "(bool)."
+    )
+
+
+@pytest.mark.parametrize("numbers", [(1.0, 2.5, 3.0, 1.5), (2, 3, 2.5, 3.5, 4)])
+def test_numbers_that_do_not_fit_raise_as_in_python(numbers):
+    whole = tf.constant([1, 2])
+    f = tf.function(lambda x, n: x + n)
+    for n in numbers:
+        if type(n) is int:
+            assert values(f(whole, n)) == [1 + n, 2 + n]
+            continue
+        with pytest.raises(TypeError) as raised:
+            f(whole, n)
+        with pytest.raises(TypeError) as expected:
+            f.python_function(whole, n)
+        assert str(raised.value) == str(expected.value)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_that_no_dtype_holds():
+    f = tf.function(lambda x, n: x * n)
+    for x, numbers in (
+        (tf.constant([1.0, -2.0]), (1.0, 2.0, 1e300, 3.0, -1e300)),
+        (tf.constant([1, 2]), (1, 2, 3)),
+    ):
+        for n in numbers:
+            assert values(f(x, n)) == values(f.python_function(x, n))
+    for _ in range(2):
+        with pytest.raises(OverflowError):
+            f(tf.constant([1, 2]), 2**40)
+
+
+def test_numbers_that_a_dtype_does_not_take():
+    wanted = [tf.float32]
+    whole = tf.function(lambda n: tf.constant(n, wanted[0]))
+    free = tf.function(lambda n: tf.constant(n))
+    assert values(whole(0.5)) == 0.5
+    wanted[0] = tf.int32
+    for n in (1.5, 2.5):
+        with pytest.raises(TypeError, match=f"Cannot convert {n}"):
+            whole(n)
+    for n in (1, 2, 3):
+        assert values(free(n)) == n
+    assert "any int" in free.explain()
+    with pytest.raises(ValueError, match="does not fit int32"):
+        free(2**40)
+
+
+def test_a_body_that_an_open_number_does_not_suit_is_run_again_as_if_nothing_had_been():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f(n):
+        v.assign_add(1.0)
+        noise = tf.random.uniform([2], seed=3)
+        return noise * float.__mul__(n, 2.0)
+
+    tf.random.set_seed(1)
+    found = [values(f(float(n))) for n in range(5)]
+    assert values(v) == 5.0
+    tf.random.set_seed(1)
+    assert found == [values(f.python_function(float(n))) for n in range(5)]
+
+
+def test_a_number_kept_by_the_body_is_as_good_as_a_plain_one():
+    kept = []
+
+    @tf.function
+    def f(x, n):
+        kept.append(n)
+        return x * n
+
+    for n in (1.5, 2.5):
+        f(tf.constant([1.0]), n)
+    number = kept[1]
+    assert isinstance(number, float)
+    assert not isinstance(number, int)
+    assert type(number * 2) is float
+    assert (number, number + 1, f"{number:.2f}", round(number), {2.5: 1}[number]) == (
+        2.5, 3.5, "2.50", 2, 1,
+    )  # fmt: skip
+    assert type(copy.deepcopy(number)) is float
+    assert number.is_integer() is False
+    assert values(tf.constant([2.0]) * number) == [5.0]
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'size'"):
+        number.size  # noqa: B018
+
+
+def test_a_number_becomes_an_optimizers_rate():
+    w = tf.Variable([1.0, -2.0])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+
+    @tf.function
+    def step(rate):
+        optimizer.learning_rate = rate
+        optimizer.apply_gradients([(w * 2.0, w)])
+        return optimizer.learning_rate * 1.0
+
+    for n in range(20):
+        assert values(step(0.5**n)) == 0.5**n
+    assert "(any float): 1 plan, one" in step.explain()
+    with pytest.raises(ValueError, match="expected a number >= 0"):
+        step(-1.0)
 
 
 def test_threads():

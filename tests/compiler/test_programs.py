@@ -5,6 +5,8 @@ the arguments hold, and results of earlier calls after later ones.
 """
 
 import copy
+import json
+import math
 import threading
 
 import numpy as np
@@ -234,6 +236,211 @@ def default_and_keyword_arguments():
     ]  # fmt: skip
 
 
+# ---- Python numbers as run-time values ----
+
+FLOATS = 0.1, 0.25, 1e-3, 0.1, -2.5, 0.0, -0.0, 3.0, 1e30, 1e-44, 1e37, float("inf"), 7.1, 0.3
+INTS = 1, 2, 3, 2, -4, 0, 7, 100000, 2**31, 2**31 - 1, 16777217, 2**70, 5, 6
+
+
+def learning_rate_as_a_float():
+    w = tf.Variable([1.0, -2.0, 3.0])
+
+    def f(x, rate):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w * x - 1.0) ** 2)
+        w.assign_sub(rate * tape.gradient(loss, w))
+        return loss
+
+    return f, [(X, 0.1 / (n + 1)) for n in range(12)], [w]
+
+
+def step_as_an_int():
+    def f(x, step):
+        return x * step + tf.cast(step, tf.float32) / (step + 1) - 0.5 ** min(step, 20)
+
+    return f, [(X, n) for n in range(12)] + [(Y, 30), (Y, 40)]
+
+
+def floats_beside_everything():
+    def f(x, wide, n):
+        return x * n, n - x, x / n, n / x, wide + n, x > n, tf.constant(n), -n + x[0], x * (n / 2.5)
+
+    return f, [(X, tf.cast(Y, tf.float64), n) for n in FLOATS]
+
+
+def ints_beside_everything():
+    whole, long = tf.constant([1, -2, 3]), tf.constant([5, 6, 7], tf.int64)
+
+    def f(x, n):
+        n = n if abs(n) < 2**31 else 9
+        divided = whole // (n or 1), x / (n or 1)
+        return x * n, whole + n, n - long, divided, tf.constant(n), x - n * 3
+
+    return f, [(X, n) for n in INTS]
+
+
+def half_floats():
+    return (lambda x, n: x * n + tf.cast(n, tf.float16)), [
+        (tf.constant([1.5, 2.5], tf.float16), n) for n in (0.1, 0.7, 1e4, 0.7, 3.3)
+    ]
+
+
+def number_in_a_shape():
+    return (lambda x, n: tf.reshape(tf.tile(x, [n]), [n, -1]) + n), [
+        (X, n) for n in (1, 2, 3, 2, 3, 1, 4, 4, 4, 5, 6, 7, 8, 9, 10, 3)
+    ]  # fmt: skip
+
+
+def range_of_a_number():
+    def f(x, n):
+        for i in range(n):
+            x = tf.tanh(x) * i
+        return x
+
+    return f, [(X, n) for n in (1, 2, 3, 2, 2, 3, 3, 1, 0, 4, 4)]
+
+
+def number_as_an_index():
+    return (lambda x, n: (x[n], x[n:], (10.0, 20.0, 30.0)[n] * x)), [
+        (X, n) for n in (0, 1, 2, 1, 2, 0, 1, 2, 0)
+    ]  # fmt: skip
+
+
+def number_as_an_exponent():
+    return (lambda x, n: (x**n, tf.pow(tf.abs(x), n), (n + 1.5) ** x)), [
+        (X * 1.1, n) for n in (2, 2.0, 3.0, 3, 0.5, -1, -1.0, 2, 2.0, 0.5, 1.7, 1.9, 2.1, 3, 4)
+    ]  # fmt: skip
+
+
+def rate_of_an_optimizer():
+    w = tf.Variable([1.0, -2.0, 3.0])
+    optimizer = keras.optimizers.Adam(0.1)
+
+    def f(x, rate):
+        optimizer.learning_rate.assign(rate)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w * x) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return loss
+
+    return f, [(X, 0.1 / (n + 1)) for n in range(8)], [w]
+
+
+def conditions_on_a_number():
+    def f(x, n):
+        if n > 1.5 or n == 0.25:
+            return x * n
+        return x + 1 / n if n else x
+
+    return f, [(X, n) for n in (0.5, 2.5, 0.25, 1.25, 3.5, 0.0, 0.25, 4.5, 0.7, 0.0, 9.0, 0.25)]
+
+
+def arithmetic_of_numbers():
+    def f(x, rate, step):
+        rate = rate * 0.97**step / max(step, 2) + abs(-rate) % 0.3 - step // 3
+        return x * round(rate, 3), x - (step & 3), x - divmod(step, 4)[1], x * sum([rate, step])
+
+    return f, [(X, 0.37 * n, n) for n in range(1, 14)]
+
+
+def divided_by_a_number():
+    def f(x, n):
+        try:
+            return x * (1 / n)
+        except ZeroDivisionError:
+            return -x
+
+    return f, [(X, n) for n in (1.0, 2.0, 3.0, 0.0, 4.0, 0.0, 0.0, 5.0)]
+
+
+def numbers_for_numpy_and_math():
+    def f(x, n):
+        ones = np.ones(3, "float32") * len(f"{n}")
+        return x * math.sin(n) + float(np.float32(n)) + np.sqrt(n) * ones
+
+    return f, [(X, n) for n in (1.0, 2.0, 3.0, 1.0, 2.0, 2.0, 1.0, 3.0)]
+
+
+def numbers_in_vectorized_maps():
+    def f(x, n):
+        return tf.vectorized_map(lambda row: row * n + tf.tanh(n - row) / n, x), np.where(n, n, 1)
+
+    return f, [(MATRIX, 0.1 * n) for n in range(1, 7)]
+
+
+def ranges_of_numpy():
+    def f(x, n):
+        return x * np.arange(n)[:3], tf.range(n)
+
+    return f, [(X, n) for n in (3.0, 4.0, 5.0, 3, 4, 5)]
+
+
+def numbers_that_numpy_chooses():
+    def f(n):
+        return tf.constant(np.where([True, False, True], np.float32([1, 2, 3]), n))
+
+    return f, [(0.1 * n,) for n in range(1, 5)]
+
+
+def counter_beside_a_number():
+    calls = []
+
+    def f(x, n):
+        calls.append(None)
+        return x * (n * len(calls))
+
+    return f, [(X, 0.1 * n) for n in range(1, 7)]
+
+
+def ops_that_take_numbers_their_own_way():
+    def f(x, n):
+        return tf.math.xlogy(tf.abs(x), n), tf.math.multiply_no_nan(x, n), tf.math.xlog1py(x, n)
+
+    return f, [(X, 0.1 * n) for n in range(1, 12)]
+
+
+def types_of_numbers():
+    def f(x, n):
+        assert isinstance(n, (int, float))
+        return x * n if type(n) is float else x - n
+
+    return f, [(X, n) for n in (1.0, 2.0, 3.0, 4, 5, 6)]
+
+
+def numbers_that_open_ones_are_not():
+    calls = tf.Variable(0.0)
+
+    def f(x, n):
+        calls.assign_add(1.0)
+        noise = tf.random.normal([3], seed=3)
+        return x * float.__add__(n, 1.0) + float(json.dumps(n)) + noise
+
+    return f, [(X, n) for n in (1.0, 2.0, 3.0, 4.0)], [calls]
+
+
+def numbers_in_nests():
+    return (lambda c: {"y": X * c["rate"], "z": [c["rate"] * X, c["by"][0] + X]}), [
+        ({"rate": 0.1 * n, "by": (n, "text")},) for n in range(6)
+    ]  # fmt: skip
+
+
+def number_and_another_way_of_tensors():
+    def f(x, n):
+        return x * n if tf.reduce_sum(x) > 2 else x - n
+
+    return f, [(x, 0.1 * i) for i, x in enumerate([X, Y] * 6)]
+
+
+def numbers_in_keras_ops():
+    layer = keras.layers.Dropout(0.5, seed=3)
+
+    def f(x, n):
+        y = keras.ops.add(x, n) * keras.ops.maximum(n, x) + tf.clip_by_value(x, -n, n)
+        return keras.ops.leaky_relu(y, n), tf.fill([2], n), layer(x, training=True), tf.abs(n)
+
+    return f, [(X, 0.1 * n) for n in range(1, 8)]
+
+
 # ---- derivatives ----
 
 
@@ -458,7 +665,14 @@ PROGRAMS = [
     value_handed_out_before_an_assignment, assigned_under_a_condition, two_variables_swap,
     one_value_to_two_variables, variable_made_at_the_first_call, variable_as_an_argument,
     training_by_hand, two_optimizers_in_turn, argument_as_a_result, views_as_results,
-    constant_results, random_numbers, dropout_masks,
+    constant_results, random_numbers, dropout_masks, learning_rate_as_a_float, step_as_an_int,
+    floats_beside_everything, ints_beside_everything, half_floats, number_in_a_shape,
+    range_of_a_number, number_as_an_index, number_as_an_exponent, rate_of_an_optimizer,
+    conditions_on_a_number, arithmetic_of_numbers, divided_by_a_number, numbers_for_numpy_and_math,
+    types_of_numbers, numbers_that_open_ones_are_not, numbers_in_nests,
+    number_and_another_way_of_tensors, numbers_in_keras_ops, numbers_in_vectorized_maps,
+    ranges_of_numpy, numbers_that_numpy_chooses, counter_beside_a_number,
+    ops_that_take_numbers_their_own_way,
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import promote, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operand import WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
@@ -129,6 +130,7 @@ def full_like(x, fill_value, dtype=None):
 
 def arange(start, stop=None, step=None, dtype=None):
     """The numbers from `start` (0 where only one is given) to below `stop`, `step` apart."""
+    start, stop, step = [v._read() if isinstance(v, WeakNumber) else v for v in (start, stop, step)]
     given = [v for v in (start, stop, step) if v is not None]
     kind = dtypes.result_type(*(getattr(v, "dtype", type(v)) for v in given))
     made = np.arange(*(float(v) if kind.is_floating else int(v) for v in _bounds(start, stop)),
