@@ -7,8 +7,8 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import array_of
 from framework.layers.base import Layer
-from framework.layers.core import InputLayer
 from framework.layers.calls import as_input
+from framework.layers.core import InputLayer
 from framework.layers.symbolic import mask_of
 from framework.models.graph import Graph, Program
 from framework.models.model import Model

@@ -4,8 +4,8 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError, SymbolicValueError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
-from framework.layers.core import InputLayer
 from framework.layers.building import naming
+from framework.layers.core import InputLayer
 from framework.layers.symbolic import run_symbolically
 from framework.models.functional import standardized
 from framework.models.model import Model

@@ -155,7 +155,6 @@ class _Crew:
             self.leading.release()
         return True
 
-
     def _keep_apart(self):
         """Keep the hands off the leader's CPU.
 
