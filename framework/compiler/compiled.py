@@ -183,6 +183,9 @@ def packing(result):
         return None, None
     tensors = [v for v in leaves if type(v) is Tensor]
 
+    if type(result) in _FLAT and all(type(v) is Tensor for v in result):
+        return tensors, _FLAT[type(result)]
+
     def pack(arrays):
         found = iter(arrays)
         new = [Tensor(next(found)) if type(v) is Tensor else v for v in leaves]
@@ -194,6 +197,19 @@ def packing(result):
 def _tensor(leaf):
     """A number as a tensor; others as they are."""
     return Tensor(np.asarray(leaf)) if isinstance(leaf, (int, float, np.generic)) else leaf
+
+
+def _several(arrays):
+    """A list of tensors."""
+    found = []
+    for array in arrays:
+        tensor = _new(Tensor)
+        tensor.array, tensor.serial = array, None
+        found.append(tensor)
+    return found
+
+
+_FLAT = {list: _several, tuple: lambda arrays: tuple(_several(arrays))}  # by type of the result
 
 
 def _one(arrays):

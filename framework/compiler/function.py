@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from framework.compiler.arguments import PLAIN, Objects, describe, replaced, text_of
-from framework.compiler.compiled import Compiled, compiles
+from framework.compiler.compiled import Compiled
 from framework.compiler.numbered import Numbered
 from framework.compiler.signature import Signature
 from framework.core import nest
@@ -105,7 +105,13 @@ class Function:
         if self._signature.specs is not None:
             args, kwargs = self._signature.fitted(args, kwargs)
         self._calls += 1
-        if not (self._wanted and compiles()):
+        if (
+            not self._wanted
+            or thread.stack
+            or thread.symbolic is not None
+            or thread.numerics is not None
+            or tier.tier() == "off"
+        ):
             self._in_python += 1
             return self._run(args, kwargs)
         entry = self._latest

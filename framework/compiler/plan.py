@@ -2,7 +2,7 @@
 
 import math
 import sys
-import threading
+import time
 
 from framework.compiler import lines as writing
 from framework.compiler.blocks import BLOCK
@@ -42,7 +42,7 @@ class Plan:
         check(self._graph)
         self._names = name, argument_names
         self.reads = [guard.how for guard in graph.guards]
-        self._lock = threading.Lock() if graph.assigned or graph.draws else None
+        self._in_turn = bool(graph.assigned or graph.draws)
         self._generators = generators(graph)
         self._waiting = None  # the program with loops, until it takes over
         self.tier = "numpy"
@@ -53,8 +53,10 @@ class Plan:
 
     def _install(self, program):
         self.source, self.nbytes = program.source, program.arena.nbytes
-        self._arena, self._free = program.arena, []
-        self._make = program.compiled()
+        self._arena, self._make = program.arena, program.compiled()
+        # Runs that nobody is in, each with memory of its own. Where a run changes something there
+        # is one, and who takes it has the turn.
+        self._free = [self._make(*program.arena.make())] if self._in_turn else []
 
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
@@ -77,6 +79,8 @@ class Plan:
         program, self._waiting, self._calls_left = self._waiting, None, -1
         if tier.library("elementwise") is None:
             return
+        if self._in_turn:
+            self._another()  # not while another thread is in it
         self._install(program)
         self.tier = "numba"
 
@@ -107,19 +111,27 @@ class Plan:
         try:
             run = free.pop()
         except IndexError:
-            run = self._make(*self._arena.make())
-        lock = self._lock
+            run, free = self._another()
         try:
-            if lock is None:
-                return _context.run(run, *arrays)
-            with lock:
-                return _context.run(run, *arrays)
+            return _context.run(run, *arrays)
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
             return _slowly(run, *arrays)  # from within a quiet function: nothing has run yet
         finally:
             free.append(run)
+
+
+    def _another(self):
+        """A run, and the list it is to be put back into: a new one, or the one when it is free."""
+        if not self._in_turn:
+            return self._make(*self._arena.make()), self._free
+        while True:
+            free = self._free
+            try:
+                return free.pop(), free
+            except IndexError:
+                time.sleep(1e-5)
 
 
 def _fits_blocks(step):
