@@ -13,6 +13,7 @@ from framework.compiler.graph import DrawStep, GuardStep, OpStep
 from framework.compiler.loop_groups import LoopGroup
 from framework.compiler.memory import Arena, Lives
 from framework.core.buffers import exclusive
+from framework.kernels import matmul
 
 MISS = None  # what a run gives when a guard does not hold
 
@@ -34,7 +35,7 @@ class Program:
         self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
         self._body = []
-        self._in_buffers = set()  # ids of Values that lie in the arena
+        self._in_buffers = {}  # id of a Value that lies in the arena -> its block
         self._c_order = set()  # ids of Values known to be contiguous
         self.loops = {}  # by name
         self._as_arrays = _read_as_arrays(graph)
@@ -157,6 +158,8 @@ class Program:
         ufunc = ufunc_of(step.op)
         writer = None if ufunc is not None else writing.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
+        if self._loops and step.op.name == "matmul" and self._product(position, step):
+            return
         if plain and ufunc is not None and not step.attrs:
             dtype = self._float_beside(step)
             operands = [self._operand(a, dtype) for a in step.args]
@@ -169,6 +172,30 @@ class Program:
             self._written(position, step)
         else:
             self._call(step)
+
+    def _product(self, position, step):
+        """Write a product of matrices as a call made ready for their sizes; False if none is."""
+        (made,) = step.outputs
+        if len(step.values) != 2 or any(len(v.shape) != 2 for v in (*step.values, made)):
+            return False
+        if any(v.dtype != np.float32 for v in (*step.values, made)):
+            return False
+        turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
+        a = step.values[0]
+        depth = a.shape[0] if turned[0] else a.shape[1]
+        product = matmul.prepared(*made.shape, depth, *turned)
+        if product is None:
+            return False
+        operands = [self._flat(v, self._contiguous(v)) for v in step.values]
+        out = self._destination(position, step, made) or self._empty(made)
+        made.name = self._numbered_name("matmul")
+        self._c_order.add(id(made))
+        self._body.append(f"{made.name} = {out}")
+        call = self._bound(("product", made.shape, depth, turned), "product", product)
+        read = [self._name(v) + ".T" * t for v, t in zip(step.values, turned, strict=True)]
+        arrays = ", ".join([*operands, self._flat(made, made.name)])
+        self._line(f"{call}({arrays})", step, note=f"{made.name} = {' @ '.join(read)}")
+        return True
 
     def _float_beside(self, step):
         """The dtype in which a number beside floats counts."""
@@ -252,18 +279,26 @@ class Program:
         operands = [
             self._number_of_loop(v)
             if kind == loops.NUMBER
-            else made.passed(v, places.get(id(v)) or self._contiguous(v))
+            else self._passed(made, v, places.get(id(v)) or self._contiguous(v))
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         text = self._bound(id(made.loop), "loop", made.loop)
         self.loops[text] = made.loop
         steps = ", ".join(s.op.name for s in group.steps)
-        names = ", ".join([*operands, *(made.passed(v, v.name) for v in outs)])
+        names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
+        if made.flat:  # the arrays go by the names of their memory
+            read = [self._name(v) for v in made.inputs]
+            written = ", ".join(v.name for v in group.outputs)
+            steps = f"{written} from {', '.join(read)} by {steps}"
         self._line(f"{text}({names})", group, note=steps)
         for value in made.sums:
             if (count := made.counts.get(id(value))) is not None:
                 number = self._number(count, value.dtype)
                 self._body.append(f"divide({value.name}, {number}, {value.name})")
+
+    def _passed(self, loop_group, value, name):
+        flat = loop_group.flat and value.shape
+        return self._flat(value, name) if flat else name
 
     def _number_of_loop(self, value):
         """A 0-d array."""
@@ -316,8 +351,18 @@ class Program:
                 at = self.lives.root(other)
                 if self.lives.last[at] == position and _alike(value, other):
                     self.arena.release(at)
-        self._in_buffers.add(id(value))
-        return self.arena.take(root, value)
+        name = self.arena.take(root, value)
+        self._in_buffers[id(value)] = self.arena.block_of(root)
+        return name
+
+    def _flat(self, value, name):
+        """An array that lies in C order, with one axis."""
+        if len(value.shape) == 1:
+            return name
+        block = self._in_buffers.get(id(value))
+        if block is None or value.name != name:
+            return f"{name}.reshape(-1)"
+        return self.arena.name(block, (value.size,), value.dtype)
 
     def _own(self, position, step, value):
         """The array of the variable that is assigned the value, if nobody else can see it."""

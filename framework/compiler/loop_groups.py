@@ -40,8 +40,8 @@ class LoopGroup:
         group: a Group of steps that `fits_loop`.
         in_place: {id of an output: the input that lies where it is written}.
 
-    It is called with what `passed` makes of `inputs`, then `outputs`, then `sums`: Values, in
-    order. A Value in `counts` is a sum that is still to be divided.
+    It is called with `inputs`, then `outputs`, then `sums`: Values, in order; `flat` says whether
+    their arrays are to have one axis. A Value in `counts` is a sum that is still to be divided.
     """
 
     def __init__(self, group, in_place):
@@ -89,10 +89,6 @@ class LoopGroup:
 
     def _ndim(self, value):
         return min(1, len(value.shape)) if self.flat else len(value.shape)
-
-    def passed(self, value, name):
-        """How an array of the group's shape is passed to the loop."""
-        return f"{name}.reshape(-1)" if self.flat and len(value.shape) > 1 else name
 
     def _operand(self, arg):
         if type(arg) is not Value:

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from framework.compiler.fusion import Group, ufunc_of
+from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import OpStep
 from framework.compiler.lines import into
+
+_LINE = 64
 
 
 class Lives:
@@ -98,6 +100,9 @@ class Arena:
         self._of[root] = block
         return self.name(block, value.shape, value.dtype)
 
+    def block_of(self, root):
+        return self._of[root]
+
     def name(self, block, shape, dtype):
         key = block, shape, dtype
         if key not in self.views:
@@ -116,11 +121,13 @@ class Arena:
 
     def make(self):
         """New memory: the arrays of `views`, in order."""
-        blocks = [np.empty(-(-size // 8) * 8, np.uint8) for size in self.sizes]
+        blocks = [_aligned(size) for size in self.sizes]
         return [
             np.ndarray(shape, dtype, blocks[block]) for block, shape, dtype in self.views
         ]  # fmt: skip
 
 
-def is_group(step):
-    return type(step) is Group
+def _aligned(size):
+    """Bytes that begin with a line of the cache: vectors that straddle two are slower to load."""
+    whole = np.empty(size + _LINE, np.uint8)
+    return whole[-whole.ctypes.data % _LINE :][:size]

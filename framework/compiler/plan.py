@@ -121,7 +121,6 @@ class Plan:
         finally:
             free.append(run)
 
-
     def _another(self):
         """A run, and the list it is to be put back into: a new one, or the one when it is free."""
         if not self._in_turn:

@@ -41,6 +41,23 @@ def _large(a, b, out, multiplications):
     return _alone(np.dot, a, b, out)
 
 
+def prepared(m, n, depth, transpose_a, transpose_b):
+    """`product(a, b, out)` of float32 matrices of these sizes, or None where BLAS does better.
+
+    Args:
+        m, n, depth: a @ b, transposed as said, is (m, n); `depth` is what is summed over.
+
+    Its arguments are flat: the matrices in C order, as they are before they are transposed.
+    """
+    multiplications = m * n * depth
+    if multiplications < LEAST or min(m, n, depth) < _NARROW:
+        return None
+    if n < 128 and -n % 32 > n // 4:
+        return None
+    fast = tier.library("matmul")
+    return None if fast is None else fast.prepared(m, n, depth, transpose_a, transpose_b)
+
+
 # Multiplications to be done by BLAS before Numba is loaded for products alone. Loading takes some
 # 0.4 s: a short program, or the first steps of a long one, should not wait for it.
 _before_loading = 30_000_000_000

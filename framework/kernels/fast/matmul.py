@@ -41,6 +41,24 @@ def dot(a, b, out=None):
     return c
 
 
+def prepared(m, n, depth, transpose_a, transpose_b):
+    """See `kernels.matmul.prepared`."""
+    a_row, a_step = (1, m) if transpose_a else (depth, 1)
+    b_step, b_column = (1, depth) if transpose_b else (n, 1)
+    products = m * n * depth
+    if a_step == 1 and b_step == 1 and n >= 4 * m and products >= _LARGE:
+        return lambda a, b, out: _swapped(out.reshape(m, n), a, a_row, b, b_column, depth)
+    down = int(m >= n)
+    parts, share = shares(*((m, ROWS) if down else (n, WIDTH)), products)
+
+    def product(a, b, out):
+        numbers = out, n, a, a_row, a_step, b, b_step, b_column, depth
+        if parts == 1 or not crew.share(parts, *numbers, m, n, down, share):
+            multiply(*numbers, 0, m, 0, n, scratch.take("matmul", PACKED))
+
+    return product
+
+
 def shares(size, unit, products):
     """In how many parts 0 ... size is cut, and their size, in whole units."""
     number = min(threads.count(), products // _LEAST_OF_PART)
