@@ -166,7 +166,8 @@ class _Grouping:
         for group in groups:
             self._opened.remove(group)
             group.finish(self._uses)
-            self.steps.extend([group] if len(group.steps) > 1 else group.steps)
+            several = len(group.steps) > 1 or (self._numbers and _takes_passes(group.steps[0]))
+            self.steps.extend([group] if several else group.steps)
             for value in [v for s in group.steps for v in s.made]:
                 del self._home[id(value)]
 
@@ -198,6 +199,15 @@ def columns_of(step, shape):
 def _rows_agree(group, step):
     columns = columns_of(step, group.shape)
     return not columns or group.columns is None or columns == {group.columns}
+
+
+def _takes_passes(step):
+    """Whether a step alone is worth a group: where NumPy goes over the arrays more than once, or
+    spreads a column, which takes it twice as long."""
+    shape = step.outputs[0].shape
+    if any(layout(v, shape) == loops.COLUMN for v in step.values):
+        return True
+    return ufunc_of(step.op) is None and step.op.name in ("tanh_back", "sigmoid", "softplus")
 
 
 def _is_elementwise(step):

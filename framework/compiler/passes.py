@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.compiler.graph import DrawStep, Graph, GuardStep, OpStep, Value
+from framework.core.op import table
 
 _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
 
@@ -10,6 +11,42 @@ _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
 def optimized(graph):
     """The graph after all passes."""
     return without_dead(simplified(graph))
+
+
+def with_outer_products(graph):
+    """A product of a column and a row as elementwise products: the same bits, and loops take it
+    in. (NumPy alone is faster with the matrix product.)"""
+    steps = []
+    for step in graph.steps:
+        steps += _outer(step) or [step]
+    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+
+
+def _outer(step):
+    """The steps in the place of a matrix product whose sums have one term; None for others."""
+    if type(step) is not OpStep or step.op.name != "matmul" or len(step.values) != 2:
+        return None
+    (made,), (a, b) = step.outputs, step.values
+    if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype != b.dtype or a.dtype != made.dtype:
+        return None
+    depth = a.shape[0] if step.attrs.get("transpose_a") else a.shape[1]
+    if depth != 1 or made.dtype.kind != "f" or made.dtype.itemsize < 4 or made.size < 2:
+        return None
+    steps = []
+    column, row = (made.shape[0], 1), (1, made.shape[1])
+    column, row = [_reshaped(v, shape, step, steps) for v, shape in ((a, column), (b, row))]
+    steps.append(OpStep(table["multiply"], [column, row], {}, (made,), (), step.layer))
+    made.step = steps[-1]
+    return steps
+
+
+def _reshaped(value, shape, step, steps):
+    if value.shape == shape:
+        return value
+    turned = Value(np.broadcast_to(np.zeros((), value.dtype), shape))
+    steps.append(OpStep(table["reshape"], [value], {"shape": shape}, (turned,), (), step.layer))
+    turned.step = steps[-1]
+    return turned
 
 
 def simplified(graph):

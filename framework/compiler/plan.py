@@ -10,7 +10,7 @@ from framework.compiler.emit import Program
 from framework.compiler.fusion import Group, grouped, ufunc_of
 from framework.compiler.graph import check, generators
 from framework.compiler.loop_groups import fits_loop, work
-from framework.compiler.passes import optimized
+from framework.compiler.passes import optimized, with_outer_products
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
@@ -61,7 +61,7 @@ class Plan:
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
         self._calls_left = -1
-        graph = grouped(self._graph, fits_loop, numbers=True)
+        graph = grouped(with_outer_products(self._graph), fits_loop, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return
