@@ -175,6 +175,9 @@ class GradientTape(Explaining, Jacobians):
                     mask = 1
                 if type(b) is Tensor and b.serial in live:
                     mask += 2
+            elif len(args) == 1:
+                (a,) = args
+                mask = 1 if type(a) is Tensor and a.serial in live else 0
             else:
                 mask = live_mask(args, live)
             if not mask:

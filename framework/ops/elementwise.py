@@ -182,10 +182,17 @@ tanh_back = binary(
     "tanh_back", lambda a, b: a - a * b * b,
     lambda g, b: tanh_back(g, b), lambda g, a, b: g * (a * (b * -2)),
 )  # fmt: skip
-tanh = unary(
-    "tanh", np.tanh,
-    lambda g, y: g - g * y * y if type(g) is np.ndarray else tanh_back(g, y),
-)  # fmt: skip
+
+
+def _tanh_vjp(g, y):
+    if type(g) is not np.ndarray:
+        return tanh_back(g, y)
+    d = g * y
+    d *= y
+    return g - d
+
+
+tanh = unary("tanh", np.tanh, _tanh_vjp)
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
 acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
 atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / (1 - x * x))
