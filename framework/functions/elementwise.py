@@ -356,7 +356,9 @@ def cosh(x, name=None):
 
 def tanh(x, name=None):
     """The hyperbolic tangent."""
-    return ops.tanh(floating(x, "tanh"))
+    # hand-written cells call it at every step: the door's first line, said here
+    is_floating = type(x) is Tensor and x.array.dtype.kind == "f"
+    return ops.tanh(x if is_floating else floating(x, "tanh"))
 
 
 def asinh(x, name=None):
