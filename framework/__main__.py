@@ -26,6 +26,8 @@ def warmup():
         print(f"Numba cannot be imported ({reason}): pip install 'framework[fast]'")
         return 1
     begin = time.perf_counter()
+    if (jit := tier.library("jit")) is not None:
+        jit.notice.told = True  # who asks for it knows why it takes a while
     for name in tier.libraries():
         start = time.perf_counter()
         warm = getattr(tier.library(name), "warm", None)

@@ -8,7 +8,7 @@ from framework.compiler import lines as writing
 from framework.compiler.blocks import BLOCK
 from framework.compiler.emit import Program
 from framework.compiler.fusion import Group, grouped, ufunc_of
-from framework.compiler.graph import check, generators
+from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import fits_loop, work
 from framework.compiler.passes import optimized, with_outer_products
 from framework.core import random
@@ -18,7 +18,8 @@ from framework.kernels import tier
 # What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: about
 # what it costs to load Numba, where it is not, and to compile the loops that the disk lacks.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
-_TRIAL = 20  # calls before a plan looks at what loops would save
+_TRIAL = 20  # calls before a plan looks at what loops would save,
+_LARGE = 1 << 25  # unless its elementwise steps make so many bytes: then it looks at once
 
 
 class Plan:
@@ -48,7 +49,7 @@ class Plan:
         self.tier = "numpy"
         self._install(Program(grouped(self._graph, _fits_blocks), *self._names))
         self._calls_left = _TRIAL if tier.tier() in ("auto", "numba") else -1
-        if tier.tier() == "numba":
+        if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > _LARGE):
             self._consider()
 
     def _install(self, program):
@@ -60,6 +61,7 @@ class Plan:
 
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
+        self._made = _TRIAL - max(0, self._calls_left)  # calls so far
         self._calls_left = -1
         graph = grouped(with_outer_products(self._graph), fits_loop, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
@@ -70,7 +72,7 @@ class Plan:
         due = (0.0 if "numba" in sys.modules else _TO_LOAD) + _TO_COMPILE * missing
         if tier.tier() == "numba":
             due = 0.0
-        self._calls_left = max(0, math.ceil(due / cost) - _TRIAL)
+        self._calls_left = max(0, math.ceil(due / cost) - self._made)
         if not self._calls_left:
             self._promote()
 
@@ -131,6 +133,12 @@ class Plan:
                 return free.pop(), free
             except IndexError:
                 time.sleep(1e-5)
+
+
+def _moved(graph):
+    """Bytes that elementwise steps make."""
+    steps = [s for s in graph.steps if type(s) is OpStep and s.op.kind == "elementwise"]
+    return sum(v.nbytes for s in steps for v in s.made)
 
 
 def _fits_blocks(step):

@@ -1,13 +1,36 @@
 """`kernel`: how every Numba function of this package is compiled."""
 
+import logging
 import sys
 from pathlib import Path
 
 import numba
+from numba.core import event
 
 _ROOM = __name__.rpartition(".")[0] + "."
 # "nnan" and "ninf" are not among them: NaN and inf come through as in NumPy
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+
+
+class _Notice(event.Listener):
+    """Says once in a process why it takes a while: a kernel is compiled, not loaded."""
+
+    told = False
+
+    def on_start(self, _event):
+        if not self.told:
+            self.told = True
+            logging.getLogger("framework").warning(
+                "Compiling kernels for this CPU, once: the disk keeps them. "
+                "`python -m framework warmup` does it ahead."
+            )
+
+    def on_end(self, _event):
+        """Nothing to say."""
+
+
+notice = _Notice()
+event.register("numba:compile", notice)
 
 
 def kernel(function=None, **options):
