@@ -15,14 +15,12 @@ from framework.compiler.memory import Arena, Lives
 from framework.core.buffers import exclusive
 from framework.kernels import matmul
 
-MISS = None  # what a run gives when a guard does not hold
-
 
 class Program:
     """The source of a plan, and what its names stand for.
 
     `source` defines `make(buffers...)`, which gives `run(arguments...)`. A run returns the tuple
-    of result arrays, or `MISS`, having changed nothing then.
+    of result arrays; None where a guard does not hold, having changed nothing then.
     """
 
     def __init__(self, graph, name, argument_names, loops=False):

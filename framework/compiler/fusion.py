@@ -6,6 +6,7 @@ import numpy as np
 
 from framework.compiler import loops
 from framework.compiler.graph import Graph, OpStep
+from framework.compiler.loop_source import MOST_ARRAYS
 
 
 class Group:
@@ -15,7 +16,7 @@ class Group:
     that are needed outside. A group of shape () has numbers only.
     """
 
-    __slots__ = ("columns", "inputs", "late", "outputs", "shape", "steps")
+    __slots__ = ("columns", "inputs", "late", "met", "outputs", "shape", "steps")
     saved = ()
 
     def __init__(self, shape):
@@ -23,6 +24,11 @@ class Group:
         self.steps, self.inputs, self.outputs = [], (), ()
         self.late = set()  # ids of the sums, and of the numbers made of sums
         self.columns = None  # elements in a row, where operands or sums see rows
+        self.met = set()  # ids of all Values read or made
+
+    def has_room(self, steps):
+        """Whether a loop of this group and these steps has no more arrays than it may have."""
+        return len(self.met.union(*map(_met, steps))) <= MOST_ARRAYS
 
     @property
     def values(self):
@@ -47,6 +53,10 @@ class Group:
                 inputs[id(value)] = value
         self.inputs = tuple(inputs.values())
         self.outputs = tuple([v for v in made if uses.get(id(v), 0) > read.get(id(v), 0)])
+
+
+def _met(step):
+    return {id(v) for v in (*step.values, *step.made)}
 
 
 def grouped(graph, fits, numbers=False):
@@ -93,13 +103,13 @@ class _Grouping:
         joinable = [g for g in needs if g.shape == shape and not reads & g.late]
         if len(needs) == len(of_numbers):
             joinable = [g for g in self._opened if g.shape == shape and _shares(g, step)]
-        joinable = [g for g in joinable if _rows_agree(g, step)]
+        joinable = [g for g in joinable if _rows_agree(g, step) and g.has_room([step])]
         target = joinable[-1] if joinable else None
         self._close([g for g in needs if g is not target and g.shape])
         if target is None:
             target = self._open(shape)
         for group in of_numbers:
-            self._absorb(target, group)
+            self._absorb(target, group, step)
         self._join(target, step)
         return True
 
@@ -109,14 +119,15 @@ class _Grouping:
             return False
         needs = self._needed(step)
         whole = [g for g in needs if g.shape]
+        with_room = [g for g in whole or self._opened if g.has_room([step])]
         if whole:
-            target = whole[-1]
-            self._close(whole[:-1])
+            target = with_room[-1] if with_room else self._open(())
+            self._close([g for g in whole if g is not target])
         else:
-            target = next((g for g in self._opened if not g.shape), None) or self._open(())
+            target = next((g for g in with_room if not g.shape), None) or self._open(())
         for group in needs:
             if not group.shape and group is not target:
-                self._absorb(target, group)
+                self._absorb(target, group, step)
         if target.late & {id(v) for v in step.values}:
             target.late.add(id(step.outputs[0]))
         self._join(target, step)
@@ -132,7 +143,7 @@ class _Grouping:
             return False
         if any(is_sum(s) and s.values[0] is x for s in group.steps):
             return False  # one sum of a value
-        if not _rows_agree(group, step):
+        if not _rows_agree(group, step) or not group.has_room([step]):
             return False
         group.late.add(id(step.outputs[0]))
         self._join(group, step)
@@ -145,12 +156,17 @@ class _Grouping:
 
     def _join(self, group, step):
         group.steps.append(step)
+        group.met |= _met(step)
         if group.shape and (columns := columns_of(step, group.shape)):
             group.columns = max(columns)
         self._home[id(step.outputs[0])] = group
 
-    def _absorb(self, group, numbers):
-        """Put the steps of a group of numbers in front of another's."""
+    def _absorb(self, group, numbers, *following):
+        """Put the steps of a group of numbers in front of another's, where there is room."""
+        if not group.has_room([*numbers.steps, *following]):
+            self._close([numbers])
+            return
+        group.met |= numbers.met
         self._opened.remove(numbers)
         group.steps[:0] = numbers.steps
         self._home.update((id(v), group) for s in numbers.steps for v in s.made)

@@ -47,14 +47,15 @@ class Plan:
         self._generators = generators(graph)
         self._waiting = None  # the program with loops, until it takes over
         self.tier = "numpy"
-        self._install(Program(grouped(self._graph, _fits_blocks), *self._names))
+        program = Program(grouped(self._graph, _fits_blocks), *self._names)
+        self._install(program, program.compiled())
         self._calls_left = _TRIAL if tier.tier() in ("auto", "numba") else -1
         if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > _LARGE):
             self._consider()
 
-    def _install(self, program):
+    def _install(self, program, make):
         self.source, self.nbytes = program.source, program.arena.nbytes
-        self._arena, self._make = program.arena, program.compiled()
+        self._arena, self._make = program.arena, make
         # Runs that nobody is in, each with memory of its own. Where a run changes something there
         # is one, and who takes it has the turn.
         self._free = [self._make(*program.arena.make())] if self._in_turn else []
@@ -81,9 +82,10 @@ class Plan:
         program, self._waiting, self._calls_left = self._waiting, None, -1
         if tier.library("elementwise") is None:
             return
+        make = program.compiled()  # before the turn is taken: it may fail, and takes its time
         if self._in_turn:
             self._another()  # not while another thread is in it
-        self._install(program)
+        self._install(program, make)
         self.tier = "numba"
 
     def _next_tier(self):

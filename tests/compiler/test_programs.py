@@ -181,6 +181,19 @@ def empty_arrays():
     return (lambda x: (x + 1) * 2), [(tf.zeros([0, 3]),)] * 3 + [(MATRIX,)] * 3
 
 
+def many_operands():
+    """More arrays than one loop may have."""
+
+    def f(*xs):
+        y, total = xs[0], 0.0
+        for x in xs[1:]:
+            y = y + x
+            total = total + tf.reduce_sum(y)
+        return y, total
+
+    return f, [tuple(X * (i + s) for i in range(70)) for s in (0.0, 0.5, 1.0, 2.0)]
+
+
 def scalars_only():
     return (lambda x, y: tf.sqrt(x * x + y * y)), [
         (tf.constant(a), tf.constant(b)) for a, b in [(3.0, 4.0), (6.0, 8.0), (5.0, 12.0)]
@@ -659,7 +672,7 @@ PROGRAMS = [
     early_return_in_a_loop, assertion_on_a_value, float_of_a_tensor, values_that_are_nan,
     tf_cond_and_while, shapes_that_change, dtypes_that_change, shape_as_a_number, nests_in_and_out,
     numbers_as_arguments, arrays_as_arguments, the_same_tensor_twice, strided_arrays, empty_arrays,
-    scalars_only, closure_over_a_tensor, methods, counter_of_python, random_of_numpy,
+    many_operands, scalars_only, closure_over_a_tensor, methods, counter_of_python, random_of_numpy,
     function_in_a_function, default_and_keyword_arguments, tape_inside, second_derivative,
     persistent_tape_and_jacobian, tape_around, custom_gradient, missing_gradient, read_assign_read,
     value_handed_out_before_an_assignment, assigned_under_a_condition, two_variables_swap,

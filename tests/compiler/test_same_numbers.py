@@ -69,8 +69,6 @@ def test_ops_and_their_gradients(name, kind):
         grads = tape.gradient([t for t in y if t.dtype.is_floating], sources)
         return list(y), [tf.convert_to_tensor(g) for g in grads if g is not None]
 
-    if op.outputs == 1 and not arrays:
-        pytest.skip("an op without arrays is a constant")
     with np.errstate(all="ignore"):
         expected = run(*arrays)
         for found in compiled_calls(run, *arrays):
