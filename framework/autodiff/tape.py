@@ -40,6 +40,7 @@ from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET
 from framework.core import nest, recorders
 from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError, TapeError
+from framework.core.op import READS_INPUT, READS_PICKED
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
@@ -183,16 +184,11 @@ class GradientTape(Explaining, Jacobians):
             if not mask:
                 return
         try:
-            plan = op.plans[mask]
+            chain = op.chains[mask]
         except KeyError:
-            plan = op.plan(mask)
-        if plan is None:
-            self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
-            return
-        if op.joined:
-            made = tuple([self._made(output) for output in outputs])
-            read = self._joined_read(op, plan, args, attrs, outputs, saved)
-            self._edges.append((made, True, op, None, None, None, 0, read))
+            chain = op.chain(mask)
+        if chain is None:
+            self._without_rules(op, op.plan(mask), args, attrs, outputs, saved)
             return
         (output,) = outputs
         made = output.serial
@@ -200,17 +196,29 @@ class GradientTape(Explaining, Jacobians):
             made = output.serial = next(serials)
         live.add(made)
         last = True  # the first edge appended is the last one met on the way back
-        for i, rule, pick in plan:
+        while chain is not None:
+            i, rule, reads, pick, chain = chain
             arg = args[i]
-            shape = arg.array.shape if op.broadcasts else None
-            if pick is None:
-                count, read = 0, None
-            elif type(pick) is int:
-                count, read = 1, args[pick] if pick >= 0 else output
+            if reads == READS_INPUT:
+                read = args[pick]
+            elif not reads:
+                read = None
+            elif reads == READS_PICKED:
+                read = pick(args, attrs, outputs, saved)
             else:
-                count, read = 2, pick(args, attrs, outputs, saved)
-            self._edges.append((made, last, op, rule, arg.serial, shape, count, read))
+                read, reads = output, READS_INPUT  # one value as well
+            shape = arg.array.shape if op.broadcasts else None
+            self._edges.append((made, last, op, rule, arg.serial, shape, reads, read))
             last = False
+
+    def _without_rules(self, op, plan, args, attrs, outputs, saved):
+        """Record an op whose inputs have no rules of their own: none at all, or a joint one."""
+        if plan is None:
+            self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
+            return
+        made = tuple([self._made(output) for output in outputs])
+        read = self._joined_read(op, plan, args, attrs, outputs, saved)
+        self._edges.append((made, True, op, None, None, None, 0, read))
 
     def _made(self, output):
         """One of several outputs, as a record keeps it."""
@@ -307,7 +315,7 @@ class GradientTape(Explaining, Jacobians):
             self._consumed = True
 
     # The loop over all edges: what a call would cost is said in line.
-    def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
+    def _walk_back(self, grads, sources, taped):
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
@@ -320,14 +328,13 @@ class GradientTape(Explaining, Jacobians):
                 g = d = None  # such an op may take long (a recomputed block), and much memory
                 self._joined(op, made, read, grads, needed, kept, taped)
                 continue
-            g = grads.get(made)
+            g = grads.pop(made, None) if last else grads.get(made)
             if g is None:
                 note((UNMET, len(edges), op, (serial,), (made,)))
                 continue
             if made in kept:
+                grads[made] = g
                 g = g.dense() if type(g) is IndexedSlices else g
-            elif last:
-                del grads[made]
             if needed is not None and serial not in needed:
                 continue
             if rule is unchanged:

@@ -72,8 +72,9 @@ class Op:
     """
 
     __slots__ = (
-        "backward", "broadcasts", "composite", "derivative", "forward", "infer", "inputs", "joined",
-        "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed", "variadic", "vjps",
+        "backward", "broadcasts", "chains", "composite", "derivative", "forward", "infer", "inputs",
+        "joined", "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed", "variadic",
+        "vjps",
     )  # fmt: skip
 
     def __init__(
@@ -95,7 +96,7 @@ class Op:
         if self.derivative and backward is None and len(vjps) != len(self.inputs):
             raise FrameworkError(f"Op {name!r}: {len(vjps)} rules for the inputs {self.inputs}.")
         self.takes_needed = backward and "needed" in inspect.signature(backward).parameters
-        self.plans = {0: None}
+        self.plans, self.chains = {0: None}, {}
         if listed:
             table[name] = self
 
@@ -193,6 +194,20 @@ class Op:
         made = tuple((i, r, _picker(self, r)) for i, r in rules if r is not no_derivative)
         return made or None
 
+    def chain(self, mask):
+        """The plan as the tape's loop takes it fastest: a chain `(position, rule, reads, pick,
+        rest)`, or None where the inputs have no rules of their own (none, or a joint one).
+
+        `reads`: READS_NOTHING, READS_INPUT (at position `pick`), READS_PICKED, or READS_OUTPUT.
+        """
+        if mask not in self.chains:
+            plan = None if self.joined else self.plan(mask)
+            chain = None
+            for position, rule, pick in reversed(plan or ()):
+                chain = (position, rule, _reads(pick), pick, chain)
+            self.chains[mask] = chain
+        return self.chains[mask]
+
     def call_backward(self, g, arguments, needed) -> Any:
         """The joint rule's cotangents, given what its pick fetched."""
         if self.takes_needed:
@@ -255,6 +270,17 @@ def _inputs(forward):
 
 
 # ---- pickers: what a rule's parameters name, fetched from a record-to-be ------------------------
+
+READS_NOTHING, READS_INPUT, READS_PICKED, READS_OUTPUT = range(4)
+
+
+def _reads(pick):
+    """What a rule with this `pick` reads after `g` (see `Op.plan`)."""
+    if pick is None:
+        return READS_NOTHING
+    if type(pick) is not int:
+        return READS_PICKED
+    return READS_INPUT if pick >= 0 else READS_OUTPUT
 
 
 def _picker(op, rule):

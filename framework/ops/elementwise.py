@@ -7,6 +7,9 @@ import math
 import operator
 
 import numpy as np
+from numpy import multiply as np_multiply
+from numpy import ndarray
+from numpy import subtract as np_subtract
 
 from framework.core.cast import cast
 from framework.core.op import elementwise, no_derivative
@@ -185,11 +188,11 @@ tanh_back = binary(
 
 
 def _tanh_vjp(g, y):
-    if type(g) is not np.ndarray:
+    if type(g) is not ndarray or not g.ndim:
         return tanh_back(g, y)
-    d = g * y
-    d *= y
-    return g - d
+    d = np_multiply(g, y)
+    np_multiply(d, y, d)
+    return np_subtract(g, d, d)
 
 
 tanh = unary("tanh", np.tanh, _tanh_vjp)
