@@ -12,12 +12,14 @@ import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import threads, tier
+from framework.kernels.choose import zeros
 from framework.kernels.windows import wide_enough
 
 _BLOCK = 1 << 17  # elements: a block stays in the cache between its mean and its deviations
 _WIDE = 256  # numbers of a row that BLAS adds up: NumPy's own sum over rows takes 3 times longer
 _FAST = 2048  # elements from which on Numba's form is the faster one
-_SHARED = 1 << 20  # elements from which on two threads are faster than one
+_SHARED = 1 << 20  # elements from which on two threads are faster than one,
+_PART = 1 << 18  # and of the parts that they take then
 
 
 def as_channels(x, axis):
@@ -58,11 +60,11 @@ def _fast(x):
 
 
 def _parts(x):
-    """Ranges of rows, one for each thread that is to work on `x`."""
+    """Ranges of rows, for threads to share: by the size alone, as then the bits are."""
     n = len(x)
-    count = threads.count() if x.size >= _SHARED else 1
+    count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
     edges = [n * i // count for i in range(count + 1)]
-    return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
+    return list(itertools.pairwise(edges))
 
 
 def moments(x):
@@ -110,104 +112,134 @@ def _fast_moments(fast, x):
         fast.moments(flat, *parts[i], channels, found[i, 0], found[i, 1])
 
     threads.run(work, range(len(parts)))
-    count, (mean, deviations) = parts[0][1], found[0]
-    for (first, last), (other, its) in zip(parts[1:], found[1:]):
-        share = (last - first) / last
-        moved = other - mean
-        mean += moved * share
-        deviations += its + moved * moved * (share * count)
-        count = last
-    return _rounded(mean, deviations, count, x.dtype)
+    if len(parts) == 1:
+        return _rounded(*found[0], len(x), x.dtype)
+    counts = np.array([last - first for first, last in parts], float)
+    means, deviations = found[:, 0], found[:, 1]
+    mean = counts @ means / len(x)
+    deviations = deviations.sum(0) + counts @ np.square(means - mean)
+    return _rounded(mean, deviations, len(x), x.dtype)
 
 
-def scaled(x, mean, factor, offset):
-    """(x - mean) * factor + offset, per channel."""
+def scaled(x, mean, factor, offset, relu=False):
+    """(x - mean) * factor + offset, per channel; cut at 0 with `relu`."""
     y = np.empty_like(x)
     fast = _fast(x)
     if fast is not None:
         flat, out, vectors = x.reshape(-1), y.reshape(-1), (mean, factor, offset)
-        threads.run(lambda part: fast.scaled(flat, *part, len(mean), *vectors, out), _parts(x))
+        least = np.float32(0 if relu else -np.inf)
+        # what was read last is still in the cache
+        parts, channels = _parts(x)[::-1], len(mean)
+        threads.run(lambda part: fast.scaled(flat, *part, channels, *vectors, least, out), parts)
         return y
     for block, out in zip(_blocks(x), _blocks(y), strict=True):
-        np.subtract(block, _spread(mean), out=out)
-        np.multiply(out, _spread(factor), out=out)
-        np.add(out, _spread(offset), out=out)
+        _normal(block, mean, factor, offset, out)
+        if relu:
+            np.maximum(out, zeros[x.dtype], out=out)
     return y
 
 
+def _normal(x, mean, factor, offset, out=None):
+    out = np.subtract(x, _spread(mean), out=out)
+    np.multiply(out, _spread(factor), out=out)
+    return np.add(out, _spread(offset), out=out)
+
+
 @quiet
-def batch_norm(x, gamma, beta, *, axis, epsilon):
-    """(y, mean, variance), and for the backward mean and 1 / sqrt(variance + epsilon)."""
+def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False):
+    """(y, mean, variance), and for the backward mean and 1 / sqrt(variance + epsilon).
+
+    With `relu`, y is cut at 0.
+    """
     dtype = wide_enough(x.dtype)
     if dtype != x.dtype:
-        wide = batch_norm(*(a.astype(dtype) for a in (x, gamma, beta)), axis=axis, epsilon=epsilon)
+        wide = (a.astype(dtype) for a in (x, gamma, beta))
+        wide = batch_norm(*wide, axis=axis, epsilon=epsilon, relu=relu)
         return tuple(v.astype(x.dtype) for v in wide[0]), wide[1]
     shape = x.shape
     x = as_channels(np.ascontiguousarray(x), axis)
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
-    y = scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta))
+    y = scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu)
     # the backward's mean is its own: whoever gets the output may compute in its place
     return (y.reshape(shape), mean.copy(), variance), (mean, rstd)
 
 
 @quiet
-def batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, *, axis, needed):
-    """The cotangents of x, gamma and beta, those in `needed`."""
+def batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed):
+    """The cotangents of x, gamma and beta, those in `needed`.
+
+    Given `beta`, of a y that was cut at 0: where it was is computed again, which takes less time
+    than to read it.
+    """
     dtype = wide_enough(x.dtype)
     if dtype != x.dtype:
-        args = (a.astype(dtype) for a in (g, g_mean, g_variance, x, gamma, mean, rstd))
+        args = (g, g_mean, g_variance, x, gamma, mean, rstd, beta)
+        args = (a if a is None else a.astype(dtype) for a in args)
         found = batch_norm_back(*args, axis=axis, needed=needed)
         return tuple(v.astype(x.dtype) for v in found)
     shape = x.shape
     x, g = (as_channels(np.ascontiguousarray(a), axis) for a in (x, g))
-    mean = np.ascontiguousarray(mean)
-    total, product = _sums(g, x, mean)
+    mean, factor = np.ascontiguousarray(mean), gamma * rstd
+    line = (mean, factor, None if beta is None else np.ascontiguousarray(beta))
+    total, product = _sums(g, x, line)
     d_gamma = product * rstd
     made = ()
     if needed[0]:
         n = max(x.shape[0] * x.shape[2], 1)
-        factor = gamma * rstd
         slope = (2 * g_variance - factor * d_gamma * rstd) / n
-        offset = (g_mean - factor * total) / n
-        made = (_input_cotangent(g, x, mean, factor, slope, offset).reshape(shape),)
+        level = (g_mean - factor * total) / n
+        made = (_input_cotangent(g, x, line, slope, level).reshape(shape),)
     return (*made, *(v for v, n in zip((d_gamma, total), needed[1:], strict=True) if n))
 
 
-def _sums(g, x, mean):
+def _fast_line(line):
+    """The vectors of `line`, and whether y was cut, as Numba's forms take them."""
+    mean, factor, beta = line
+    return mean, factor, mean if beta is None else beta, beta is not None
+
+
+def _passed(g, x, line):
+    """`g` where (x - mean) * factor + beta is positive; all of it where there is no beta."""
+    return g if line[2] is None else g * np.greater(_normal(x, *line), zeros[x.dtype])
+
+
+def _sums(g, x, line):
     """Per channel the sums of g and of g * (x - mean)."""
-    fast = _fast(x)
+    fast, mean = _fast(x), line[0]
     if fast is not None:
-        parts = _parts(x)
-        found = np.empty((len(parts), 2, len(mean)), np.float32)
-        flat, other = g.reshape(-1), x.reshape(-1)
+        parts, channels = _parts(x), len(mean)
+        found = np.empty((len(parts), 2, channels), np.float32)
+        arrays, line = (g.reshape(-1), x.reshape(-1)), _fast_line(line)
 
         def work(i):
-            fast.sums(flat, other, *parts[i], len(mean), mean, found[i, 0], found[i, 1])
+            fast.sums(*arrays, *parts[i], channels, *line, found[i, 0], found[i, 1])
 
         threads.run(work, range(len(parts)))
         return tuple(found.sum(axis=0))
     total, product = np.zeros_like(mean), np.zeros_like(mean)
     for block, other in zip(_blocks(g), _blocks(x), strict=True):
-        total += _over(block)
+        passed = _passed(block, other, line)
+        total += _over(passed)
         centred = other - _spread(mean)
-        centred *= block
+        centred *= passed
         product += _over(centred)
     return total, product
 
 
-def _input_cotangent(g, x, mean, factor, slope, offset):
-    """g * factor + (x - mean) * slope + offset."""
+def _input_cotangent(g, x, line, slope, level):
+    """g * factor + (x - mean) * slope + level."""
     d = np.empty_like(x)
-    fast = _fast(x)
+    fast, (mean, factor, _) = _fast(x), line
     if fast is not None:
-        arrays, channels, out = (g.reshape(-1), x.reshape(-1)), len(mean), d.reshape(-1)
-        vectors = mean, factor, slope, offset
-        threads.run(lambda p: fast.input_cotangent(*arrays, *p, channels, *vectors, out), _parts(x))
+        arrays, out, parts = (g.reshape(-1), x.reshape(-1)), d.reshape(-1), _parts(x)[::-1]
+        vectors = len(mean), *_fast_line(line), slope, level
+        threads.run(lambda part: fast.input_cotangent(*arrays, *part, *vectors, out), parts)
         return d
     for block, other, out in zip(_blocks(g), _blocks(x), _blocks(d), strict=True):
+        passed = _passed(block, other, line)
         np.subtract(other, _spread(mean), out=out)
         np.multiply(out, _spread(slope), out=out)
-        np.add(out, _spread(offset), out=out)
-        np.add(out, block * _spread(factor), out=out)
+        np.add(out, _spread(level), out=out)
+        np.add(out, passed * _spread(factor), out=out)
     return d

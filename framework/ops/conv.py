@@ -102,8 +102,8 @@ conv_bias_back = Op(
 
 def _conv_bias_rule(g, x, w, y, strides, padding, dilations, groups, relu, needed):
     found = conv_bias_back(
-        g, x, w, y, strides=strides, padding=padding, dilations=dilations, groups=groups,
-        relu=relu, needed=tuple(needed),
+        g, x, w, y if relu else None, strides=strides, padding=padding, dilations=dilations,
+        groups=groups, relu=relu, needed=tuple(needed),
     )  # fmt: skip
     found = iter(found)
     return [next(found) if wanted else None for wanted in needed]

@@ -6,6 +6,7 @@ stands in. Plain ops took 6 to 15 passes over memory for the same.
 
 from framework.core.op import Op, elementwise, first_order_only
 from framework.kernels import norm, rows
+from framework.ops.elementwise import relu as cut
 from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_mean
@@ -27,7 +28,7 @@ moving_average = elementwise(
 # ---- batch normalisation in training -------------------------------------------------------------
 
 
-def _batch_norm_infer(x, _gamma, _beta, *, axis, epsilon):
+def _batch_norm_infer(x, _gamma, _beta, *, axis, epsilon, relu=False):
     vector = (x.shape[axis],), x.dtype
     return [(tuple(x.shape), x.dtype), vector, vector]
 
@@ -37,12 +38,13 @@ batch_norm_back = Op(
 )
 
 
-def _batch_norm_rule(g, x, gamma, saved, axis, needed):
-    found = iter(batch_norm_back(*g, x, gamma, *saved, axis=axis, needed=tuple(needed)))
+def _batch_norm_rule(g, x, gamma, beta, saved, axis, relu, needed):
+    beyond = (beta,) if relu else ()
+    found = iter(batch_norm_back(*g, x, gamma, *saved, *beyond, axis=axis, needed=tuple(needed)))
     return [next(found) if n else None for n in needed]
 
 
-def _batch_norm_composite(x, gamma, beta, *, axis, epsilon):
+def _batch_norm_composite(x, gamma, beta, *, axis, epsilon, relu=False):
     rank = len(x.shape)
     others = tuple(i for i in range(rank) if i != axis)
     mean = reduce_mean(x, axis=others, keepdims=True)
@@ -50,10 +52,11 @@ def _batch_norm_composite(x, gamma, beta, *, axis, epsilon):
     variance = reduce_mean(square(centred), axis=others, keepdims=True)
     y = centred * (rsqrt(variance + epsilon) * along(gamma, axis, rank)) + along(beta, axis, rank)
     size = (x.shape[axis],)
-    return y, reshape(mean, shape=size), reshape(variance, shape=size)
+    return cut(y) if relu else y, reshape(mean, shape=size), reshape(variance, shape=size)
 
 
-# (y, mean, variance): mean and variance over all axes but `axis`; gamma and beta are vectors
+# (y, mean, variance), y cut at 0 with `relu`: mean and variance over all axes but `axis`; gamma and
+# beta are vectors
 batch_norm = Op(
     "batch_norm", norm.batch_norm, backward=_batch_norm_rule, outputs=3, saves=True,
     composite=_batch_norm_composite, infer=_batch_norm_infer,

@@ -14,6 +14,7 @@ def numba(request, monkeypatch):
     pytest.importorskip("numba")
     monkeypatch.setattr(norm, "_FAST", 1)
     monkeypatch.setattr(norm, "_SHARED", 1)
+    monkeypatch.setattr(norm, "_PART", 500)
     monkeypatch.setattr(threads, "count", lambda: request.param)
     tier.set_tier("numba")
     yield
@@ -53,6 +54,54 @@ def test_both_forms_agree(numba, shape):
     )
     for d, right in zip(found, cotangents, strict=True):
         np.testing.assert_allclose(d, right, rtol=1e-5, atol=1e-5 * max(1, np.abs(right).max()))
+
+
+def cut_and_back(shape):
+    """y cut at 0, its cotangents, and the same of two steps: cut, and what passed by y > 0."""
+    x, g, gamma, beta, *means = arrays(shape)
+    x = np.round(x)  # many a result lies near 0
+    axis = len(shape) - 1
+    (plain, *_), saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2)
+    (y, *_), own = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2, relu=True)
+    np.testing.assert_array_equal(y, np.maximum(plain, 0))
+    options = {"axis": axis, "needed": (True,) * 3}
+    found = norm.batch_norm_back(g, *means, x, gamma, *own, beta, **options)
+    return found, norm.batch_norm_back(g * (y > 0), *means, x, gamma, *saved, **options)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_was_cut_is_found_again(numba, shape):
+    for d, right in zip(*cut_and_back(shape), strict=True):
+        np.testing.assert_allclose(d, right, rtol=1e-6, atol=1e-6 * max(1, np.abs(right).max()))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_numpys_form_finds_it_to_the_last_bit(shape):
+    tier.set_tier("numpy")
+    for d, right in zip(*cut_and_back(shape), strict=True):
+        np.testing.assert_array_equal(d, right)
+    tier.set_tier(None)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch, cut):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(norm, "_SHARED", 1 << 12)
+    monkeypatch.setattr(norm, "_PART", 1 << 11)
+    tier.set_tier("numba")
+    x, g, gamma, beta, *means = arrays((301, 65))
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "count", lambda count=count: count)
+        outputs, saved = norm.batch_norm(x, gamma, beta, axis=1, epsilon=1e-2, relu=cut)
+        back = norm.batch_norm_back(
+            g, *means, x, gamma, *saved, beta if cut else None, axis=1, needed=(True,) * 3
+        )
+        found.append([*outputs, *saved, *back])
+    tier.set_tier(None)
+    for others in found[1:]:
+        for a, b in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("shift", [0, 100, 3000])

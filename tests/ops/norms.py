@@ -13,22 +13,25 @@ def _over(x, axis):
     return others, shape
 
 
-def _batch_norm(x, gamma, beta, axis, epsilon):
+def _batch_norm(x, gamma, beta, axis, epsilon, relu=False):
     others, shape = _over(x, axis)
     if not x.size:
         nothing = np.full(x.shape[axis], np.nan)
         return x, nothing, nothing
     mean, variance = x.mean(others), x.var(others)
     normal = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon)
-    return normal * gamma.reshape(shape) + beta.reshape(shape), mean, variance
+    y = normal * gamma.reshape(shape) + beta.reshape(shape)
+    return y * (y > 0) if relu else y, mean, variance
 
 
-def _batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, axis, needed):
+def _batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed):
     """By the chain rule, step by step: through the variance, then the mean."""
     others, shape = _over(x, axis)
     n = max(x.size // x.shape[axis], 1)
     centred = x - mean.reshape(shape)
     normal = centred * rstd.reshape(shape)
+    if beta is not None:
+        g = np.where(normal * gamma.reshape(shape) > -beta.reshape(shape), g, 0)
     d_normal = g * gamma.reshape(shape)
     d_variance = g_variance - 0.5 * (d_normal * centred).sum(others) * rstd**3
     d_mean = g_mean - d_normal.sum(others) * rstd
@@ -122,15 +125,15 @@ SAMPLES = {
     "batch_norm": [
         *(
             one(real(*shape), real(shape[axis]), real(shape[axis]), axis=axis, epsilon=1e-2,
-                any_batch=(0,) if axis else False)
-            for shape, axis in _BATCHES
+                any_batch=(0,) if axis else False, **cut)
+            for cut in ({}, {"relu": True}) for shape, axis in _BATCHES
         ),
         one(real(0, 3), real(3), real(3), axis=1, epsilon=0.1, any_batch=(0,), other_floats=""),
     ],
     "batch_norm_back": [
         one(real(*shape), real(n), real(n), real(*shape), real(n), real(n), real(n, low=0.5),
-            axis=axis, needed=needed, any_batch=False)
-        for shape, axis in [*_BATCHES, ((0, 2), 1)]
+            *[real(n)] * cut, axis=axis, needed=needed, any_batch=False)
+        for shape, axis in [*_BATCHES, ((0, 2), 1)] for cut in (False, True)
         for n in [shape[axis]] for needed in (_ALL, _SOME)
     ],
     "layer_norm": [

@@ -76,65 +76,120 @@ def moments(x, first, last, channels, mean, deviations):
         count += n
 
 
+@kernel(fastmath=False, forceinline=True)
+def _normal(x, mean, factor, offset):
+    """Rounded after each operation: the backward pass is to find the same sign."""
+    return (x - mean) * factor + offset
+
+
+@kernel(fastmath=False, forceinline=True)
+def _passed(g, x, mean, factor, offset):
+    """`g` where the result is positive: a product, as in the op table, so that NaN stays."""
+    return g * (_f(1) if _normal(x, mean, factor, offset) > _f(0) else _f(0))
+
+
 @kernel
-def scaled(x, first, last, channels, mean, factor, offset, y):
-    """(x - mean) * factor + offset, per channel."""
+def scaled(x, first, last, channels, mean, factor, offset, least, y):
+    """(x - mean) * factor + offset, per channel, and no less than `least`."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):
-            moved = load(x, at + c, 0) - load(mean, c, 1)
-            store(y, at + c, moved * load(factor, c, 2) + load(offset, c, 3), 4)
+            k, f, o = load(mean, c, 1), load(factor, c, 2), load(offset, c, 3)
+            v = _normal(load(x, at + c, 0), k, f, o)
+            store(y, at + c, least if least > v else v, 4)
 
 
 @kernel
-def sums(g, x, first, last, channels, mean, total, product):
-    """The sums of g and of g * (x - mean), per channel."""
+def _add_products(g, x, first, last, channels, mean, part, both):
+    """Add the sums of g and of g * (x - mean), per channel."""
+    row = first
+    while row + 2 <= last:
+        at = row * channels
+        for c in range(channels):
+            k = load(mean, c, 2)
+            g0, g1 = load(g, at + c, 0), load(g, at + channels + c, 0)
+            v0, v1 = load(x, at + c, 1) - k, load(x, at + channels + c, 1) - k
+            store(part, c, load(part, c, 3) + (g0 + g1), 3)
+            store(both, c, load(both, c, 4) + (g0 * v0 + g1 * v1), 4)
+        row += 2
+    while row < last:
+        at = row * channels
+        for c in range(channels):
+            d = load(g, at + c, 0)
+            store(part, c, load(part, c, 3) + d, 3)
+            moved = load(x, at + c, 1) - load(mean, c, 2)
+            store(both, c, load(both, c, 4) + d * moved, 4)
+        row += 1
+
+
+@kernel
+def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
+    """The same of what `_passed` lets through."""
+    row = first
+    while row + 2 <= last:
+        at = row * channels
+        for c in range(channels):
+            k, f, o = load(mean, c, 2), load(factor, c, 5), load(offset, c, 6)
+            x0, x1 = load(x, at + c, 1), load(x, at + channels + c, 1)
+            g0 = _passed(load(g, at + c, 0), x0, k, f, o)
+            g1 = _passed(load(g, at + channels + c, 0), x1, k, f, o)
+            store(part, c, load(part, c, 3) + (g0 + g1), 3)
+            store(both, c, load(both, c, 4) + (g0 * (x0 - k) + g1 * (x1 - k)), 4)
+        row += 2
+    while row < last:
+        at = row * channels
+        for c in range(channels):
+            k, v = load(mean, c, 2), load(x, at + c, 1)
+            d = _passed(load(g, at + c, 0), v, k, load(factor, c, 5), load(offset, c, 6))
+            store(part, c, load(part, c, 3) + d, 3)
+            store(both, c, load(both, c, 4) + d * (v - k), 4)
+        row += 1
+
+
+@kernel
+def sums(g, x, first, last, channels, mean, factor, offset, cut, total, product):
+    """The sums of g and of g * (x - mean), per channel.
+
+    With `cut`, of the g where (x - mean) * factor + offset is positive.
+    """
     step = _rows(channels)
     part, both = np.empty(channels, _f), np.empty(channels, _f)
     total[:] = _f(0)
     product[:] = _f(0)
-    for begin in range(first, last, step):
-        end = min(begin + step, last)
+    for row in range(first, last, step):
+        end = min(row + step, last)
         part[:] = _f(0)
         both[:] = _f(0)
-        row = begin
-        while row + 2 <= end:
-            at = row * channels
-            for c in range(channels):
-                k = load(mean, c, 2)
-                g0, g1 = load(g, at + c, 0), load(g, at + channels + c, 0)
-                v0, v1 = load(x, at + c, 1) - k, load(x, at + channels + c, 1) - k
-                store(part, c, load(part, c, 3) + (g0 + g1), 3)
-                store(both, c, load(both, c, 4) + (g0 * v0 + g1 * v1), 4)
-            row += 2
-        while row < end:
-            at = row * channels
-            for c in range(channels):
-                d = load(g, at + c, 0)
-                store(part, c, load(part, c, 3) + d, 3)
-                moved = load(x, at + c, 1) - load(mean, c, 2)
-                store(both, c, load(both, c, 4) + d * moved, 4)
-            row += 1
+        if cut:
+            _add_passed(g, x, row, end, channels, mean, factor, offset, part, both)
+        else:
+            _add_products(g, x, row, end, channels, mean, part, both)
         for c in range(channels):
             total[c] += part[c]
             product[c] += both[c]
 
 
 @kernel
-def input_cotangent(g, x, first, last, channels, mean, factor, slope, offset, d):
-    """g * factor + (x - mean) * slope + offset, per channel."""
+def input_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level, d):
+    """g * factor + (x - mean) * slope + level, per channel; `cut` as in `sums`."""
     for row in range(first, last):
         at = row * channels
+        if cut:
+            for c in range(channels):
+                v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
+                passed = _passed(load(g, at + c, 0), v, k, f, load(offset, c, 4))
+                store(d, at + c, passed * f + (v - k) * load(slope, c, 5) + load(level, c, 6), 7)
+            continue
         for c in range(channels):
-            moved = (load(x, at + c, 1) - load(mean, c, 2)) * load(slope, c, 4)
-            value = load(g, at + c, 0) * load(factor, c, 3) + moved + load(offset, c, 5)
-            store(d, at + c, value, 6)
+            moved = (load(x, at + c, 1) - load(mean, c, 2)) * load(slope, c, 5)
+            value = load(g, at + c, 0) * load(factor, c, 3) + moved + load(level, c, 6)
+            store(d, at + c, value, 7)
 
 
 def warm():
     """Compile everything, by calls on tiny inputs."""
     x, v = np.ones(12, _f), [np.ones(2, _f) for _ in range(5)]
     moments(x, 0, 6, 2, np.ones(2), np.ones(2))
-    scaled(x, 0, 6, 2, v[0], v[1], v[2], np.empty(12, _f))
-    sums(x, x, 0, 6, 2, v[0], v[1], v[2])
-    input_cotangent(x, x, 0, 6, 2, *v[:4], np.empty(12, _f))
+    scaled(x, 0, 6, 2, *v[:3], -_f(np.inf), np.empty(12, _f))
+    sums(x, x, 0, 6, 2, *v[:3], True, *v[3:])
+    input_cotangent(x, x, 0, 6, 2, *v[:3], True, *v[3:], np.empty(12, _f))
