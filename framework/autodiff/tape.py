@@ -289,18 +289,18 @@ class GradientTape(Explaining, Jacobians):
                 "Argument `target` should be a list or nested structure of Tensors or Variables "
                 "to be differentiated, but received None."
             )
-        flat_sources = nest.flatten(sources)
-        for source in flat_sources:
-            if type(source) not in SOURCES:
+        flat = type(sources) is list and SOURCES.issuperset(map(type, sources))
+        flat_sources = sources if flat else nest.flatten(sources)
+        if not flat:
+            for source in flat_sources:
                 check_source(source)
-        taped = any(r.differentiates or r.replays for r in thread.stack)
+        stack = thread.stack
+        taped = bool(stack) and any([r.differentiates or r.replays for r in stack])
         grads = seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
             found = [self._found(grads, s, zero, target) for s in flat_sources]
-        if type(sources) is list and not any(map(nest.is_nested, sources)):
-            return found
-        return nest.pack_sequence_as(sources, found)
+        return found if flat else nest.pack_sequence_as(sources, found)
 
     def _use(self):
         if self._consumed:
@@ -386,19 +386,21 @@ class GradientTape(Explaining, Jacobians):
     def _serials_of(self, sources):
         found = set()
         for source in sources:
-            if isinstance(source, CoreVariable):
-                found.update(self._reads.get(source.serial, ()))
-            else:
+            if type(source) is Tensor or not isinstance(source, CoreVariable):
                 found.add(source.serial)
+            else:
+                found.update(self._reads.get(source.serial, ()))
         found.discard(None)  # tensors that no tape has met
         return found
 
     def _on_the_way(self, source_serials):
         """Serials whose cotangent matters to the sources; None if all that is live does."""
-        if source_serials >= self._watched and all(
-            source_serials.issuperset(reads) for reads in self._reads.values()
-        ):
-            return None
+        if source_serials >= self._watched:
+            for reads in self._reads.values():
+                if not source_serials.issuperset(reads):
+                    break
+            else:
+                return None
         return descendants(self._edges, source_serials)
 
     def _found(self, grads, source, zero, target):

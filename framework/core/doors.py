@@ -71,7 +71,8 @@ def strict(a, b) -> tuple[Any, Any]:
         b, kind_b = b.read(), Tensor
     if kind_a is Tensor:
         if kind_b is Tensor:
-            if a.array.dtype == b.array.dtype:
+            one, other = a.array.dtype, b.array.dtype
+            if one is other or one == other:
                 return a, b
         elif kind_b in _NUMBERS and a.array.dtype.kind in _NUMBERS[kind_b]:
             return a, b

@@ -13,11 +13,10 @@ _CONTAINERS = (list, tuple, Mapping)
 
 def is_nested(structure):
     """True for a list, tuple or mapping."""
-    return isinstance(structure, _CONTAINERS) and not _is_leaf_tuple(structure)
-
-
-def _is_leaf_tuple(structure):
-    return getattr(type(structure), "_is_leaf", False)  # Shape-like tuples
+    kind = type(structure)
+    if getattr(kind, "_is_leaf", False):  # tensors, for speed, and tuples like Shape
+        return False
+    return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
 
 
 def _keys(mapping):

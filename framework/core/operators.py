@@ -47,3 +47,4 @@ else:
         """Empty: the operators are hung on the subclasses."""
 
         __slots__ = ()
+        _is_leaf = True  # of nests

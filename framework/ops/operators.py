@@ -53,27 +53,30 @@ def _unary(op):
 
 
 def _strict_binary(op):
-    """The strict door's commonest case in line: two tensors of one dtype.
+    """The strict door's commonest case in line: two tensors or variables of one dtype.
 
     It says once more what `Op.wrap` does: a call less in every operator.
     """
     strict, forward, new = doors.strict, op.forward, object.__new__
 
     def operator(x, y):
-        if type(y) is Tensor and type(x) is Tensor:
-            a, b = x.array, y.array
-            if a.dtype is b.dtype:
-                try:
-                    value = forward(a, b)
-                except ValueError as error:
-                    raise op.misfit(error, (a, b)) from None
-                output = new(Tensor)
-                output.array = value if type(value) is np.ndarray else np.asarray(value)
-                output.serial = None
-                for recorder in thread.stack:
-                    recorder.op(op, (x, y), NO_ATTRS, (output,), None)
-                return output
-        return op(*strict(x, y))
+        if type(y) is not Tensor or type(x) is not Tensor:
+            x, y = strict(x, y)
+            if type(y) is not Tensor or type(x) is not Tensor:
+                return op(x, y)
+        a, b = x.array, y.array
+        if a.dtype is not b.dtype:
+            return op(*strict(x, y))
+        try:
+            value = forward(a, b)
+        except ValueError as error:
+            raise op.misfit(error, (a, b)) from None
+        output = new(Tensor)
+        output.array = value if type(value) is np.ndarray else np.asarray(value)
+        output.serial = None
+        for recorder in thread.stack:
+            recorder.op(op, (x, y), NO_ATTRS, (output,), None)
+        return output
 
     return operator
 

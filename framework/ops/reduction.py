@@ -24,7 +24,7 @@ def _spread(g, x_shape, axis, keepdims):
 
 
 def _count(shape, axis):
-    return math.prod(shape[i] for i in axis)
+    return math.prod(shape if len(axis) == len(shape) else [shape[i] for i in axis])
 
 
 @quiet
