@@ -295,7 +295,7 @@ class GradientTape(Explaining, Jacobians):
             for source in flat_sources:
                 check_source(source)
         stack = thread.stack
-        taped = bool(stack) and any([r.differentiates or r.replays for r in stack])
+        taped = bool(stack) and any(r.differentiates or r.replays for r in stack)
         grads = seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
