@@ -3,12 +3,15 @@
 A run is recorded twice, and becomes a plan if both did the same.
 """
 
+import threading
+
 import numpy as np
 
 from framework.compiler.arguments import text_of
 from framework.compiler.graph import Recording
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import difference
+from framework.compiler.telling import brief, tell
 from framework.core import nest
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
@@ -42,7 +45,8 @@ class Compiled:
         self.refused = {}  # key -> why it runs in Python
         self.seen = {}  # key -> graphs recorded once
         self.attempts = {}  # key without its numbers -> what `Numbered` knows of it
-        self._told = False
+        self.lock = threading.RLock()  # who has it may change what is known
+        self._told = set()  # kinds of sentences
 
     def __reduce__(self):
         return Compiled, (self.name,)  # a copy makes plans of its own
@@ -61,11 +65,10 @@ class Compiled:
                 found = entry.plan(arrays)
                 if found is not None:
                     return entry.pack(found)
+            if (error := self.failure(key)) is not None:
+                return self.without(key, error, arrays, body)
             if not entries[0].plan.current():
-                del self.plans[key]
-        return self._record(key, arrays, body)
-
-    def _record(self, key, arrays, body):
+                self.plans.pop(key, None)
         return self.recorded(key, arrays, body)[0]
 
     def recorded(self, key, arrays, body):
@@ -76,7 +79,7 @@ class Compiled:
         if len(entries) >= _PATHS or (
             key not in self.plans and key not in self.seen and self._many()
         ):
-            self._tell(self._why_full(entries))
+            self._tell_reason(self._why_full(entries))
             return body([Tensor(a) for a in arrays]), None
         tensors = [Tensor(a) for a in arrays]
         with Recording(tensors) as recording:
@@ -84,21 +87,31 @@ class Compiled:
             leaves, pack = packing(result)
         graph = None
         if recording.refusal is not None:
-            self._refuse(key, str(recording.refusal))
+            self.refuse(key, str(recording.refusal))
         elif leaves is None:
-            self._refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
+            self.refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
         else:
-            names = getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
-            graph = recording.graph(leaves)
-            self._consider(key, graph, pack, names, recording.made_variables)
+            graph = self._considered(key, recording, leaves, pack, body, len(arrays))
         return result, graph
+
+    def _considered(self, key, recording, leaves, pack, body, count):
+        """The run's graph, and its plan made where that is due; None where that goes wrong."""
+        try:
+            graph = recording.graph(leaves)
+            names = getattr(body, "names", None) or [f"x{i}" for i in range(count)]
+            with self.lock:
+                self._consider(key, graph, pack, names, recording.made_variables)
+        except Exception as error:  # the body's own have come through before
+            self.refuse(key, f"writing its plan failed ({brief(error)})", error)
+            return None
+        return graph
 
     def _consider(self, key, graph, pack, names, made_variables):
         """Make a plan of a graph that was recorded twice, the same."""
         seen = self.seen.setdefault(key, [])
         differences = [difference(old, graph) for old in seen]
         if None in differences and not made_variables:
-            entry = Entry(Plan(graph, self.name, names), pack)
+            entry = Entry(Plan(graph, self.name, names, self.tell), pack)
             self.plans.setdefault(key, []).append(entry)
             seen.pop(differences.index(None))
             if not seen:
@@ -108,11 +121,11 @@ class Compiled:
         if len(seen) > _ATTEMPTS:
             changed = next((d for d in differences if d), None)
             if made_variables:
-                self._refuse(key, "it makes variables at every call")
+                self.refuse(key, "it makes variables at every call")
             elif changed:
-                self._refuse(key, f"{changed} changes from call to call")
+                self.refuse(key, f"{changed} changes from call to call")
             elif len(seen) > _PATHS:
-                self._refuse(key, "it takes another way at every call")
+                self.refuse(key, "it takes another way at every call")
 
     def _many(self):
         return len(self.plans) + len(self.seen) >= _SIGNATURES
@@ -122,17 +135,30 @@ class Compiled:
             return f"it took another way through its conditions in each of {_PATHS} runs"
         return f"it was called with {_SIGNATURES} signatures; the last ones differ in their numbers"
 
-    def _refuse(self, key, reason):
+    def refuse(self, key, reason, error=None):
+        """Run what has this key in Python from now on."""
         self.seen.pop(key, None)
         if len(self.refused) < _SIGNATURES:
             self.refused[key] = reason
-        self._tell(reason)
+        self._tell_reason(reason, error)
+
+    def failure(self, key):
+        """The error of a plan's first run, where one has just failed."""
+        found = [e.plan.failure for e in self.plans.get(key, ()) if e.plan.failure is not None]
+        return found[0] if found else None
+
+    def without(self, key, error, arrays, body):
+        """The result of the body where its plan raised `error`; it is refused if that does not."""
+        result = body([Tensor(a) for a in arrays])
+        self.plans.pop(key, None)
+        self.refuse(key, f"running its plan failed ({brief(error)})", error)
+        return result
 
     def forget(self, token):
         """Drop the plans whose key holds `token`."""
         for known in (self.plans, self.refused, self.seen, self.attempts):
-            for key in [key for key in known if token in key]:
-                del known[key]
+            for key in [key for key in list(known) if token in key]:
+                known.pop(key, None)
 
     def forget_all(self):
         """Drop all plans: what they took for granted has changed."""
@@ -146,27 +172,28 @@ class Compiled:
             reads = sorted({how for e in entries for how in e.plan.reads})
             guards = f", one for each way through what Python reads ({', '.join(reads)})"
             count = f"{len(entries)} plan{'' if len(entries) == 1 else 's'}"
-            lines.append(f"({text_of(key)}): {count}{guards if reads else ''}.")
+            troubles = sorted({e.plan.trouble for e in entries if e.plan.trouble is not None})
+            troubles = [f" It stays with NumPy calls: {t}." for t in troubles]
+            guards = guards if reads else ""
+            lines.append(f"({text_of(key)}): {count}{guards}.{''.join(troubles)}")
         lines += [f"({text_of(key)}): in Python: {why}." for key, why in self.refused.items()]
         return "\n".join(lines)
 
-    def _tell(self, reason):
-        if not self._told:
-            self._told = True
-            tell(f"{self.name} runs in Python: {reason}.")
+    def _tell_reason(self, reason, error=None):
+        self.tell(f"runs in Python: {reason}", error)
+
+    def tell(self, sentence, error=None):
+        """Say what it does, once for each kind of sentence (what is before the colon)."""
+        kind = sentence.partition(":")[0]
+        if kind not in self._told:
+            self._told.add(kind)
+            tell(f"{self.name} {sentence}.", error)
 
     @property
     def source(self):
         """The Python source of the plans, in the order in which they were recorded."""
         entries = [e for found in self.plans.values() for e in found]
         return "\n".join(e.plan.source for e in entries)
-
-
-def tell(sentence):
-    """Say something once, on the log `framework`."""
-    import logging
-
-    logging.getLogger("framework").warning(sentence)
 
 
 def packing(result):

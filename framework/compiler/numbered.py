@@ -9,6 +9,7 @@ from framework.compiler.graph import Recording
 from framework.compiler.numbers import Prelude
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import difference
+from framework.compiler.telling import brief
 from framework.core.tensor import Tensor
 
 _ATTEMPTS = 8  # plans, and runs of which none became one, before each number is its own signature
@@ -38,8 +39,12 @@ class Numbered:
             found = entry.plan(arrays, values)
             if found is not None:
                 return entry.pack(found)
+        if general in compiled.refused:
+            return body([Tensor(a) for a in arrays])
+        if (error := compiled.failure(general)) is not None:
+            return compiled.without(general, error, arrays, body)
         if entries and not entries[0].plan.current():
-            del compiled.plans[general]
+            compiled.plans.pop(general, None)
         if key in compiled.plans or key in compiled.refused:
             return compiled(key, arrays, body)
         attempts = compiled.attempts.setdefault(general, _Attempts())
@@ -59,11 +64,7 @@ class Numbered:
         if graph is None or watch.asks_for_types:
             attempts.give_up()
         else:
-            attempts.plain.append((values, graph))
-            for candidate in list(attempts.open):
-                if self._agree(general, candidate, values, graph):
-                    attempts.open.remove(candidate)
-                    break
+            self._settle(general, attempts, plain=(values, graph))
         return result
 
     def _openly(self, key, general, arrays, values, body, attempts):
@@ -84,18 +85,35 @@ class Numbered:
         if recording.refusal is not None or leaves is None or recording.made_variables:
             attempts.give_up()
             return result
-        candidate = _Candidate(recording.graph(leaves), prelude, pack, body.names, len(arrays))
-        candidate.name = self._compiled.name
-        if not any(self._agree(general, candidate, *plain) for plain in attempts.plain):
-            attempts.open.append(candidate)
+        make = lambda: _Candidate(recording.graph(leaves), prelude, pack, body.names, len(arrays))
+        self._settle(general, attempts, candidate=make)
         return result
+
+    def _settle(self, general, attempts, plain=None, candidate=None):
+        """Take in what a run gave: (its numbers, its graph), or what makes a candidate."""
+        compiled = self._compiled
+        try:
+            with compiled.lock:
+                if plain is not None:
+                    attempts.plain.append(plain)
+                    candidates, plains = attempts.open, [plain]
+                else:
+                    attempts.open.append(candidate())
+                    candidates, plains = attempts.open[-1:], attempts.plain
+                for made in list(candidates):
+                    if any(self._agree(general, made, *given) for given in plains):
+                        attempts.open.remove(made)
+                        break
+        except Exception as error:  # the body's own have come through before
+            attempts.give_up()
+            compiled.refuse(general, f"writing its plan failed ({brief(error)})", error)
 
     def _agree(self, general, candidate, values, graph):
         """Make a plan of the candidate if it does what the plain run did."""
         given = candidate.given(values)
         if given is None or difference(graph, candidate.graph, given) is not None:
             return False
-        plan = WithNumbers(candidate)
+        plan = WithNumbers(candidate, self._compiled)
         self._compiled.plans.setdefault(general, []).append(Entry(plan, candidate.pack))
         return True
 
@@ -103,9 +121,9 @@ class Numbered:
 class WithNumbers:
     """A plan and the prelude that gives it the rest of its arguments."""
 
-    def __init__(self, candidate):
+    def __init__(self, candidate, compiled):
         names = [*candidate.names, *(f"number_{i}" for i in range(len(candidate.added)))]
-        self._plan = Plan(candidate.graph, candidate.name, names)
+        self._plan = Plan(candidate.graph, compiled.name, names, compiled.tell)
         self._prelude = candidate.prelude
         self.current = self._plan.current
         self.reads = [*self._plan.reads, *self._prelude.reads]
@@ -113,6 +131,14 @@ class WithNumbers:
     @property
     def source(self):
         return self._plan.source
+
+    @property
+    def trouble(self):
+        return self._plan.trouble
+
+    @property
+    def failure(self):
+        return self._plan.failure
 
     def __call__(self, arrays, numbers):
         """As a Plan; `numbers` are those of the call."""

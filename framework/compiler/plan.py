@@ -2,6 +2,7 @@
 
 import math
 import sys
+import threading
 import time
 
 from framework.compiler import lines as writing
@@ -11,6 +12,7 @@ from framework.compiler.fusion import Group, grouped, ufunc_of
 from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import fits_loop, work
 from framework.compiler.passes import optimized, with_outer_products
+from framework.compiler.telling import brief
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
@@ -29,6 +31,7 @@ class Plan:
         graph: of the run.
         name: of the function in the source.
         argument_names: names for its arguments.
+        tell: `tell(sentence, error)` says what went wrong.
 
     `source` is the Python text that runs. A call may come from any thread: plans that change
     something run one at a time, others side by side, each in memory of its own.
@@ -36,33 +39,93 @@ class Plan:
     A plan begins as NumPy calls. Its groups of elementwise steps become Numba loops, where Numba is
     to be used, at a call whose number follows from their sizes and from what is compiled already,
     not from a clock: the same run on the same machine changes at the same call.
+
+    A mistake in what is written here ends no run of the user's. Where loops cannot be had, NumPy
+    calls stay, and `trouble` says why. What is new is on trial in its first run: arrays that it
+    would write in place are kept, and are put back if it raises. Loops give way to the NumPy calls
+    then; these give None, with the error in `failure`: whoever runs the body in its place sees
+    whether the error was the body's own.
     """
 
-    def __init__(self, graph, name, argument_names):
+    def __init__(self, graph, name, argument_names, tell):
         self._graph = optimized(graph)
         check(self._graph)
-        self._names = name, argument_names
+        self._names, self._tell = (name, argument_names), tell
+        self.trouble = self.failure = None
         self.reads = [guard.how for guard in graph.guards]
         self._in_turn = bool(graph.assigned or graph.draws)
+        self._changed = [v for v, _ in graph.assigned] + _states(graph)
         self._generators = generators(graph)
         self._waiting = None  # the program with loops, until it takes over
+        self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
         program = Program(grouped(self._graph, _fits_blocks), *self._names)
-        self._install(program, program.compiled())
+        self._install((program, program.compiled()), self._failed)
         self._calls_left = _TRIAL if tier.tier() in ("auto", "numba") else -1
         if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > _LARGE):
-            self._consider()
+            self._towards_loops()
 
-    def _install(self, program, make):
-        self.source, self.nbytes = program.source, program.arena.nbytes
-        self._arena, self._make = program.arena, make
+    def _install(self, form, otherwise):
+        """Have a (program, its `make`) run; `otherwise(error, arrays)` is for a first run that
+        fails."""
+        self._form = form
         # Runs that nobody is in, each with memory of its own. Where a run changes something there
         # is one, and who takes it has the turn.
-        self._free = [self._make(*program.arena.make())] if self._in_turn else []
+        self._free = [self._on_trial(form, otherwise)]
+
+    def _on_trial(self, form, otherwise):
+        """What stands for a run until it has given a result."""
+        made = []
+
+        def run(*arrays):
+            before = [(v, v._array) for v in self._changed]  # so named, none is written in place
+            try:
+                if not made:
+                    made.append(_new_run(form))
+                found = made[0](*arrays)
+            except Exception as error:
+                for variable, array in before:
+                    variable._array = array
+                return otherwise(error, arrays)
+            if found is not None:
+                self.failure, self._free = None, made
+            return found
+
+        return run
+
+    def _failed(self, error, _arrays):
+        self.failure = error
+
+    @property
+    def source(self):
+        return self._form[0].source
+
+    @property
+    def nbytes(self):
+        return self._form[0].arena.nbytes
+
+    # ---- loops ----
+
+    def _towards_loops(self):
+        """Take the next step; where it fails, stay with NumPy calls."""
+        doing = "writing"
+        try:
+            if self._waiting is None:
+                self._consider()
+            if self._waiting is not None and not self._calls_left:
+                doing = "compiling"
+                self._promote()
+        except Exception as error:
+            self._stay(doing, error)
+
+    def _stay(self, doing, error):
+        self._waiting, self._calls_left = None, -1
+        self.trouble = f"{doing} its loops failed ({brief(error)})"
+        self._tell(f"stays with NumPy calls: {self.trouble}", error)
 
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
-        self._made = _TRIAL - max(0, self._calls_left)  # calls so far
+        made = _TRIAL - max(0, self._calls_left)  # calls so far
         self._calls_left = -1
         graph = grouped(with_outer_products(self._graph), fits_loop, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
@@ -73,26 +136,30 @@ class Plan:
         due = (0.0 if "numba" in sys.modules else _TO_LOAD) + _TO_COMPILE * missing
         if tier.tier() == "numba":
             due = 0.0
-        self._calls_left = max(0, math.ceil(due / cost) - self._made)
-        if not self._calls_left:
-            self._promote()
+        self._calls_left = max(0, math.ceil(due / cost) - made)
 
     def _promote(self):
         """Let the program with loops take over, its machine code made or loaded now."""
         program, self._waiting, self._calls_left = self._waiting, None, -1
         if tier.library("elementwise") is None:
             return
-        make = program.compiled()  # before the turn is taken: it may fail, and takes its time
+        form = program, program.compiled()  # before the turn is taken: it takes its time
+        numpy = self._form
         if self._in_turn:
             self._another()  # not while another thread is in it
-        self._install(program, make)
         self.tier = "numba"
+        self._install(form, lambda *failed: self._back(numpy, *failed))
 
-    def _next_tier(self):
-        if self._waiting is None:
-            self._consider()
-        else:
-            self._promote()
+    def _back(self, numpy, error, arrays):
+        """The result by NumPy calls, which stay if they can do what the loops could not."""
+        failed = []
+        found = self._on_trial(numpy, lambda *error: failed.append(error))(*arrays)
+        if failed:
+            return self._failed(*failed[0])
+        if found is not None:
+            self.tier, self._form = "numpy", numpy
+            self._stay("running", error)
+        return found
 
     def current(self):
         """Whether the generators that it draws from are still those that `set_seed` made."""
@@ -107,8 +174,11 @@ class Plan:
         if left >= 0:
             if left:
                 self._calls_left = left - 1
-            else:
-                self._next_tier()
+            elif self._changing.acquire(blocking=False):
+                try:
+                    self._towards_loops()
+                finally:
+                    self._changing.release()
         if self._generators and not self.current():
             return None
         free = self._free
@@ -128,13 +198,24 @@ class Plan:
     def _another(self):
         """A run, and the list it is to be put back into: a new one, or the one when it is free."""
         if not self._in_turn:
-            return self._make(*self._arena.make()), self._free
+            return _new_run(self._form), self._free
         while True:
             free = self._free
             try:
                 return free.pop(), free
             except IndexError:
                 time.sleep(1e-5)
+
+
+def _new_run(form):
+    program, make = form
+    return make(*program.arena.make())
+
+
+def _states(graph):
+    """The variables that count the draws of the graph's generators."""
+    states = [getattr(s.draw.source, "state", None) for s in graph.draws]
+    return list({id(state): state for state in states if state is not None}.values())
 
 
 def _moved(graph):
