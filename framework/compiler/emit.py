@@ -169,7 +169,7 @@ class Program:
         elif plain and writer is not None:
             self._written(position, step)
         else:
-            self._call(step)
+            self._call(position, step)
 
     def _product(self, position, step):
         """Write a product of matrices as a call made ready for their sizes; False if none is."""
@@ -220,7 +220,7 @@ class Program:
         empty = self._bound("empty", "empty", np.empty)
         return f"{empty}({value.shape}, {dtype})"
 
-    def _call(self, step):
+    def _call(self, position, step):
         ufunc = ufunc_of(step.op)
         if ufunc is not None:
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
@@ -229,6 +229,9 @@ class Program:
             call = self._bound(id(forward), step.op.name, forward)
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
+        if writing.takes_out(step):
+            out = self._destination(position, step, step.outputs[0])
+            operands += [f"out={out}"] if out else []
         for value in step.made:
             value.name = self._numbered_name(step.op.name)
         outputs = ", ".join(v.name for v in step.outputs)
@@ -344,8 +347,8 @@ class Program:
             return self._own(position, step, value)
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
-        if type(step) is not Group and _may_overwrite(step):
-            for other in step.values:  # a ufunc may write where it reads, place by place
+        if type(step) is not Group:
+            for other in _overwritable(step):
                 at = self.lives.root(other)
                 if self.lives.last[at] == position and _alike(value, other):
                     self.arena.release(at)
@@ -374,8 +377,8 @@ class Program:
         if len(targets) != 1 or held_elsewhere or self._guards_left:
             return None
         (variable,) = targets
-        old = [v for v in step.values if v.variable is variable]
-        if not old or not _alike(old[0], value) or not _may_overwrite(step):
+        old = [v for v in _overwritable(step) if v.variable is variable]
+        if not old or not _alike(old[0], value):
             return None
         (old,) = old
         root = self.lives.root(old)
@@ -445,9 +448,13 @@ class _Block:
         self.nbytes = BLOCK * dtype.itemsize
 
 
-def _may_overwrite(step):
-    """Whether a step may write its output over an input of the same shape."""
-    return type(step) is Group or step.op.name not in writing.LATE_READERS
+def _overwritable(step):
+    """The inputs over which a step may write: ufuncs and groups write where they read."""
+    if type(step) is Group:
+        return step.values
+    if writing.takes_out(step):
+        return [step.args[i] for i in writing.KERNELS[step.op.name](step)]
+    return step.values if step.op.name not in writing.LATE_READERS else []
 
 
 def _alike(a, b):

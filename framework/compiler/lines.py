@@ -108,6 +108,21 @@ INTO = {
 # Writers that read an operand after they have begun to write.
 LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul"))
 
+# Kernels that write their first output into `out`, where they are given one. An entry tells of a
+# step which of its inputs that may be: positions, or None where it has no such output.
+KERNELS = {
+    "batch_norm": lambda step: (),
+    "batch_norm_back": lambda step: (0,) if step.attrs["needed"][0] else None,
+    "cell_put": lambda step: (),
+}
+
+
+def takes_out(step):
+    """Whether the step's op is a kernel that can write its first output into an array."""
+    found = KERNELS.get(step.op.name)
+    return found is not None and found(step) is not None and step.outputs[0].nbytes > 0
+
+
 NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,

@@ -4,7 +4,7 @@ import numpy as np
 
 from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import OpStep
-from framework.compiler.lines import into
+from framework.compiler.lines import into, takes_out
 
 _LINE = 64
 
@@ -29,7 +29,7 @@ class Lives:
                 self.read_last[id(value)] = position
             for value in step.made:
                 self._add(value)
-                if not makes_own(step):
+                if not makes_own(step, value):
                     self._join(value, step)
         for value in graph.ends:
             self._add(value)
@@ -64,9 +64,9 @@ class Lives:
                     self.members[b] += self.members.pop(a)
 
 
-def makes_own(step):
-    """Whether the step's output is sure to be an array of its own."""
-    if type(step) is not OpStep:
+def makes_own(step, value):
+    """Whether an output of the step is sure to be an array of its own."""
+    if type(step) is not OpStep or (value is step.outputs[0] and takes_out(step)):
         return True
     if step.op.kind in ("contraction", "reduction") and step.op.plain:
         return (
@@ -88,7 +88,8 @@ class Arena:
         """The name of an array of the value's shape and dtype in a block of its own."""
         fitting = [b for b in self._free if value.nbytes <= self.sizes[b]]
         if fitting:
-            block = min(fitting, key=self.sizes.__getitem__)
+            # of equals what was in use last, which is still in the cache
+            block = min(reversed(fitting), key=self.sizes.__getitem__)
             self._free.remove(block)
         elif self._free:  # the largest grows
             block = max(self._free, key=self.sizes.__getitem__)

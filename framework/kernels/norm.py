@@ -17,6 +17,8 @@ from framework.kernels.windows import wide_enough
 
 _BLOCK = 1 << 17  # elements: a block stays in the cache between its mean and its deviations
 _WIDE = 256  # numbers of a row that BLAS adds up: NumPy's own sum over rows takes 3 times longer
+_VECTOR = 16  # numbers; rows of so many, or of a multiple, are gone over as they are,
+_LONG = 256  # others are joined up to this length
 _FAST = 2048  # elements from which on Numba's form is the faster one
 _SHARED = 1 << 20  # elements from which on two threads are faster than one,
 _PART = 1 << 18  # and of the parts that they take then
@@ -59,9 +61,22 @@ def _fast(x):
     return None
 
 
-def _parts(x):
-    """Ranges of rows, for threads to share: by the size alone, as then the bits are."""
-    n = len(x)
+def _fold(x):
+    """How many rows count as one in Numba's forms: 3 channels take a quarter of the time so."""
+    fold, (rows, channels, _) = 1, x.shape
+    if channels % _VECTOR:
+        while rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG:
+            fold *= 2
+    return fold
+
+
+def _repeated(vector, fold):
+    return np.ascontiguousarray(vector) if fold == 1 else np.concatenate([vector] * fold)
+
+
+def _parts(x, fold):
+    """Ranges of `fold` rows, for threads to share: by the size alone, as then the bits are."""
+    n = len(x) // fold
     count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
     edges = [n * i // count for i in range(count + 1)]
     return list(itertools.pairwise(edges))
@@ -104,33 +119,33 @@ def _rounded(mean, deviations, count, dtype):
 
 
 def _fast_moments(fast, x):
-    parts = _parts(x)
-    found = np.empty((len(parts), 2, x.shape[1]))
-    flat, channels = x.reshape(-1), x.shape[1]
+    fold, channels = _fold(x), x.shape[1]
+    parts, flat = _parts(x, fold), x.reshape(-1)
+    found = np.empty((len(parts), 2, fold * channels))
 
     def work(i):
-        fast.moments(flat, *parts[i], channels, found[i, 0], found[i, 1])
+        fast.moments(flat, *parts[i], fold * channels, found[i, 0], found[i, 1])
 
     threads.run(work, range(len(parts)))
-    if len(parts) == 1:
+    if found.shape[0] == fold == 1:
         return _rounded(*found[0], len(x), x.dtype)
-    counts = np.array([last - first for first, last in parts], float)
-    means, deviations = found[:, 0], found[:, 1]
+    counts = np.repeat([last - first for first, last in parts], fold).astype(float)
+    means, deviations = (found[:, i].reshape(-1, channels) for i in (0, 1))
     mean = counts @ means / len(x)
     deviations = deviations.sum(0) + counts @ np.square(means - mean)
     return _rounded(mean, deviations, len(x), x.dtype)
 
 
-def scaled(x, mean, factor, offset, relu=False):
+def scaled(x, mean, factor, offset, relu=False, out=None):
     """(x - mean) * factor + offset, per channel; cut at 0 with `relu`."""
-    y = np.empty_like(x)
+    y = np.empty_like(x) if out is None else out
     fast = _fast(x)
     if fast is not None:
-        flat, out, vectors = x.reshape(-1), y.reshape(-1), (mean, factor, offset)
+        fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
+        vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         least = np.float32(0 if relu else -np.inf)
-        # what was read last is still in the cache
-        parts, channels = _parts(x)[::-1], len(mean)
-        threads.run(lambda part: fast.scaled(flat, *part, channels, *vectors, least, out), parts)
+        parts = _parts(x, fold)[::-1]  # what was read last is still in the cache
+        threads.run(lambda part: fast.scaled(flat, *part, *vectors, least, out), parts)
         return y
     for block, out in zip(_blocks(x), _blocks(y), strict=True):
         _normal(block, mean, factor, offset, out)
@@ -146,57 +161,75 @@ def _normal(x, mean, factor, offset, out=None):
 
 
 @quiet
-def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False):
+def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     """(y, mean, variance), and for the backward mean and 1 / sqrt(variance + epsilon).
 
-    With `relu`, y is cut at 0.
+    Args:
+        relu: whether y is cut at 0.
+        out: a contiguous array for y.
     """
     dtype = wide_enough(x.dtype)
     if dtype != x.dtype:
         wide = (a.astype(dtype) for a in (x, gamma, beta))
-        wide = batch_norm(*wide, axis=axis, epsilon=epsilon, relu=relu)
-        return tuple(v.astype(x.dtype) for v in wide[0]), wide[1]
-    shape = x.shape
-    x = as_channels(np.ascontiguousarray(x), axis)
+        wide, saved = batch_norm(*wide, axis=axis, epsilon=epsilon, relu=relu)
+        return _narrowed(wide, x.dtype, out), saved
+    x = np.ascontiguousarray(x)
+    y = np.empty_like(x) if out is None else out
+    x, flat = as_channels(x, axis), as_channels(y, axis)
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
-    y = scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu)
+    scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu, flat)
     # the backward's mean is its own: whoever gets the output may compute in its place
-    return (y.reshape(shape), mean.copy(), variance), (mean, rstd)
+    return (y, mean.copy(), variance), (mean, rstd)
+
+
+def _narrowed(arrays, dtype, out):
+    """The arrays in `dtype`, the first of them in `out` where that is given."""
+    first, *others = arrays
+    if out is None:
+        first = first.astype(dtype)
+    else:
+        out[...] = first
+        first = out
+    return (first, *(v.astype(dtype) for v in others))
 
 
 @quiet
-def batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed):
+def batch_norm_back(
+    g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, out=None
+):
     """The cotangents of x, gamma and beta, those in `needed`.
 
     Given `beta`, of a y that was cut at 0: where it was is computed again, which takes less time
     than to read it.
+
+    Args:
+        out: a contiguous array for x's cotangent, which may be g.
     """
     dtype = wide_enough(x.dtype)
     if dtype != x.dtype:
         args = (g, g_mean, g_variance, x, gamma, mean, rstd, beta)
         args = (a if a is None else a.astype(dtype) for a in args)
-        found = batch_norm_back(*args, axis=axis, needed=needed)
-        return tuple(v.astype(x.dtype) for v in found)
-    shape = x.shape
+        return _narrowed(batch_norm_back(*args, axis=axis, needed=needed), x.dtype, out)
+    d = np.empty(x.shape, dtype) if out is None and needed[0] else out
     x, g = (as_channels(np.ascontiguousarray(a), axis) for a in (x, g))
     mean, factor = np.ascontiguousarray(mean), gamma * rstd
     line = (mean, factor, None if beta is None else np.ascontiguousarray(beta))
     total, product = _sums(g, x, line)
     d_gamma = product * rstd
-    made = ()
     if needed[0]:
         n = max(x.shape[0] * x.shape[2], 1)
         slope = (2 * g_variance - factor * d_gamma * rstd) / n
         level = (g_mean - factor * total) / n
-        made = (_input_cotangent(g, x, line, slope, level).reshape(shape),)
-    return (*made, *(v for v, n in zip((d_gamma, total), needed[1:], strict=True) if n))
+        _input_cotangent(g, x, line, slope, level, as_channels(d, axis))
+    return tuple(v for v, n in zip((d, d_gamma, total), needed, strict=True) if n)
 
 
-def _fast_line(line):
-    """The vectors of `line`, and whether y was cut, as Numba's forms take them."""
+def _fast_line(line, fold):
+    """How long rows are, the vectors of `line`, and whether y was cut: what Numba's forms take."""
     mean, factor, beta = line
-    return mean, factor, mean if beta is None else beta, beta is not None
+    vectors = (mean, factor, mean if beta is None else beta)
+    return len(mean) * fold, *(_repeated(v, fold) for v in vectors), beta is not None
 
 
 def _passed(g, x, line):
@@ -208,15 +241,15 @@ def _sums(g, x, line):
     """Per channel the sums of g and of g * (x - mean)."""
     fast, mean = _fast(x), line[0]
     if fast is not None:
-        parts, channels = _parts(x), len(mean)
-        found = np.empty((len(parts), 2, channels), np.float32)
-        arrays, line = (g.reshape(-1), x.reshape(-1)), _fast_line(line)
+        fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))
+        parts, line = _parts(x, fold), _fast_line(line, fold)
+        found = np.empty((len(parts), 2, fold * len(mean)), np.float32)
 
         def work(i):
-            fast.sums(*arrays, *parts[i], channels, *line, found[i, 0], found[i, 1])
+            fast.sums(*arrays, *parts[i], *line, found[i, 0], found[i, 1])
 
         threads.run(work, range(len(parts)))
-        return tuple(found.sum(axis=0))
+        return tuple(found.reshape(len(parts), 2, fold, -1).sum(axis=(0, 2)))
     total, product = np.zeros_like(mean), np.zeros_like(mean)
     for block, other in zip(_blocks(g), _blocks(x), strict=True):
         passed = _passed(block, other, line)
@@ -227,19 +260,22 @@ def _sums(g, x, line):
     return total, product
 
 
-def _input_cotangent(g, x, line, slope, level):
-    """g * factor + (x - mean) * slope + level."""
-    d = np.empty_like(x)
+def _input_cotangent(g, x, line, slope, level, d):
+    """g * factor + (x - mean) * slope + level into d, which may be g."""
     fast, (mean, factor, _) = _fast(x), line
     if fast is not None:
-        arrays, out, parts = (g.reshape(-1), x.reshape(-1)), d.reshape(-1), _parts(x)[::-1]
-        vectors = len(mean), *_fast_line(line), slope, level
-        threads.run(lambda part: fast.input_cotangent(*arrays, *part, *vectors, out), parts)
-        return d
+        fold, flat, out = _fold(x), x.reshape(-1), d.reshape(-1)
+        vectors = *_fast_line(line, fold), *(_repeated(v, fold) for v in (slope, level))
+        parts = _parts(x, fold)[::-1]
+        if np.may_share_memory(g, d):
+            threads.run(lambda part: fast.change_cotangent(out, flat, *part, *vectors), parts)
+        else:
+            g = g.reshape(-1)
+            threads.run(lambda part: fast.input_cotangent(g, flat, *part, *vectors, out), parts)
+        return
     for block, other, out in zip(_blocks(g), _blocks(x), _blocks(d), strict=True):
-        passed = _passed(block, other, line)
+        weighted = _passed(block, other, line) * _spread(factor)
         np.subtract(other, _spread(mean), out=out)
         np.multiply(out, _spread(slope), out=out)
         np.add(out, _spread(level), out=out)
-        np.add(out, passed * _spread(factor), out=out)
-    return d
+        np.add(out, weighted, out=out)

@@ -154,13 +154,16 @@ def cell_take(x, chosen, *, size, strides, padding, dilations):
     return y
 
 
-def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
-    """Zeros of spatial `sizes` with each place's number added to its chosen cell."""
+def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
+    """Zeros of spatial `sizes` with each place's number added to its chosen cell.
+
+    `out` is a contiguous array for them.
+    """
     padding = windows.amounts(padding, sizes, size, strides, dilations)
     if chosen.dtype == np.uint8 and chosen.shape == g.shape:
         fast = _fast(g, size, g.size)
         if fast is not None:
-            return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations)
+            return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out)
     apart = _by_pairs(size, strides, padding, dilations, sizes)  # no cell is in two windows
     shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
     wide = np.zeros(shape, g.dtype)
@@ -170,22 +173,25 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations):
             wide[index] = here
         else:
             wide[index] += here
-    return windows.unpadded(wide, sizes, padding)
+    d = windows.unpadded(wide, sizes, padding)
+    if out is None:
+        return d
+    out[...] = d
+    return out
 
 
-def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations):
+def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out):
     batch, *places, channels = g.shape
-    shape = (batch, *sizes, channels)
+    d = np.empty((batch, *sizes, channels), np.float32) if out is None else out
     flat = [np.ascontiguousarray(a).reshape(-1) for a in (g, chosen)]
     pairs = _by_pairs(size, strides, padding, dilations, sizes)
     if pairs:
-        d = np.empty(shape, np.float32)
         for axis, n in enumerate(sizes, 1):
             if n % 2:  # an odd edge, which no window reaches
                 d[(slice(None),) * axis + (-1,)] = 0
         function, window = fast.put_pairs, pairs
     else:
-        d = np.zeros(shape, np.float32)
+        d.fill(0)
         window = (_window(sizes, places, size, strides, padding, dilations),)
         function = fast.put
     out = d.reshape(-1)

@@ -83,6 +83,28 @@ def test_numpys_form_finds_it_to_the_last_bit(shape):
     tier.set_tier(None)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_results_where_they_are_wanted(numba, axis, dtype):
+    x, g = (_rng.normal(size=(12, 6, 4)).astype(dtype) for _ in range(2))
+    gamma, beta, *means = (_rng.normal(size=x.shape[axis]).astype(dtype) for _ in range(4))
+    out, options = np.empty_like(x), {"axis": axis, "epsilon": 1e-2}
+    (y, *_), saved = norm.batch_norm(x, gamma, beta, **options)
+    (found, *_), _ = norm.batch_norm(x, gamma, beta, **options, out=out)
+    assert found is out
+    np.testing.assert_array_equal(found, y)
+    options = {"axis": axis, "needed": (True,) * 3}
+    for cut in (None, beta):
+        args = *means, x, gamma, *saved, cut
+        expected = norm.batch_norm_back(g, *args, **options)
+        for place in (out, g.copy()):
+            given = g if place is out else place
+            got = norm.batch_norm_back(given, *args, **options, out=place)
+            assert got[0] is place
+            for a, b in zip(got, expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("cut", [False, True])
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch, cut):
     pytest.importorskip("numba")

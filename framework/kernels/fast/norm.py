@@ -9,7 +9,8 @@ import numpy as np
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 
-_BLOCK = 16384  # numbers of a block
+_BLOCK = 65536  # numbers of a block
+_SOME = 16  # rows for a first guess at the mean
 _f = np.float32
 
 
@@ -53,9 +54,10 @@ def moments(x, first, last, channels, mean, deviations):
     step = _rows(channels)
     total, squares = np.zeros(channels, _f), np.zeros(channels, _f)
     shift = np.zeros(channels, _f)
-    _add_block(x, first, min(first + step, last), channels, shift, total, squares)
+    some = min(_SOME, last - first)
+    _add_block(x, first, first + some, channels, shift, total, squares)
     for c in range(channels):  # a mean to begin with, which the first block's own sums correct
-        shift[c] = total[c] / _f(min(step, last - first))
+        shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
         deviations[c] = 0.0
     count = 0
@@ -169,21 +171,35 @@ def sums(g, x, first, last, channels, mean, factor, offset, cut, total, product)
             product[c] += both[c]
 
 
+@kernel(forceinline=True)
+def _cotangent(g, x, mean, factor, slope, level):
+    return g * factor + (x - mean) * slope + level
+
+
 @kernel
 def input_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level, d):
     """g * factor + (x - mean) * slope + level, per channel; `cut` as in `sums`."""
     for row in range(first, last):
         at = row * channels
-        if cut:
-            for c in range(channels):
-                v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
-                passed = _passed(load(g, at + c, 0), v, k, f, load(offset, c, 4))
-                store(d, at + c, passed * f + (v - k) * load(slope, c, 5) + load(level, c, 6), 7)
-            continue
         for c in range(channels):
-            moved = (load(x, at + c, 1) - load(mean, c, 2)) * load(slope, c, 5)
-            value = load(g, at + c, 0) * load(factor, c, 3) + moved + load(level, c, 6)
-            store(d, at + c, value, 7)
+            v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
+            passed = load(g, at + c, 0)
+            if cut:
+                passed = _passed(passed, v, k, f, load(offset, c, 4))
+            store(d, at + c, _cotangent(passed, v, k, f, load(slope, c, 5), load(level, c, 6)), 7)
+
+
+@kernel
+def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level):
+    """`input_cotangent` in the place of g."""
+    for row in range(first, last):
+        at = row * channels
+        for c in range(channels):
+            v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
+            passed = load(g, at + c, 0)
+            if cut:
+                passed = _passed(passed, v, k, f, load(offset, c, 4))
+            store(g, at + c, _cotangent(passed, v, k, f, load(slope, c, 5), load(level, c, 6)), 0)
 
 
 def warm():
@@ -193,3 +209,4 @@ def warm():
     scaled(x, 0, 6, 2, *v[:3], -_f(np.inf), np.empty(12, _f))
     sums(x, x, 0, 6, 2, *v[:3], True, *v[3:])
     input_cotangent(x, x, 0, 6, 2, *v[:3], True, *v[3:], np.empty(12, _f))
+    change_cotangent(np.ones(12, _f), x, 0, 6, 2, *v[:3], True, *v[3:])

@@ -1,0 +1,97 @@
+"""Where kernels write: into planned memory, over an input that nobody reads any more."""
+
+import re
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.kernels import tier
+from framework.ops import norm
+from framework.ops.pool import max_pool
+
+WINDOW = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
+
+
+@pytest.fixture(autouse=True)
+def _numpy():
+    tier.set_tier("numpy")
+    yield
+    tier.set_tier(None)
+
+
+def lines_of(function, *inputs):
+    """The lines of the plan by the op they call, given that it has the bits of the eager run."""
+    expected = tf.nest.flatten(function(*inputs))
+    compiled = tf.function(function)
+    for _ in range(4):
+        for a, b in zip(tf.nest.flatten(compiled(*inputs)), expected, strict=True):
+            np.testing.assert_array_equal(a.numpy(), b.numpy(), strict=True)
+    lines = re.findall(r"^ *(.*) = (\w+)\((.*)\)", compiled.source, re.MULTILINE)
+    return {name: (made, arguments) for made, name, arguments in lines}
+
+
+def normalised(x, gamma, beta):
+    return norm.batch_norm(x, gamma, beta, axis=3, epsilon=1e-3)[0]
+
+
+def inputs():
+    rng = np.random.default_rng(8)
+    return [tf.constant(rng.normal(size=s).astype("float32")) for s in [(2, 4, 4, 3), (3,), (3,)]]
+
+
+def test_the_cotangent_takes_the_place_of_the_one_before():
+    def run(x, gamma, beta):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = max_pool(normalised(x * 2.0, gamma, beta), **WINDOW)
+            loss = tf.reduce_sum(y * y)
+        return tape.gradient(loss, x)
+
+    lines = lines_of(run, *inputs())
+    place = re.search(r"out=(\w+)", lines["cell_put"][1])[1]
+    assert f"out={place}" in lines["batch_norm_back"][1]
+
+
+def test_not_where_it_is_read_again():
+    def run(x, gamma, beta):
+        with tf.GradientTape() as tape:
+            tape.watch((x, beta))
+            z = normalised(x * 2.0, gamma, beta) + beta
+            y = max_pool(z, **WINDOW)
+            loss = tf.reduce_sum(y * y)
+        first, second = tape.gradient(loss, (x, beta))
+        return first * 3.0, second
+
+    lines = lines_of(run, *inputs())
+    assert "cell_put" in lines
+
+
+def test_what_is_returned_has_memory_of_its_own():
+    lines = lines_of(normalised, *inputs())
+    assert "out=" not in lines["batch_norm"][1]
+
+
+def test_a_result_lives_as_long_as_views_of_it():
+    def run(x, gamma, beta):
+        y = tf.reshape(normalised(x, gamma, beta), (8, 12))
+        z = normalised(x * 2.0, gamma, beta)
+        return tf.reduce_sum(z), y * 2.0
+
+    assert "out=" in lines_of(run, *inputs())["batch_norm"][1]
+
+
+def test_a_view_of_an_input_keeps_it():
+    """The cotangent and the input are one array, seen in two ways."""
+
+    def run(x, gamma, beta):
+        both = x * 2.0
+        g, zeros = tf.transpose(both, (0, 2, 1, 3)), tf.zeros_like(gamma)
+        return (
+            norm.batch_norm_back(
+                g, zeros, zeros, both, gamma, beta, gamma, axis=3, needed=(True, True, True)
+            )[0]
+            * 1.0
+        )
+
+    lines_of(run, *inputs())
