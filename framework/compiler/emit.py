@@ -11,8 +11,7 @@ from framework.compiler.blocks import BLOCK, Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep, OpStep
 from framework.compiler.loop_groups import LoopGroup
-from framework.compiler.memory import Arena, Lives
-from framework.core.buffers import exclusive
+from framework.compiler.memory import Arena, Lives, Scratch, alike, overwritable, own, own_copy
 from framework.kernels import matmul
 
 
@@ -331,7 +330,7 @@ class Program:
             outs.append(value.name)
         scratch = []
         for place, dtype in enumerate(blocks.scratch):
-            block = _Block(dtype)
+            block = Scratch(BLOCK, dtype)
             scratch.append(self.arena.take(("scratch", position, place), block))
         for place in range(len(scratch)):
             self.arena.release(("scratch", position, place))
@@ -348,9 +347,9 @@ class Program:
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
         if type(step) is not Group:
-            for other in _overwritable(step):
+            for other in overwritable(step):
                 at = self.lives.root(other)
-                if self.lives.last[at] == position and _alike(value, other):
+                if self.lives.last[at] == position and alike(value, other):
                     self.arena.release(at)
         name = self.arena.take(root, value)
         self._in_buffers[id(value)] = self.arena.block_of(root)
@@ -377,8 +376,8 @@ class Program:
         if len(targets) != 1 or held_elsewhere or self._guards_left:
             return None
         (variable,) = targets
-        old = [v for v in _overwritable(step) if v.variable is variable]
-        if not old or not _alike(old[0], value):
+        old = [v for v in overwritable(step) if v.variable is variable]
+        if not old or not alike(old[0], value):
             return None
         (old,) = old
         root = self.lives.root(old)
@@ -440,44 +439,7 @@ def _read_as_arrays(graph):
     return {id(v) for s in readers for v in s.values if not v.shape}
 
 
-class _Block:
-    """A block of scratch, as the arena wants it."""
-
-    def __init__(self, dtype):
-        self.shape, self.dtype = (BLOCK,), dtype
-        self.nbytes = BLOCK * dtype.itemsize
-
-
-def _overwritable(step):
-    """The inputs over which a step may write: ufuncs and groups write where they read."""
-    if type(step) is Group:
-        return step.values
-    if writing.takes_out(step):
-        return [step.args[i] for i in writing.KERNELS[step.op.name](step)]
-    return step.values if step.op.name not in writing.LATE_READERS else []
-
-
-def _alike(a, b):
-    return a.shape == b.shape and a.dtype == b.dtype
-
-
 def _is_literal(value):
     if isinstance(value, (tuple, list)):
         return all(map(_is_literal, value))
     return value is None or type(value) in (bool, int, str)
-
-
-def own_copy(variable):
-    """The same with the variable's present value in it."""
-    array = variable._array
-    if exclusive(array, holders=3) and array.flags.c_contiguous:
-        return array
-    return np.array(array, order="C")
-
-
-def own(variable):
-    """The variable's array if only it and the run that calls this can see it, else a new one."""
-    array = variable._array
-    if exclusive(array, holders=3) and array.flags.c_contiguous:  # the run has a name for it too
-        return array
-    return np.empty(array.shape, array.dtype)

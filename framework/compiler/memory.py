@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from framework.compiler.fusion import ufunc_of
+from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import OpStep
-from framework.compiler.lines import into, takes_out
+from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
+from framework.core.buffers import exclusive
 
 _LINE = 64
 
@@ -75,6 +76,14 @@ def makes_own(step, value):
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
 
 
+class Scratch:
+    """A block of scratch, as the arena wants it: so many elements of a dtype."""
+
+    def __init__(self, size, dtype):
+        self.shape, self.dtype = (size,), dtype
+        self.nbytes = size * dtype.itemsize
+
+
 class Arena:
     """Blocks of memory that are used again when what they held is no longer needed."""
 
@@ -132,3 +141,36 @@ def _aligned(size):
     """Bytes that begin with a line of the cache: vectors that straddle two are slower to load."""
     whole = np.empty(size + _LINE, np.uint8)
     return whole[-whole.ctypes.data % _LINE :][:size]
+
+
+# ---- what may be written over ----
+
+
+def overwritable(step):
+    """The inputs over which a step may write: ufuncs and groups write where they read."""
+    if type(step) is Group:
+        return step.values
+    if takes_out(step):
+        return [step.args[i] for i in KERNELS[step.op.name](step)]
+    return step.values if step.op.name not in LATE_READERS else []
+
+
+def alike(a, b):
+    """Whether one may be written over the other."""
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def own_copy(variable):
+    """The same with the variable's present value in it."""
+    array = variable._array
+    if exclusive(array, holders=3) and array.flags.c_contiguous:
+        return array
+    return np.array(array, order="C")
+
+
+def own(variable):
+    """The variable's array if only it and the run that calls this can see it, else a new one."""
+    array = variable._array
+    if exclusive(array, holders=3) and array.flags.c_contiguous:  # the run has a name for it too
+        return array
+    return np.empty(array.shape, array.dtype)
