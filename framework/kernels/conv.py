@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError, suggest
-from framework.kernels import choose, im2col, tier, windows
+from framework.kernels import choose, im2col, tier, windows, winograd
 
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
@@ -44,103 +44,75 @@ def set_conv_algorithm(name="auto"):
 def conv(x, w, *, strides, padding, dilations, groups):
     """y: at each place the window's cells times the kernel's, added up (no flip)."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    y = _conv(x, w, window, groups)
-    return im2col.conv(x, w, **window, groups=groups) if y is None else y
+    return _conv(x, w, window, groups)
 
 
 def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu):
     """`conv`, plus a bias of the filters, cut at 0 with `relu`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    y = _conv(x, w, window, groups, b, relu)
-    if y is None:
-        y = im2col.conv(x, w, **window, groups=groups)
-        y += b
-        if relu:
-            np.maximum(y, 0, out=y)
-    return y
+    return _conv(x, w, window, groups, b, relu)
 
 
 def _conv(x, w, window, groups, bias=None, relu=False):
-    """y by Numba, None where that is not to be."""
     call = _call(x, w, w.shape[:-2], groups, **window)
-    if call is None or (bias is not None and bias.dtype != np.float32):
-        return None
-    padding = windows.amounts(window["padding"], x.shape[1:-1], call.given, *call.moves)
-    places = windows.output_sizes(x.shape[1:-1], call.given, padding=padding, **_moves(window))
-    if not _worth(w.size * len(x), places):
-        return None
-    y = call.conv(_planar(x), _planar(w, 0), padding, places, bias, relu)
-    return y.reshape(len(x), *places, w.shape[-1])
+    if call is not None and (bias is None or bias.dtype == np.float32):
+        padding = windows.amounts(window["padding"], x.shape[1:-1], call.given, *call.moves)
+        places = windows.output_sizes(x.shape[1:-1], call.given, padding=padding, **_moves(window))
+        if _worth(w.size * len(x), places):
+            y = call.conv(x, w, padding, places, bias, relu)
+            if y is not None:
+                return y.reshape(len(x), *places, w.shape[-1])
+    return im2col.conv(x, w, **window, groups=groups, bias=bias, relu=relu)
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
     """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    x = _conv_input(g, None, w, sizes, window, groups)
-    return im2col.conv_input(g, w, sizes=sizes, **window, groups=groups) if x is None else x
-
-
-def _conv_input(g, gate, w, sizes, window, groups):
-    call = _call(g, w, w.shape[:-2], groups, **window)
-    if call is None or not _worth(w.size * len(g), g.shape[1:-1]):
-        return None
-    padding = windows.amounts(window["padding"], sizes, call.given, *call.moves)
-    x = call.conv_input(_planar(g), _gate(gate), _planar(w, 0), padding, sizes)
-    return x.reshape(len(g), *sizes, w.shape[-2])
+    return _back(g, None, None, w, sizes, w.shape[:-2], window, groups, (True, False, False))[0]
 
 
 def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
     """The derivative of sum(g * conv(x, w)) by w, whose windows have `size`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    found = _conv_kernel(x, g, None, size, window, groups)
-    if found is None:
-        return im2col.conv_kernel(x, g, size=size, **window, groups=groups)
-    return found[0]
-
-
-def _conv_kernel(x, g, gate, size, window, groups, sums=False):
-    call = _call(x, g, size, groups, **window)
-    if call is None or not _worth(g.size * x.shape[-1], size):
-        return None
-    padding = windows.amounts(window["padding"], x.shape[1:-1], size, *call.moves)
-    w, b = call.conv_kernel(_planar(x), _planar(g), _gate(gate), padding, sums)
-    return w.reshape(*size, x.shape[-1], g.shape[-1]), b
+    sizes = x.shape[1:-1]
+    return _back(g, None, x, None, sizes, size, window, groups, (False, True, False))[1]
 
 
 def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed):
     """The derivatives of sum(g * conv_bias(x, w, b)) by x, w and b, of those that are needed."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
+    gate = y if relu else None
+    found = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed)
+    return tuple(d for d, wanted in zip(found, needed, strict=True) if wanted)
+
+
+def _back(g, gate, x, w, sizes, size, window, groups, needed):
+    """The derivatives by x, w and the bias; None those not needed."""
     to_x, to_w, to_b = needed
-    size, gate, found = w.shape[:-2], y if relu else None, []
-    by_x = _conv_input(g, gate, w, x.shape[1:-1], window, groups) if to_x else None
-    by_w = _conv_kernel(x, g, gate, size, window, groups, to_b) if to_w else None
-    plain = (to_x and by_x is None) or ((to_w or to_b) and by_w is None)
-    if plain and relu:
-        g = choose.masked(g, y > 0)
-    if to_x:
-        if by_x is None:
-            by_x = im2col.conv_input(g, w, sizes=x.shape[1:-1], **window, groups=groups)
-        found.append(by_x)
-    if to_w:
-        if by_w is None:
-            by_w = im2col.conv_kernel(x, g, size=size, **window, groups=groups), None
-        found.append(by_w[0])
-    if to_b:
-        by_b = by_w[1] if by_w else None
-        found.append(np.add.reduce(g, axis=tuple(range(g.ndim - 1))) if by_b is None else by_b)
-    return tuple(found)
+    by_x = by_w = by_b = None
+    call = _call(g, w if x is None else x, size, groups, **window)
+    channels = w.shape[-2] if x is None else x.shape[-1]
+    if call is not None and _worth(g.size * channels, size):
+        padding = windows.amounts(window["padding"], sizes, call.given, *call.moves)
+        given = x if to_w else None, w if to_x else None
+        by_x, by_w, by_b = call.back(g, gate, *given, padding, sizes, to_b)
+    window |= {"groups": groups, "gate": gate}
+    if to_x and by_x is None:
+        by_x = im2col.conv_input(g, w, sizes=sizes, **window)
+    if to_w and by_w is None:
+        by_w, by_b = im2col.conv_kernel(x, g, size=size, **window, sums=to_b)
+    if to_b and by_b is None:
+        d = g if gate is None else choose.masked(g, gate > 0)
+        by_b = np.add.reduce(d, axis=tuple(range(g.ndim - 1)))
+    return by_x, by_w, by_b
 
 
 def _moves(window):
     return {"strides": window["strides"], "dilations": window["dilations"]}
 
 
-def _gate(y):
-    return None if y is None else _planar(y)
-
-
 def _call(a, b, size, groups, *, strides, padding, dilations):
-    """The Numba forms for such arrays and windows; None where there are none."""
+    """The forms besides im2col for such arrays and windows; None where there are none."""
     if (
         groups != 1
         or len(size) > 2
@@ -150,8 +122,7 @@ def _call(a, b, size, groups, *, strides, padding, dilations):
         or any(s > 1 and d > 1 for s, d in zip(strides, dilations, strict=True))
     ):
         return None
-    fast = tier.library("conv")
-    return fast and _Call(fast, tuple(size), strides, dilations)
+    return _Call(tier.library("conv"), tuple(size), strides, dilations)
 
 
 def _worth(pairs, places):
@@ -181,7 +152,10 @@ def _least(places):
 
 
 class _Call:
-    """The Numba forms, called with attributes of two axes."""
+    """The forms besides im2col, called with attributes of two axes.
+
+    Without Numba there is one, Winograd's; where that does not pay either the results are None.
+    """
 
     def __init__(self, fast, size, strides, dilations):
         one = (1,) * (2 - len(size))
@@ -189,7 +163,7 @@ class _Call:
         self.given, self.moves = size, (strides, dilations)
         self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
 
-    def _planar(self, padding, sizes):
+    def _wide(self, padding, sizes):
         return ((0, 0),) * len(self.one) + tuple(padding), self.one + tuple(sizes)
 
     def _window(self, padding, sizes):
@@ -200,44 +174,62 @@ class _Call:
         )  # fmt: skip
 
     def _patches(self, padding, channels, filters, places):
-        """The m of Winograd's m × m outputs, 0 for the direct form; and its module."""
+        """The m of Winograd's m × m outputs, 0 where other forms are to be taken."""
         if (
             _algorithm == "direct"
             or self.size != (3, 3)
             or max(self.strides + self.dilations) > 1
             or max(p for pair in padding for p in pair) > 2
         ):
-            return 0, None
+            return 0
         m = {"winograd2": 2, "winograd4": 4}.get(_algorithm)
         if m is None:
             m = _least(places) if min(channels, filters) >= _CHANNELS else 0
-        return m, m and tier.library("winograd")
+        return m
 
     def conv(self, x, w, padding, places, bias, relu):
-        padding, places = self._planar(padding, places)
+        padding, places = self._wide(padding, places)
+        m = self._patches(padding, *w.shape[-2:], places)
+        before = padding[0][0], padding[1][0]
+        if self.fast is None:
+            return winograd.conv(x, w, before, places, m, bias, relu) if m else None
         bias = self.fast.NO_BIAS if bias is None else _contiguous(bias)
-        m, winograd = self._patches(padding, *w.shape[2:], places)
+        x, w = _planar(x), _planar(w, 0)
         if m:
-            top, left = padding[0][0], padding[1][0]
-            return winograd.conv(x, w, (top, left), places, m, bias=bias, relu=relu)
+            return tier.library("winograd").conv(x, w, before, places, m, bias=bias, relu=relu)
         return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu)
 
-    def conv_input(self, g, gate, w, padding, sizes):
-        padding, sizes = self._planar(padding, sizes)
-        gate = self.fast.NO_GATE if gate is None else gate
-        m, winograd = self._patches(padding, *w.shape[2:], sizes)
+    def back(self, g, gate, x, w, padding, sizes, sums):
+        """The derivatives by x, given w, and by w and the bias, given x."""
+        if self.fast is not None:
+            g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
+            by_x = None if w is None else self._input(g, gate, w, padding, sizes)
+            return by_x, *((None, None) if x is None else self._kernel(x, g, gate, padding, sums))
+        channels = w.shape[-2] if x is None else x.shape[-1]
+        padding, _ = self._wide(padding, sizes)
+        m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
+        if not m:
+            return None, None, None
+        before = padding[0][0], padding[1][0]
+        return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums)
+
+    def _input(self, g, gate, w, padding, sizes):
+        padding, wide = self._wide(padding, sizes)
+        m, w = self._patches(padding, *w.shape[-2:], wide), _planar(w, 0)
         if m:
             back = (2 - padding[0][0], 2 - padding[1][0])
-            return winograd.conv(g, w, back, sizes, m, turned=True, gate=gate)
-        return self.fast.conv_input(g, w, sizes, self._window(padding, sizes), gate)
+            x = tier.library("winograd").conv(g, w, back, wide, m, turned=True, gate=gate)
+        else:
+            x = self.fast.conv_input(g, w, wide, self._window(padding, wide), gate)
+        return x.reshape(len(g), *sizes, w.shape[-2])
 
-    def conv_kernel(self, x, g, gate, padding, sums):
-        padding, _ = self._planar(padding, ())
-        gate = self.fast.NO_GATE if gate is None else gate
-        m, winograd = self._patches(padding, x.shape[3], g.shape[3], g.shape[1:3])
+    def _kernel(self, x, g, gate, padding, sums):
+        padding, x = self._wide(padding, ())[0], _planar(x)
+        m = self._patches(padding, x.shape[3], g.shape[3], g.shape[1:3])
         if m:
-            top, left = padding[0][0], padding[1][0]
-            return winograd.conv_kernel(x, g, (top, left), m, gate, sums=sums)
-        return self.fast.conv_kernel(
-            x, g, self._window(padding, x.shape[1:3]), gate, sums=sums
-        )  # fmt: skip
+            before = padding[0][0], padding[1][0]
+            w, b = tier.library("winograd").conv_kernel(x, g, before, m, gate, sums=sums)
+        else:
+            window = self._window(padding, x.shape[1:3])
+            w, b = self.fast.conv_kernel(x, g, window, gate, sums=sums)
+        return w.reshape(*self.given, x.shape[3], g.shape[3]), b

@@ -2,7 +2,8 @@
 
 Arrays are channels-last: x (batch, *spatial, channels), w (*size, channels / groups, filters),
 y (batch, *places, filters). Group i of the filters sees group i of the channels. The windows of a
-few images at a time are laid out as rows of a matrix, so that they stay in the cache.
+few images at a time are laid out as rows of a matrix, so that they stay in the cache; threads share
+the images.
 """
 
 import math
@@ -10,37 +11,56 @@ import math
 import numpy as np
 
 from framework.kernels import windows
+from framework.kernels.choose import masked, zeros
+from framework.kernels.share import blocks, share
 
-_BLOCK = 1 << 19  # numbers of windows laid out at a time: 2 MB
+_BLOCK = 1 << 18  # numbers of windows laid out at a time, by each thread: 1 MB
+_FEW = 4  # channels up to which windows are laid out cell by cell, not place by place
 
 
-def conv(x, w, *, strides, padding, dilations, groups):
-    """y: at each place the window's cells times the kernel's, added up (no flip)."""
-    dtype = x.dtype
-    x, w = _added_up_in(x, w)
+def conv(x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None):
+    """y: at each place the window's cells times the kernel's, added up (no flip).
+
+    Args:
+        bias: of the filters, added to y where given.
+        relu: whether y is cut at 0 then.
+        gate: x counts where this is positive.
+    """
+    dtype, wide_dtype = x.dtype, windows.wide_enough(x.dtype)
+    w = w.astype(wide_dtype, copy=False)
     *size, inner, filters = w.shape
     places = windows.output_sizes(x.shape[1:-1], size, strides, padding, dilations)
     padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    wide = windows.padded(x, padding)
-    shape = (len(x), *places, filters)
-    if inner == 1 and groups > 1:
-        y = _depthwise(wide, w, strides, dilations, places)
-        return y.reshape(shape).astype(dtype, copy=False)
-    y, rows = np.empty(shape, x.dtype), _rows(w, groups)
-    for images in _blocks(len(x), math.prod(places) * math.prod(size) * x.shape[-1]):
-        columns = _columns(wide[images], size, strides, dilations, places, groups)
-        part = y[images]
-        if groups == 1:
-            np.matmul(columns, rows, out=part.reshape(-1, filters))
-        else:
-            part[...] = _joined(np.matmul(columns, rows), part.shape)
+    y = np.empty((len(x), *places, filters), wide_dtype)
+    layout = _Layout(size, strides, dilations, places, groups, x.shape[-1])
+    layout.ones = bias is not None and groups == 1
+    rows = _rows(w, groups) if not layout.ones else np.r_[_rows(w, 1), bias[None].astype(w.dtype)]
+
+    def work(first, last):
+        for images in layout.blocks(first, last):
+            part = y[images]
+            wide = windows.padded(_gated(x, gate, images), padding)
+            if inner == 1 and groups > 1:
+                layout.depthwise(wide, w, part)
+            elif groups == 1:
+                np.matmul(layout.columns(wide), rows, out=part.reshape(-1, filters))
+            else:
+                part[...] = _joined(np.matmul(layout.columns(wide), rows), part.shape)
+            if bias is not None and not layout.ones:
+                part += bias
+            if relu:
+                np.maximum(part, zeros[part.dtype], out=part)
+
+    share(work, len(x), layout.each * len(x) * max(filters // groups, 1))
     return y.astype(dtype, copy=False)
 
 
-def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
-    """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x."""
-    dtype = g.dtype
-    g, w = _added_up_in(g, w)
+def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None):
+    """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x.
+
+    Args:
+        gate: g counts where this is positive.
+    """
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
@@ -50,72 +70,149 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
         if all(before >= 0 and after >= 0 for before, after in back):
             turned = np.flip(w, range(len(size))).swapaxes(-1, -2)
             options = {"strides": strides, "padding": back, "dilations": dilations, "groups": 1}
-            return conv(g, turned, **options).astype(dtype, copy=False)
-    wide = np.zeros((g.shape[0], *windows.widened(sizes, padding), inner * groups), g.dtype)
-    if inner == 1 and groups > 1:
-        multiplier = w.shape[-1] // groups
-        split = g.reshape(*g.shape[:-1], groups, multiplier)
-        for offsets, index in windows.cells(size, strides, dilations, places):
-            wide[index] += (split * w[offsets].reshape(groups, multiplier)).sum(-1)
-    else:
-        rows = _rows(w, groups).swapaxes(-1, -2)
-        for images in _blocks(len(g), math.prod(places) * math.prod(size) * inner * groups):
-            columns, part = _matmul(_split(g[images], groups), rows), wide[images]
-            shape = (len(part), *places, *size, inner * groups)
-            columns = _joined_cells(columns, shape, groups)
-            for offsets, index in windows.cells(size, strides, dilations, places):
-                part[index] += columns[(..., *offsets, slice(None))]
-    return windows.unpadded(wide, sizes, padding).astype(dtype, copy=False)
+            return conv(g, turned, **options, gate=gate)
+    dtype, w = g.dtype, w.astype(windows.wide_enough(g.dtype), copy=False)
+    x = np.zeros((len(g), *windows.widened(sizes, padding), inner * groups), w.dtype)
+    layout = _Layout(size, strides, dilations, places, groups, inner * groups)
+    rows = _rows(w, groups).swapaxes(-1, -2)
+
+    def work(first, last):
+        for images in layout.blocks(first, last):
+            part, d = x[images], _gated(g, gate, images)
+            if inner == 1 and groups > 1:
+                layout.depthwise_back(d, w, part)
+            else:
+                layout.add(np.matmul(_split(d, groups), rows), part)
+
+    share(work, len(g), layout.each * len(g) * max(w.shape[-1] // groups, 1))
+    return windows.unpadded(x, sizes, padding).astype(dtype, copy=False)
 
 
-def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
-    """The derivative of sum(g * conv(x, w)) by w, whose windows have `size`."""
-    dtype = x.dtype
-    x, g = _added_up_in(x, g)
-    places = g.shape[1:-1]
+def conv_kernel(
+    x, g, *, size, strides, padding, dilations, groups, gate=None, sums=False
+):  # fmt: skip
+    """The derivatives of sum(g * y) by w, whose windows have `size`, and by a bias.
+
+    Args:
+        gate: g counts where this is positive.
+        sums: whether the one by a bias is asked for; else it is None.
+    """
+    dtype, places = x.dtype, g.shape[1:-1]
     channels, filters = x.shape[-1], g.shape[-1]
     padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    wide = windows.padded(x, padding)
-    if channels == groups > 1:
-        split = g.reshape(*g.shape[:-1], groups, filters // groups)
-        w = np.empty((*size, 1, filters), g.dtype)
-        axes = tuple(range(g.ndim - 1))
-        for offsets, index in windows.cells(size, strides, dilations, places):
+    layout = _Layout(size, strides, dilations, places, groups, channels)
+    layout.ones = sums and groups == 1
+    each_alone = channels == groups > 1
+
+    def work(first, last):
+        by_w, by_b = 0, 0
+        for images in layout.blocks(first, last):
+            d = _gated(g, gate, images)
+            wide = windows.padded(_gated(x, None, images), padding)
+            if each_alone:
+                by_w = by_w + layout.depthwise_kernel(wide, d)
+            else:
+                columns = layout.columns(wide).swapaxes(-1, -2)
+                by_w = by_w + np.matmul(columns, _split(d, groups))
+            if sums and not layout.ones:
+                by_b = by_b + np.add.reduce(d, axis=tuple(range(d.ndim - 1)))
+        return by_w, by_b
+
+    work_size = layout.each * len(x) * max(filters // groups, 1)
+    by_w, by_b = map(sum, zip(*share(work, len(x), work_size), strict=True))
+    if layout.ones:
+        by_w, by_b = by_w[:-1], by_w[-1]
+    if groups > 1 and not each_alone:  # (groups, cells, filters)
+        by_w = np.moveaxis(by_w, 0, 1)
+    by_w = by_w.reshape(*size, channels // groups, filters)
+    return np.ascontiguousarray(by_w, dtype), by_b.astype(dtype, copy=False) if sums else None
+
+
+def _gated(g, gate, images):
+    """Some images, in a dtype to add up in; 0 where a gate is not positive."""
+    found = g[images] if gate is None else masked(g[images], gate[images] > 0)
+    return found.astype(windows.wide_enough(g.dtype), copy=False)
+
+
+class _Layout:
+    """How the windows of images become rows of a matrix.
+
+    Attributes:
+        each: how many numbers the windows of an image have.
+        ones: whether each row gets a 1 at its end, which a bias is multiplied by.
+    """
+
+    ones = False
+
+    def __init__(self, size, strides, dilations, places, groups, channels):
+        self.size, self.moves, self.places = tuple(size), (strides, dilations), tuple(places)
+        self.groups, self.channels = groups, channels
+        self.cells = math.prod(size) * channels
+        self.each = math.prod(places) * self.cells
+
+    def blocks(self, first, last):
+        """Slices of images, at least one: even no images have windows of a size."""
+        step = max(_BLOCK // max(self.each, 1), 1)
+        return blocks(first, last, step) or [slice(first, last)]
+
+    def columns(self, wide):
+        """The windows as rows, (places, cells); of several groups (group, places, cells)."""
+        found = windows.view(wide, self.size, *self.moves, self.places)
+        rows = len(wide) * math.prod(self.places)
+        if self.groups > 1:
+            inner = self.channels // self.groups
+            split = found.reshape(rows, math.prod(self.size), self.groups, inner)
+            return np.moveaxis(split, 2, 0).reshape(self.groups, rows, self.cells // self.groups)
+        if self.channels <= _FEW:
+            columns = np.empty((self.cells + self.ones, rows), wide.dtype).T
+            cells, middle = found.ndim - 1 - len(self.size), columns[:, : self.cells].T
+            order = (*range(cells, found.ndim), *range(cells))
+            found = found.transpose(order)
+            np.copyto(middle.reshape(found.shape), found)
+        else:
+            columns = np.empty((rows, self.cells + self.ones), wide.dtype)
+            np.copyto(columns[:, : self.cells].reshape(found.shape), found)
+        if self.ones:
+            columns[:, -1] = 1
+        return columns
+
+    def add(self, columns, x):
+        """Add to x what its windows' rows hold: the adjoint of `columns`."""
+        shape = (len(x), *self.places, *self.size, self.channels)
+        if self.groups > 1:
+            inner = self.channels // self.groups
+            split = columns.reshape(self.groups, columns.shape[1], math.prod(self.size), inner)
+            columns = np.moveaxis(split, 0, 2)
+        columns = columns.reshape(shape)
+        for offsets, index in self._cells():
+            x[index] += columns[(..., *offsets, slice(None))]
+
+    # One channel for each group: shifted images times numbers, without a product of matrices.
+
+    def depthwise(self, wide, w, y):
+        """The convolution, into y."""
+        split = y.reshape(*y.shape[:-1], self.groups, w.shape[-1] // self.groups)
+        split[...] = 0
+        for offsets, index in self._cells():
+            split += wide[index][..., None] * w[offsets].reshape(self.groups, -1)
+
+    def depthwise_back(self, g, w, x):
+        """Its derivative by the images, added to x."""
+        split = g.reshape(*g.shape[:-1], self.groups, w.shape[-1] // self.groups)
+        for offsets, index in self._cells():
+            x[index] += (split * w[offsets].reshape(self.groups, -1)).sum(-1)
+
+    def depthwise_kernel(self, wide, g):
+        """Its derivative by w, (*size, 1, filters)."""
+        filters, axes = g.shape[-1], tuple(range(g.ndim - 1))
+        split = g.reshape(*g.shape[:-1], self.groups, filters // self.groups)
+        w = np.empty((*self.size, 1, filters), g.dtype)
+        for offsets, index in self._cells():
             w[offsets] = (wide[index][..., None] * split).sum(axes).reshape(1, filters)
-        return w.astype(dtype, copy=False)
-    found = 0
-    for images in _blocks(len(x), math.prod(places) * math.prod(size) * channels):
-        columns = _columns(wide[images], size, strides, dilations, places, groups)
-        found += _matmul(columns.swapaxes(-1, -2), _split(g[images], groups))
-    if groups > 1:  # (groups, cells, filters)
-        found = np.moveaxis(found, 0, 1)
-    shape = (*size, channels // groups, filters)
-    return np.ascontiguousarray(found.reshape(shape), dtype)
+        return w
 
-
-def _blocks(batch, each):
-    """Slices of the batch, at least one, whose images together have so many numbers of windows."""
-    step = max(_BLOCK // max(each, 1), 1)
-    return [slice(i, i + step) for i in range(0, max(batch, 1), step)]
-
-
-def _added_up_in(*arrays):
-    dtype = windows.wide_enough(arrays[0].dtype)
-    return [a.astype(dtype, copy=False) for a in arrays]
-
-
-def _matmul(a, b):
-    return np.dot(a, b) if a.ndim == 2 else np.matmul(a, b)
-
-
-def _columns(wide, size, strides, dilations, places, groups):
-    """The windows as rows, (places, cells); of several groups (group, places, cells)."""
-    found = windows.view(wide, size, strides, dilations, places)
-    rows, n = wide.shape[0] * math.prod(places), math.prod(size)
-    if groups == 1:
-        return found.reshape(rows, n * wide.shape[-1])
-    split = found.reshape(rows, n, groups, wide.shape[-1] // groups)
-    return np.moveaxis(split, 2, 0).reshape(groups, rows, n * split.shape[-1])
+    def _cells(self):
+        return windows.cells(self.size, *self.moves, self.places)
 
 
 def _rows(w, groups):
@@ -137,22 +234,3 @@ def _split(g, groups):
 def _joined(y, shape):
     """What `_split` has split, in `shape`."""
     return np.moveaxis(y, 0, 1).reshape(shape)
-
-
-def _joined_cells(columns, shape, groups):
-    """What `_columns` has split, in `shape`: (batch, *places, *size, channels)."""
-    if groups == 1:
-        return columns.reshape(shape)
-    inner = shape[-1] // groups
-    split = columns.reshape(groups, columns.shape[1], columns.shape[2] // inner, inner)
-    return np.moveaxis(split, 0, 2).reshape(shape)
-
-
-def _depthwise(wide, w, strides, dilations, places):
-    """One channel for each group: shifted inputs times numbers, without a product of matrices."""
-    channels = wide.shape[-1]
-    multiplier = w.shape[-1] // channels
-    y = np.zeros((wide.shape[0], *places, channels, multiplier), wide.dtype)
-    for offsets, index in windows.cells(w.shape[:-2], strides, dilations, places):
-        y += wide[index][..., None] * w[offsets].reshape(channels, multiplier)
-    return y
