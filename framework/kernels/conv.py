@@ -1,8 +1,9 @@
 """Convolution and its two derivatives: the form that is fastest for the arrays at hand.
 
-See `im2col` for what the functions compute. There are three forms: im2col (NumPy), which does every
-case; direct (Numba), for float32, one or two spatial axes and no groups; and Winograd's (Numba),
-for 3 × 3 windows without strides over many channels.
+See `im2col` for what the functions compute. im2col (NumPy) does every case. Others are for float32
+and windows without groups: the direct one (Numba), for one or two spatial axes, and Winograd's
+(`winograd` in NumPy, `fast/winograd.py` in Numba), for 3 × 3 windows without strides over many
+channels.
 """
 
 import math
@@ -16,6 +17,7 @@ ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
 _SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
+_LARGE = 1e7  # those that im2col does before Winograd's form in NumPy is the faster one
 _CHANNELS = 16  # from which on Winograd's transforms pay
 # The largest m of Winograd's m × m outputs that "auto" takes: benchmarks/conv_accuracy.py finds the
 # losses of twelve steps by m = 4 as close to direct convolution's as by m = 2, in 0.7 of the time.
@@ -28,8 +30,8 @@ def set_conv_algorithm(name="auto"):
     Args:
         name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
             F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
-            Numba all are "im2col". Winograd's forms add up in another order: their largest error,
-            relative to the largest output, is about 1e-6, that of the others 3e-7.
+            Numba "direct" is "im2col". Winograd's forms add up in another order: their largest
+            error, relative to the largest output, is about 1e-6, that of the others 3e-7.
     """
     global _algorithm
     if name not in ALGORITHMS:
@@ -58,7 +60,7 @@ def _conv(x, w, window, groups, bias=None, relu=False):
     if call is not None and (bias is None or bias.dtype == np.float32):
         padding = windows.amounts(window["padding"], x.shape[1:-1], call.given, *call.moves)
         places = windows.output_sizes(x.shape[1:-1], call.given, padding=padding, **_moves(window))
-        if _worth(w.size * len(x), places):
+        if call.pays(w.size * len(x), places):
             y = call.conv(x, w, padding, places, bias, relu)
             if y is not None:
                 return y.reshape(len(x), *places, w.shape[-1])
@@ -92,7 +94,7 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed):
     by_x = by_w = by_b = None
     call = _call(g, w if x is None else x, size, groups, **window)
     channels = w.shape[-2] if x is None else x.shape[-1]
-    if call is not None and _worth(g.size * channels, size):
+    if call is not None and (to_x or to_w) and call.pays(g.size * channels, size):
         padding = windows.amounts(window["padding"], sizes, call.given, *call.moves)
         given = x if to_w else None, w if to_x else None
         by_x, by_w, by_b = call.back(g, gate, *given, padding, sizes, to_b)
@@ -123,11 +125,6 @@ def _call(a, b, size, groups, *, strides, padding, dilations):
     ):
         return None
     return _Call(tier.library("conv"), tuple(size), strides, dilations)
-
-
-def _worth(pairs, places):
-    number = pairs * math.prod(places)
-    return number > 0 and (number >= _SMALL or _algorithm != "auto")
 
 
 def _contiguous(a):
@@ -162,6 +159,12 @@ class _Call:
         self.fast, self.one = fast, one
         self.given, self.moves = size, (strides, dilations)
         self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
+
+    def pays(self, pairs, places):
+        """Whether im2col would be slower, or is not wanted."""
+        number = pairs * math.prod(places)
+        least = _LARGE if self.fast is None else _SMALL
+        return number > 0 and (number >= least or _algorithm != "auto")
 
     def _wide(self, padding, sizes):
         return ((0, 0),) * len(self.one) + tuple(padding), self.one + tuple(sizes)

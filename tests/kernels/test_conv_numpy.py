@@ -1,0 +1,192 @@
+"""Convolution without Numba: Winograd's form and im2col's in blocks, on one thread and on two."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from framework.kernels import conv as kernels
+from framework.kernels import im2col, share, threads, tier, winograd
+
+rng = np.random.default_rng(5)
+ONCE = {"strides": (1, 1), "dilations": (1, 1)}
+
+
+@pytest.fixture(autouse=True)
+def _numpy():
+    algorithm = kernels.set_conv_algorithm("auto")
+    tier.set_tier("numpy")
+    yield
+    kernels.set_conv_algorithm(algorithm)
+    tier.set_tier(None)
+
+
+@pytest.fixture(params=[1, 2, 3])
+def small_blocks(request, monkeypatch):
+    """Blocks of two images or three, and one part for each thread however small it is."""
+    monkeypatch.setattr(threads, "_count", request.param)
+    monkeypatch.setattr(share, "_LEAST", 0)
+    monkeypatch.setattr(im2col, "_BLOCK", 1 << 12)
+    monkeypatch.setattr(winograd, "_PLANE", 1 << 8)
+
+
+def real(*shape):
+    return rng.standard_normal(shape, np.float32)
+
+
+def double(a):
+    return None if a is None else a.astype("f8")
+
+
+def close(found, expected, tolerance=1e-5):
+    assert found.shape == expected.shape
+    assert found.dtype == np.float32
+    assert found.flags.writeable
+    error = np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), 1e-30)
+    assert error < tolerance
+
+
+def naive(x, w, padding, strides, dilations, groups=1):
+    """y, cell by cell of the window, in float64; with numbers for padding."""
+    wide = np.pad(double(x), ((0, 0), *padding, (0, 0)))
+    inner, filters = w.shape[-2:]
+    each = filters // groups
+    reach = [(k - 1) * d + 1 for k, d in zip(w.shape, dilations, strict=False)]
+    places = [(n - r) // s + 1 for n, r, s in zip(wide.shape[1:-1], reach, strides, strict=True)]
+    y = np.zeros((len(x), *places, filters))
+    for cell in itertools.product(*map(range, w.shape[:-2])):
+        index = tuple(
+            slice(o * d, o * d + (n - 1) * s + 1, s)
+            for o, d, n, s in zip(cell, dilations, places, strides, strict=True)
+        )
+        shown = wide[(slice(None), *index)]
+        for i in range(groups):
+            part = shown[..., i * inner : (i + 1) * inner]
+            y[..., i * each : (i + 1) * each] += part @ double(
+                w[cell][:, i * each : (i + 1) * each]
+            )
+    return y
+
+
+def by_single_numbers(x, w, b, d, window, groups, padding):
+    """The derivatives of sum(d * conv): d times the convolution of each single number."""
+
+    def total(x, w):
+        moves = (window["strides"], window["dilations"])
+        return np.sum(d * naive(x, w, padding, *moves, groups))
+
+    ones = []
+    for given, others in ((x, lambda e: (e, w)), (w, lambda e: (x, e))):
+        found = np.zeros(given.shape)
+        for place in np.ndindex(given.shape):
+            unit = np.zeros(given.shape)
+            unit[place] = 1
+            found[place] = total(*others(unit))
+        ones.append(found)
+    return *ones, d.sum(tuple(range(d.ndim - 1))) if b is not None else None
+
+
+SHAPES = [  # batch, height, width, channels, filters
+    (7, 6, 6, 3, 5), (5, 7, 9, 4, 3), (6, 5, 4, 17, 16), (1, 12, 11, 2, 7), (3, 3, 3, 16, 1),
+]  # fmt: skip
+PADDINGS = ["SAME", ((1, 2), (0, 2)), ((2, 0), (1, 1)), ((2, 2), (2, 2)), ((0, 0), (0, 0))]
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("algorithm", ["winograd2", "winograd4", "im2col"])
+def test_windows_of_three_by_three(algorithm, shape, relu, small_blocks):
+    kernels.set_conv_algorithm(algorithm)
+    *shape, filters = shape
+    x, w, b = real(*shape), real(3, 3, shape[-1], filters), real(filters)
+    for padding in PADDINGS:
+        window = {**ONCE, "padding": padding, "groups": 1}
+        amounts = ((1, 1), (1, 1)) if padding == "SAME" else padding
+        expected = naive(x, w, amounts, (1, 1), (1, 1))
+        close(kernels.conv(x, w, **window), expected)
+        y = kernels.conv_bias(x, w, b, **window, relu=relu)
+        close(y, np.maximum(expected + b, 0) if relu else expected + b)
+        g = real(*y.shape) + 1  # sums that do not cancel
+        d = double(g * (y > 0) if relu else g)
+        by_x = im2col.conv_input(d, double(w), sizes=x.shape[1:3], **window)
+        by_w, by_b = im2col.conv_kernel(double(x), d, size=(3, 3), **window, sums=True)
+        for needed in itertools.product([False, True], repeat=3):
+            found = kernels.conv_bias_back(g, x, w, y, **window, relu=relu, needed=needed)
+            wanted = [e for e, n in zip((by_x, by_w, by_b), needed, strict=True) if n]
+            for one, expected in zip(found, wanted, strict=True):
+                close(one, expected)
+
+
+WINDOWS = {  # x, w, groups, strides, dilations, padding
+    "few channels": ((4, 6, 5, 1), (3, 2, 1, 3), 1, (1, 1), (1, 1), ((1, 1), (0, 1))),
+    "strides": ((3, 7, 6, 5), (3, 3, 5, 2), 1, (2, 3), (1, 1), ((1, 0), (2, 1))),
+    "dilated": ((3, 6, 6, 2), (2, 3, 2, 2), 1, (1, 1), (2, 2), ((2, 1), (0, 0))),
+    "groups": ((3, 5, 4, 6), (2, 2, 3, 4), 2, (1, 1), (1, 1), ((0, 1), (1, 0))),
+    "each channel alone": ((3, 5, 4, 3), (2, 3, 1, 6), 3, (2, 1), (1, 1), ((1, 1), (1, 1))),
+    "steps": ((4, 9, 6), (3, 6, 2), 1, (2,), (1,), ((2, 0),)),
+    "volumes": ((2, 3, 4, 3, 2), (2, 2, 1, 2, 2), 1, (1, 2, 1), (1, 1, 1), ((1, 0),) * 3),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_of_other_kinds(name, small_blocks):
+    x, w, groups, strides, dilations, padding = WINDOWS[name]
+    x, w, b = real(*x), real(*w), real(w[-1])
+    window = {"strides": strides, "dilations": dilations, "padding": padding, "groups": groups}
+    expected = naive(x, w, padding, strides, dilations, groups)
+    close(kernels.conv(x, w, **window), expected)
+    y = kernels.conv_bias(x, w, b, **window, relu=True)
+    close(y, np.maximum(expected + b, 0))
+    g = real(*y.shape)
+    expected = by_single_numbers(x, w, b, double(g * (y > 0)), window, groups, padding)
+    found = kernels.conv_bias_back(g, x, w, y, **window, relu=True, needed=(True, True, True))
+    for one, other in zip(found, expected, strict=True):
+        close(one, other)
+
+
+def test_large_arrays_choose_winograd(monkeypatch):
+    called = []
+    conv = winograd.conv
+    monkeypatch.setattr(winograd, "conv", lambda *a: called.append(a[0].shape) or conv(*a))
+    window = {**ONCE, "padding": "SAME", "groups": 1}
+    shapes = [(1, 3, 3, 16, 16), (8, 16, 16, 3, 32), (8, 16, 16, 32, 32)]
+    for *shape, filters in shapes:
+        kernels.conv(real(*shape), real(3, 3, shape[-1], filters), **window)
+    x, w = real(8, 16, 16, 32), real(5, 5, 32, 32)
+    kernels.conv(x, w, **window)
+    kernels.conv(double(x), double(w[:3, :3]), **window)
+    assert called == [(8, 16, 16, 32)]
+
+
+@pytest.mark.parametrize("algorithm", ["winograd2", "winograd4", "im2col"])
+def test_no_images(algorithm, small_blocks):
+    kernels.set_conv_algorithm(algorithm)
+    for groups in (1, 2, 16):
+        window = {**ONCE, "padding": "SAME", "groups": groups}
+        x, w = real(0, 8, 8, 16), real(3, 3, 16 // groups, 16)
+        y = kernels.conv_bias(x, w, real(16), **window, relu=True)
+        assert y.shape == (0, 8, 8, 16)
+        found = kernels.conv_bias_back(y, x, w, y, **window, relu=True, needed=(True,) * 3)
+        assert [d.shape for d in found] == [x.shape, w.shape, (16,)]
+        assert not any(d.any() for d in found)
+
+
+@pytest.mark.parametrize("algorithm", ["winograd4", "im2col"])
+def test_half_precision_is_added_up_in_single(algorithm, small_blocks):
+    kernels.set_conv_algorithm(algorithm)
+    x, w = (real(3, 6, 6, 40).astype("f2") for _ in range(2))
+    w, window = w[:, :3, :3].transpose(1, 2, 3, 0).copy(), {**ONCE, "padding": "SAME", "groups": 1}
+    y = kernels.conv(x, w, **window)
+    assert y.dtype == np.float16
+    np.testing.assert_allclose(y, naive(x, w, ((1, 1), (1, 1)), (1, 1), (1, 1)), atol=2e-2)
+
+
+def test_gates_let_no_infinity_through(small_blocks):
+    kernels.set_conv_algorithm("winograd4")
+    window = {**ONCE, "padding": "SAME", "groups": 1}
+    x, w = real(2, 8, 8, 3), real(3, 3, 3, 5)
+    y = kernels.conv_bias(x, w, real(5), **window, relu=True)
+    g = np.where(y > 0, real(*y.shape), np.float32(np.inf))
+    needed = (True, True, True)
+    found = kernels.conv_bias_back(g, x, w, y, **window, relu=True, needed=needed)
+    assert all(np.isfinite(d).all() for d in found)
