@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.compiler.absorbing import with_absorbed
 from framework.compiler.graph import DrawStep, Graph, GuardStep, OpStep, Value
+from framework.compiler.merging import merged
 from framework.core.op import table
 
 _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
@@ -11,7 +12,7 @@ _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
 
 def optimized(graph):
     """The graph after all passes."""
-    return without_dead(with_absorbed(without_dead(simplified(graph))))
+    return merged(without_dead(with_absorbed(without_dead(simplified(graph)))))
 
 
 def with_outer_products(graph):

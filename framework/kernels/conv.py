@@ -113,6 +113,27 @@ def _moves(window):
     return {"strides": window["strides"], "dilations": window["dilations"]}
 
 
+def patches(x, w, *, strides, padding, dilations, groups):
+    """How Numba's form of Winograd computes such a `conv`; None where it is not the one taken.
+
+    Args:
+        x, w: anything with a shape and a dtype.
+
+    Returns:
+        the m of its m × m outputs, the padding (above, left), and the places.
+    """
+    window = {"strides": strides, "padding": padding, "dilations": dilations}
+    call = _call(x, w, w.shape[:-2], groups, **window)
+    if call is None or call.fast is None or len(call.given) != 2:
+        return None
+    padding = windows.amounts(padding, x.shape[1:-1], call.given, strides, dilations)
+    places = windows.output_sizes(x.shape[1:-1], call.given, strides, padding, dilations)
+    if not call.pays(math.prod(w.shape) * x.shape[0], places):
+        return None
+    m = call._patches(padding, *w.shape[-2:], places)
+    return (m, (padding[0][0], padding[1][0]), places) if m else None
+
+
 def _call(a, b, size, groups, *, strides, padding, dilations):
     """The forms besides im2col for such arrays and windows; None where there are none."""
     if (
@@ -127,7 +148,7 @@ def _call(a, b, size, groups, *, strides, padding, dilations):
     return _Call(tier.library("conv"), tuple(size), strides, dilations)
 
 
-def _contiguous(a):
+def contiguous(a):
     """Contiguous and writable: Numba would compile every kernel once more for other arrays."""
     a = np.ascontiguousarray(a)
     return a if a.flags.writeable else a.copy()
@@ -135,7 +156,7 @@ def _contiguous(a):
 
 def _planar(a, axis=1):
     """`a`, contiguous, with two spatial axes, from `axis` on."""
-    a = _contiguous(a)
+    a = contiguous(a)
     return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])
 
 
@@ -196,43 +217,33 @@ class _Call:
         before = padding[0][0], padding[1][0]
         if self.fast is None:
             return winograd.conv(x, w, before, places, m, bias, relu) if m else None
-        bias = self.fast.NO_BIAS if bias is None else _contiguous(bias)
+        bias = self.fast.NO_BIAS if bias is None else contiguous(bias)
         x, w = _planar(x), _planar(w, 0)
         if m:
-            return tier.library("winograd").conv(x, w, before, places, m, bias=bias, relu=relu)
+            return tier.library("winograd").conv(x, w, before, places, m, bias=bias, relu=relu)[0]
         return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu)
 
     def back(self, g, gate, x, w, padding, sizes, sums):
         """The derivatives by x, given w, and by w and the bias, given x."""
-        if self.fast is not None:
-            g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
-            by_x = None if w is None else self._input(g, gate, w, padding, sizes)
-            return by_x, *((None, None) if x is None else self._kernel(x, g, gate, padding, sums))
         channels = w.shape[-2] if x is None else x.shape[-1]
-        padding, _ = self._wide(padding, sizes)
-        m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
-        if not m:
-            return None, None, None
-        before = padding[0][0], padding[1][0]
-        return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums)
-
-    def _input(self, g, gate, w, padding, sizes):
         padding, wide = self._wide(padding, sizes)
-        m, w = self._patches(padding, *w.shape[-2:], wide), _planar(w, 0)
+        m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
+        before = padding[0][0], padding[1][0]
+        if self.fast is None:
+            if not m:
+                return None, None, None
+            return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums)
+        g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
+        x, w = None if x is None else _planar(x), None if w is None else _planar(w, 0)
         if m:
-            back = (2 - padding[0][0], 2 - padding[1][0])
-            x = tier.library("winograd").conv(g, w, back, wide, m, turned=True, gate=gate)
-        else:
-            x = self.fast.conv_input(g, w, wide, self._window(padding, wide), gate)
-        return x.reshape(len(g), *sizes, w.shape[-2])
-
-    def _kernel(self, x, g, gate, padding, sums):
-        padding, x = self._wide(padding, ())[0], _planar(x)
-        m = self._patches(padding, x.shape[3], g.shape[3], g.shape[1:3])
-        if m:
-            before = padding[0][0], padding[1][0]
-            w, b = tier.library("winograd").conv_kernel(x, g, before, m, gate, sums=sums)
-        else:
-            window = self._window(padding, x.shape[1:3])
-            w, b = self.fast.conv_kernel(x, g, window, gate, sums=sums)
-        return w.reshape(*self.given, x.shape[3], g.shape[3]), b
+            x = (len(g), *wide, channels) if x is None else x
+            fast = tier.library("winograd_back")
+            return fast.conv_back(g, gate, x, w, before, g.shape[1:3], m, sums=sums)
+        window, by_x = self._window(padding, wide), None
+        if w is not None:
+            by_x = self.fast.conv_input(g, w, wide, window, gate)
+            by_x = by_x.reshape(len(g), *sizes, channels)
+        if x is None:
+            return by_x, None, None
+        by_w, by_b = self.fast.conv_kernel(x, g, window, gate, sums=sums)
+        return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b

@@ -6,7 +6,7 @@ import pytest
 from framework import keras
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import conv as kernels
-from framework.kernels import im2col, threads, tier, windows
+from framework.kernels import conv_pool, im2col, pool, threads, tier, windows
 
 pytest.importorskip("numba")
 
@@ -122,6 +122,31 @@ def test_bias_and_relu(algorithm, x, w, strides, padding, relu, thread_count):
         wanted = [e for e, n in zip(expected, needed, strict=True) if n]
         for a, e in zip(found, wanted, strict=True):
             close(a, e, 1e-5)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
+@pytest.mark.parametrize(("x", "w", "strides", "padding"), BIASED[:3])
+def test_pooled_at_once(algorithm, x, w, strides, padding, relu, thread_count):
+    """The bits of one kernel after the other; by Winograd's form it is one."""
+    kernels.set_conv_algorithm(algorithm)
+    window = {"strides": strides, "padding": padding, "dilations": (1, 1), "groups": 1}
+    x, w, b = np.tile(real(*x), (1, 3, 3, 1)), real(*w), real(w[-1])
+    one = strides == (1, 1) and algorithm not in ("direct", "im2col")
+    assert conv_pool.takes(x, w, **window) is one
+    all_y = kernels.conv_bias(x, w, b, **window, relu=relu)
+    expected, (cells,) = pool.max_pool(all_y, **conv_pool.PAIRS)
+    y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **window, relu=relu)
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(chosen, cells)
+    g = real(*y.shape)
+    d = pool.cell_put(g, cells, sizes=all_y.shape[1:-1], **conv_pool.PAIRS)
+    for needed in [(True, True, True), (False, True, False), (True, False, True)]:
+        attrs = {**window, "relu": relu, "needed": needed}
+        expected = kernels.conv_bias_back(d, x, w, all_y, **attrs)
+        found = conv_pool.conv_max_pool_back(g, x, w, y, chosen, **attrs)
+        for a, e in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, e)
 
 
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)

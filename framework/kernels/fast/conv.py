@@ -249,7 +249,8 @@ def _multiply(x, gate, packed, window, target, bias=NO_BIAS, relu=False):
             x, gate, packed, wide, window, *images, y, filters, *distances, y_at, sizes, bias, relu
         )  # fmt: skip
 
-    threads.run(part, parts(len(x), 2 * len(x) * sizes[0] * sizes[1] * packed.size))
+    places = len(x) * sizes[0] * sizes[1]
+    threads.run(part, parts(len(x), 2 * places * packed.size, x.size + places * filters))
 
 
 def _wide(x, window, name, gated=0):
@@ -261,14 +262,20 @@ def _wide(x, window, name, gated=0):
     return wide
 
 
-def parts(batch, work):
-    """Ranges of a batch for the threads, which are worth it from so many operations on."""
-    number = min(threads.count(), batch) if work > _ALONE else 1
+def parts(batch, operations, moved=0):
+    """Ranges of a batch for the threads, which are worth it from so many operations on.
+
+    Args:
+        moved: numbers read and written, where they may take longer than the operations.
+    """
+    many = max(operations, moved * _MOVE) > _ALONE
+    number = min(threads.count(), batch) if many else 1
     ends = [batch * i // number for i in range(number + 1)]
     return list(itertools.pairwise(ends))
 
 
 _ALONE = 5e7  # operations in 200 µs
+_MOVE = 40  # operations in the time in which a number comes from memory
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE):
@@ -356,7 +363,7 @@ def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
     """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
-    ranges = parts(len(x), work)
+    ranges = parts(len(x), work, x.size + g.size + gate.size)
     found = [np.zeros(shape, np.float32) for _ in ranges]
     totals = [np.zeros(shape[3] if sums else 0, np.float32) for _ in ranges]
 

@@ -63,6 +63,7 @@ from framework.kernels.fast.target import FUSED, LANES, MASKED, REGISTERS
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
+_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the cells of a 3 × 3 window at once
 
 _float = ir.FloatType()
 _int = ir.IntType(64)
@@ -301,7 +302,9 @@ tile = make(ROWS, _VECTORS)
 _edge = make(ROWS, _VECTORS, masked=True)
 _narrow = make(ROWS, (_VECTORS + 1) // 2, masked=True)
 _NARROW = (_VECTORS + 1) // 2 * LANES
+_more = make(_MORE, _VECTORS, masked=True)
 _edge_4 = make(4, _VECTORS, masked=True)
+_edge_3 = make(3, _VECTORS, masked=True)
 _edge_2 = make(2, _VECTORS, masked=True)
 _edge_1 = make(1, _VECTORS, masked=True)
 
@@ -312,6 +315,12 @@ def panel(
     columns,
 ):  # fmt: skip
     """`tile` for any number of rows and 1 to WIDTH columns; see the module."""
+    if rows == _MORE and _MORE > ROWS:
+        _more(
+            c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
+            columns,
+        )  # fmt: skip
+        return
     while rows >= ROWS:
         if columns == WIDTH:
             tile(
@@ -335,6 +344,12 @@ def panel(
             columns,
         )  # fmt: skip
         c_at, a_at, rows = c_at + 4 * c_row, a_at + 4 * a_row, rows - 4
+    if rows == 3:
+        _edge_3(
+            c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
+            columns,
+        )  # fmt: skip
+        return
     if rows >= 2:
         _edge_2(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,

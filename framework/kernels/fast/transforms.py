@@ -52,10 +52,11 @@ def _with_roots(roots):
 B4, G4, A4 = _toom_cook(0.0, 2**-0.5, -(2**-0.5), 2**0.5, -(2**0.5))
 
 
-def _make(matrix):
+def _make(matrix, add=False):
     """transform(target, at, row, column, source, at, row, column): M S Mᵀ of LANES patches S.
 
-    The rows and columns of both patches are so many numbers apart; nothing is checked.
+    The rows and columns of both patches are so many numbers apart; nothing is checked. With `add`
+    it is added to the target.
     """
 
     @intrinsic
@@ -75,7 +76,7 @@ def _make(matrix):
 
             _generate(
                 builder, matrix, patch(signature.args[0], target, t_at, t_row, t_column),
-                patch(signature.args[4], source, s_at, s_row, s_column),
+                patch(signature.args[4], source, s_at, s_row, s_column), add,
             )  # fmt: skip
             return context.get_dummy_value()
 
@@ -106,7 +107,7 @@ class _Patch:
         self.builder.store(value, self.pointer(i, j)).align = 4
 
 
-def _generate(builder, matrix, target, source):
+def _generate(builder, matrix, target, source, add):
     size, wide = len(matrix), len(matrix[0])
     columns = []
     for j in range(wide):
@@ -115,7 +116,8 @@ def _generate(builder, matrix, target, source):
     for i in range(size):
         row = [columns[j][i] for j in range(wide)]
         for j in range(size):
-            target.store(_sum(builder, matrix[j], row), i, j)
+            value = _sum(builder, matrix[j], row)
+            target.store(builder.fadd(target.load(i, j), value) if add else value, i, j)
 
 
 def _sum(builder, factors, values):
@@ -152,6 +154,8 @@ def _turned(matrix):
 # patches of the input; the weights; the outputs
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
-# the way back: the outputs' gradient to the products', the products' to the weights'
+# the way back: the outputs' gradient to the products', the products' to the weights', and the
+# patches' to the input's, in which patches overlap
 outputs_back_2, weights_back_2 = _make(_turned(A2)), _make(_turned(G2))
 outputs_back_4, weights_back_4 = _make(_turned(A4)), _make(_turned(G4))
+add_patch_2, add_patch_4 = _make(_turned(B2), add=True), _make(_turned(B4), add=True)

@@ -15,49 +15,29 @@ from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.conv import (
     NO_BIAS,
-    NO_GATE,
     ONE,
     STEP,
     ZERO,
-    add_places,
-    added,
     finish,
     parts,
     place,
 )
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.pool import max_pool_pairs
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.transforms import (
     outputs_2,
     outputs_4,
-    outputs_back_2,
-    outputs_back_4,
     patch_2,
     patch_4,
     weights_2,
     weights_4,
-    weights_back_2,
-    weights_back_4,
 )
 
 _PATCHES = 32  # at a time, so that their transforms stay in the cache
+_MANY = 64 * 64  # weights of a place, which are read for as many patches again: twice as many then
 _SKEW = 16  # rows and planes a multiple of 4096 bytes apart would all fall into the same lines
-
-
-@kernel
-def turn(w, turned, first, last):
-    """The window turned by 180°, its channels and filters transposed, for some of the channels."""
-    _, _, channels, filters = w.shape
-    source, target = w.reshape(-1), turned.reshape(-1)
-    for cell in range(9):
-        for c in range(first, last, 16):
-            for f in range(0, filters, 16):
-                for i in range(c, min(c + 16, last)):
-                    for j in range(f, min(f + 16, filters)):
-                        target[((8 - cell) * filters + j) * channels + i] = source[
-                            (cell * channels + i) * filters + j
-                        ]
 
 
 @kernel
@@ -93,7 +73,7 @@ def spread_weights(w, u, m, depth, first, last, part):
 
 @kernel
 def spread_images(
-    x, gate, first, last, wide, top, left, height, width, v, row, plane, depth, m
+    x, first, last, wide, top, left, height, width, v, row, plane, depth, m
 ):  # fmt: skip
     """Transformed patches of some strips, v[place][patch][channel]; how many patches there are.
 
@@ -105,7 +85,7 @@ def spread_images(
     for strip in range(first, last):
         i = strip % strips * m
         if i == 0:
-            place(x, gate, strip // strips, wide, top, left, width, depth)
+            place(x, x[:0], strip // strips, wide, top, left, width, depth)
         for j in range(0, width - 2, m):
             source = (i * width + j) * depth
             for c in range(0, depth, LANES):
@@ -122,50 +102,29 @@ def spread_images(
 
 
 @kernel
-def spread_gradients(g, gate, first, last, wide, height, width, p, row, plane, depth, m, sums):
-    """The gradient by the products from that by the outputs, p[place][patch][filter].
-
-    The sum over all places is added to `sums`, which is empty where it is not wanted.
-    """
-    side, strips = m + 2, height // m
-    at = 0
-    for strip in range(first, last):
-        i = strip % strips * m
-        if i == 0:
-            place(g, gate, strip // strips, wide, ZERO, ZERO, width, depth)
-            if sums.size:
-                add_places(wide, ZERO, height * width, depth, sums)
-        for j in range(0, width, m):
-            source = (i * width + j) * depth
-            for f in range(0, depth, LANES):
-                if m == 4:
-                    outputs_back_4(
-                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
-                    )  # fmt: skip
-                else:
-                    outputs_back_2(
-                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
-                    )  # fmt: skip
-            at += row
-
-
-@kernel
-def gather_outputs(p, p_row, plane, y, first, last, m, part, bias, relu):
+def gather_outputs(
+    p, p_row, plane, y, chosen, height, width, filters, first, last, m, part, strip_y, bias, relu
+):  # fmt: skip
     """The outputs of some strips from the products p[place][patch][filter].
 
-    `part` is scratch for the outputs of one patch, of which some may lie outside of the image. The
-    bias is added, if any, and y is cut at 0 for `relu`.
+    Args:
+        y: flat; of images of `height` × `width` places.
+        chosen: empty; or what `pool.max_pool_pairs` gives beside y, which then has only the largest
+            of each 2 × 2 outputs. `strip_y` is scratch for the outputs of one strip then.
+        part: scratch for the outputs of one patch, of which some may lie outside of the image.
+        bias, relu: added to y, if any; whether y is cut at 0 then.
     """
-    _, height, width, filters = y.shape
-    flat = y.reshape(-1)
     side, strips = m + 2, (height + m - 1) // m
+    pairs = chosen.size > 0
+    flat = strip_y if pairs else y
     source = 0
     for strip in range(first, last):
-        i = strip % strips * m
-        begin = (strip // strips * height + i) * width * filters
+        image, i = strip // strips, strip % strips * m
+        rows = min(m, height - i)
+        begin = 0 if pairs else (image * height + i) * width * filters
         for j in range(0, width, m):
             at = begin + j * filters
-            whole = i + m <= height and j + m <= width
+            whole = rows == m and j + m <= width
             for f in range(0, filters, LANES):
                 target, start, row, column = flat, at + f, width * filters, filters
                 inside = whole and f + LANES <= filters
@@ -177,7 +136,7 @@ def gather_outputs(p, p_row, plane, y, first, last, m, part, bias, relu):
                     outputs_2(target, start, row, column, p, source + f, side * plane, plane)
                 if not inside:
                     here = min(LANES, filters - f)
-                    for a in range(min(m, height - i)):
+                    for a in range(rows):
                         for b in range(min(m, width - j)):
                             for k in range(here):
                                 flat[at + f + (a * width + b) * filters + k] = part[
@@ -185,21 +144,23 @@ def gather_outputs(p, p_row, plane, y, first, last, m, part, bias, relu):
                                 ]
             source += p_row
         if bias.size or relu:
-            finish(flat, begin, filters, min(m, height - i) * width, bias, ZERO, filters, relu)
+            finish(flat, begin, filters, rows * width, bias, ZERO, filters, relu)
+        if pairs:
+            out = (image * (height // 2) + i // 2) * (width // 2) * filters
+            max_pool_pairs(strip_y, ZERO, ONE, rows, width, filters, y[out:], chosen[out:])
 
 
 @kernel
 def multiply(
-    x, gate, u, y, m, block, first, last, wide, top, left, height, width, v, v_row, v_plane, p,
-    p_row, p_plane, depth, part, bias, relu,
+    x, u, y, chosen, places, filters, m, block, first, last, wide, top, left, height, width, v,
+    v_row, v_plane, p, p_row, p_plane, depth, part, strip_y, bias, relu,
 ):  # fmt: skip
     """Fill y for the strips from `first` to `last`, `block` of them at a time."""
-    filters = y.shape[3]
     panels = (filters + WIDTH - 1) // WIDTH
     for start in range(first, last, block):
         stop = min(start + block, last)
         count = spread_images(
-            x, gate, start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
+            x, start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
         )  # fmt: skip
         for s in range((m + 2) * (m + 2)):
             for j in range(panels):
@@ -208,71 +169,49 @@ def multiply(
                     (s * panels + j) * depth * WIDTH, STEP, depth, ONE, ZERO, ZERO, ZERO, count,
                     STEP,
                 )  # fmt: skip
-        gather_outputs(p, p_row, p_plane, y, start, stop, m, part, bias, relu)
-
-
-@kernel
-def multiply_turned(
-    x, g, gate, u, m, block, first, last, wide, top, left, height, width, wide_g, v, v_row,
-    v_plane, p, p_row, p_plane, depth, depth_g, sums,
-):  # fmt: skip
-    """Add to u[place][channel][filter] what the strips from `first` to `last` give."""
-    for start in range(first, last, block):
-        stop = min(start + block, last)
-        count = spread_images(
-            x, x[:0], start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
+        gather_outputs(
+            p, p_row, p_plane, y, chosen, *places, filters, start, stop, m, part, strip_y, bias,
+            relu,
         )  # fmt: skip
-        spread_gradients(
-            g, gate, start, stop, wide_g, height - 2, width - 2, p, p_row, p_plane, depth_g, m,
-            sums,
-        )  # fmt: skip
-        for s in range((m + 2) * (m + 2)):
-            for j in range(0, depth_g, WIDTH):
-                panel(
-                    u, s * depth * depth_g + j, depth_g, v, s * v_plane, ONE, v_row, p,
-                    s * p_plane + j, p_row, count, ONE, ZERO, ZERO, ONE, depth,
-                    min(WIDTH, depth_g - j),
-                )  # fmt: skip
 
 
-@kernel
-def gather_weights(u, depth, depth_g, w, m, first, last, part):
-    """The gradient by the weights of some channels from that by the transformed ones."""
-    _, _, channels, filters = w.shape
-    flat = w.reshape(-1)
-    side, plane = m + 2, depth * depth_g
-    for c in range(first, last):
-        for f in range(0, filters, LANES):
-            here = min(LANES, filters - f)
-            at, column = c * filters + f, channels * filters
-            target, start, step = (flat, at, column) if here == LANES else (part, 0, LANES)
-            source = c * depth_g + f
-            if m == 4:
-                weights_back_4(target, start, 3 * step, step, u, source, side * plane, plane)
-            else:
-                weights_back_2(target, start, 3 * step, step, u, source, side * plane, plane)
-            if here < LANES:
-                for cell in range(9):
-                    for k in range(here):
-                        flat[cell * column + at + k] = part[cell * LANES + k]
-
-
-def conv(x, w, padding, places, m, *, turned=False, gate=NO_GATE, bias=NO_BIAS, relu=False):
-    """y, of spatial size `places`, by patches with m × m outputs.
+def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False):
+    """y, of spatial size `places`, by patches with m × m outputs; and which cells were chosen.
 
     Args:
         padding: (above, left).
-        turned: w is the window of the convolution whose input gradient is wanted: x is the gradient
-            by its outputs.
-        gate: see `conv.place`.
         bias, relu: added to y, and whether y is cut at 0 then.
+        pairs: whether the largest of each 2 × 2 outputs side by side is wanted instead of all; of
+            what is chosen there is None otherwise.
     """
-    if turned:
-        w = _turned(w)
     channels, filters = w.shape[2:]
-    depth, panels = _up(channels, LANES), -(-filters // WIDTH)
+    depth, panels = up(channels, LANES), -(-filters // WIDTH)
     side, size = (m + 2) ** 2, panels * depth * WIDTH
-    u = scratch.take("winograd.u", side * size)
+    u = weights(w, m)
+    shape = (len(x), *(n // 2 for n in places), filters) if pairs else (len(x), *places, filters)
+    y, chosen = np.empty(shape, np.float32), np.empty(shape if pairs else 0, np.uint8)
+    height, width, strips, across = grid(places, m)
+    block = patches(channels, filters) // across or 1
+
+    def part(images):
+        wide, *planes = memory(height, width, depth, panels * WIDTH, block, m)
+        first, last = images
+        room = scratch.take("winograd.part", m * m * LANES)
+        strip_y = scratch.take("winograd.strip", m * places[1] * filters if pairs else 0)
+        multiply(
+            x, u, y.reshape(-1), chosen.reshape(-1), places, filters, m, block, first * strips,
+            last * strips, wide, *padding, height, width, *planes, depth, room, strip_y, bias, relu,
+        )  # fmt: skip
+
+    threads.run(part, parts(len(x), 2 * len(x) * strips * across * size * side))
+    return y, chosen if pairs else None
+
+
+def weights(w, m):
+    """Transformed weights in panels, see `spread_weights`."""
+    channels, filters = w.shape[2:]
+    depth = up(channels, LANES)
+    u = scratch.take("winograd.u", (m + 2) ** 2 * up(filters, WIDTH) * depth)
     if depth != channels or filters % WIDTH:
         u.fill(0)
 
@@ -281,71 +220,25 @@ def conv(x, w, padding, places, m, *, turned=False, gate=NO_GATE, bias=NO_BIAS, 
         spread_weights(w, u, m, depth, *part, room)
 
     threads.run(spread, parts(channels, 100 * w.size))
-    y = np.empty((len(x), *places, filters), np.float32)
-    height, width = (_up(n, m) + 2 for n in places)
-    strips, across = (height - 2) // m, (width - 2) // m  # patches of an image
-    block = max(1, _PATCHES // across)
-
-    def part(images):
-        wide, *planes = _room(height, width, depth, panels * WIDTH, block, m)
-        first, last = images
-        room = scratch.take("winograd.part", m * m * LANES)
-        multiply(
-            x, gate, u, y, m, block, first * strips, last * strips, wide, *padding, height, width,
-            *planes, depth, room, bias, relu,
-        )  # fmt: skip
-
-    threads.run(part, parts(len(x), 2 * len(x) * strips * across * size * side))
-    return y
+    return u
 
 
-def conv_kernel(x, g, padding, m, gate=NO_GATE, *, sums=False):
-    """The gradient by the window's weights, given that by y, gated where wanted; and by a bias."""
-    channels, filters = x.shape[3], g.shape[3]
-    depth, depth_g = _up(channels, LANES), _up(filters, LANES)
-    side = (m + 2) ** 2
-    height, width = (_up(n, m) + 2 for n in g.shape[1:3])
-    strips, across = (height - 2) // m, (width - 2) // m
-    block = max(1, _PATCHES // across)
-    ranges = parts(len(x), 2 * len(x) * strips * across * side * depth * depth_g)
-    found = [scratch.take(f"winograd.u{i}", side * depth * depth_g) for i in range(len(ranges))]
-    totals = [np.zeros(filters if sums else 0, np.float32) for _ in ranges]
-
-    def part(i):
-        u, (first, last) = found[i], ranges[i]
-        u.fill(0)
-        wide, *planes = _room(height, width, depth, depth_g, block, m)
-        wide_g = scratch.take("winograd.wide_g", (height - 2) * (width - 2) * depth_g)
-        wide_g.fill(0)
-        multiply_turned(
-            x, g, gate, u, m, block, first * strips, last * strips, wide, *padding, height, width,
-            wide_g, *planes, depth, depth_g, totals[i],
-        )  # fmt: skip
-
-    threads.run(part, range(len(ranges)))
-    total = added(found)
-    w = np.empty((3, 3, channels, filters), np.float32)
-
-    def gather(part):
-        room = scratch.take("winograd.part", 9 * LANES)
-        gather_weights(total, depth, depth_g, w, m, *part, room)
-
-    threads.run(gather, parts(channels, 100 * w.size))
-    return w, added(totals) if sums else None
+def patches(channels, filters):
+    """How many are transformed and multiplied at a time."""
+    return _PATCHES * (1 + (channels * filters >= _MANY))
 
 
-def _up(n, step):
+def grid(places, m):
+    """Height and width of the padded image, and how many strips and patches across it has."""
+    height, width = (up(n, m) + 2 for n in places)
+    return height, width, (height - 2) // m, (width - 2) // m
+
+
+def up(n, step):
     return -(-n // step) * step
 
 
-def _turned(w):
-    _, _, channels, filters = w.shape
-    found = np.empty((3, 3, filters, channels), np.float32)
-    threads.run(lambda part: turn(w, found, *part), parts(channels, 100 * w.size))
-    return found
-
-
-def _room(height, width, depth, depth_g, block, m):
+def memory(height, width, depth, depth_g, block, m):
     """A padded image, and for a block transformed patches and products with their distances."""
     wide = scratch.take("winograd.wide", height * width * depth)
     wide.fill(0)
@@ -360,6 +253,4 @@ def _room(height, width, depth, depth_g, block, m):
 def warm():
     """Compile all kernels; m is known when they run."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
-    y = conv(x, w, (0, 0), (2, 2), 2, bias=np.zeros(3, np.float32), relu=True)
-    conv(y, w, (2, 2), (4, 4), 2, turned=True, gate=y)
-    conv_kernel(x, y, (0, 0), 2, y, sums=True)
+    conv(x, w, (0, 0), (2, 2), 2, bias=np.zeros(3, np.float32), relu=True)

@@ -1,0 +1,60 @@
+"""A convolution and the largest of each 2 × 2 of its outputs, by one kernel, and the way back.
+
+What the pooling leaves out never gets to memory. That is Winograd's form (`fast/winograd.py`), and
+with the same bits; where convolution takes another one, the two kernels do it one after the other.
+"""
+
+import numpy as np
+
+from framework.kernels import choose, conv, pool, tier, windows
+
+PAIRS = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
+"""The pooling, as `pool.max_pool` is told."""
+
+
+def takes(x, w, **window):
+    """Whether one kernel would do it: for anything with a shape and a dtype."""
+    return tier.library("pool") is not None and conv.patches(x, w, **window) is not None
+
+
+def conv_max_pool(x, w, b, *, relu, **window):
+    """`pool.max_pool`, 2 × 2, of `conv.conv_bias`: its largest cells, and saved which these are."""
+    how = conv.patches(x, w, **window) if takes(x, w, **window) else None
+    if how is None or b.dtype != np.float32:
+        all_y = conv.conv_bias(x, w, b, **window, relu=relu)
+        y, saved = pool.max_pool(all_y, **PAIRS)
+        return y, saved or (pool.max_cell(all_y, **PAIRS),)
+    m, corner, places = how
+    x, w, b = map(conv.contiguous, (x, w, b))
+    fast = tier.library("winograd")
+    y, chosen = fast.conv(x, w, corner, places, m, bias=b, relu=relu, pairs=True)
+    return y, (chosen,)
+
+
+def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, **window):
+    """The derivatives of sum(g * conv_max_pool(x, w, b)) by x, w and b, of those that are needed.
+
+    Args:
+        y, chosen: what `conv_max_pool` gave and saved.
+    """
+    to_x, to_w, to_b = needed
+    how = conv.patches(x, w, **window) if (to_x or to_w) and takes(x, w, **window) else None
+    if how is None:
+        return _one_by_one(g, x, w, y, chosen, relu, needed, window)
+    m, corner, places = how
+    g, x, w, y, chosen = map(conv.contiguous, (g, x, w, y, chosen))
+    fast = tier.library("winograd_back")
+    found = fast.conv_back(
+        g, y if relu else g[:0], x if to_w else x.shape, w if to_x else None, corner, places, m,
+        chosen=chosen, sums=to_b,
+    )  # fmt: skip
+    return tuple([one for one, wanted in zip(found, needed, strict=True) if wanted])
+
+
+def _one_by_one(g, x, w, y, chosen, relu, needed, window):
+    if relu:
+        g = choose.masked(g, y > 0)
+    moves = window["strides"], window["padding"], window["dilations"]
+    places = windows.output_sizes(x.shape[1:-1], w.shape[:-2], *moves)
+    d = pool.cell_put(g, chosen, sizes=places, **PAIRS)
+    return conv.conv_bias_back(d, x, w, None, **window, relu=False, needed=needed)

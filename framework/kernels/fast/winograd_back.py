@@ -1,0 +1,311 @@
+"""The derivatives of `winograd.conv`: its transposed algorithm, on the same patches.
+
+The gradient by the outputs is transformed once. Its products with the transformed patches are the
+gradient by the transformed weights, and its products with the transformed weights that by the
+transformed patches, which are added up where patches overlap.
+"""
+
+import numpy as np
+
+from framework.kernels import threads
+from framework.kernels.fast import scratch
+from framework.kernels.fast.conv import (
+    NO_GATE,
+    ONE,
+    STEP,
+    ZERO,
+    add_places,
+    added,
+    parts,
+    place,
+)
+from framework.kernels.fast.elementwise import load, store
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.target import LANES
+from framework.kernels.fast.transforms import (
+    add_patch_2,
+    add_patch_4,
+    outputs_back_2,
+    outputs_back_4,
+    weights_back_2,
+    weights_back_4,
+)
+from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
+
+_NOTHING = np.empty(0, np.float32)
+_ALL = np.empty((0, 0, 0, 0), np.uint8)
+
+
+@kernel
+def transpose(w, turned, first, last):
+    """The window with its channels and filters transposed, for some of the channels."""
+    _, _, channels, filters = w.shape
+    source, target = w.reshape(-1), turned.reshape(-1)
+    for cell in range(9):
+        for c in range(first, last, 16):
+            for f in range(0, filters, 16):
+                for i in range(c, min(c + 16, last)):
+                    for j in range(f, min(f + 16, filters)):
+                        target[(cell * filters + j) * channels + i] = source[
+                            (cell * channels + i) * filters + j
+                        ]
+
+
+@kernel
+def place_pairs(g, gate, chosen, n, wide, width, depth):
+    """Put image n, of which each place was chosen of 2 × 2, into `wide`; 0 into the other cells.
+
+    With a gate, an array like g or NO_GATE, 0 is put where it is not positive too.
+    """
+    _, rows, columns, filters = g.shape
+    gated = gate.size > 0
+    flat, cells = g.reshape(-1), chosen.reshape(-1)
+    gates = gate.reshape(-1) if gated else flat
+    source, zero = n * rows * columns * filters, np.float32(0)
+    for i in range(rows):
+        upper = 2 * i * width * depth
+        lower = upper + width * depth
+        for _ in range(columns):
+            for f in range(filters):
+                value, number = load(flat, source + f, 0), load(cells, source + f, 1)
+                value = zero if gated and not load(gates, source + f, 0) > zero else value
+                store(wide, upper + f, value if number == np.uint8(0) else zero, 2)
+                store(wide, upper + depth + f, value if number == np.uint8(1) else zero, 2)
+                store(wide, lower + f, value if number == np.uint8(2) else zero, 2)
+                store(wide, lower + depth + f, value if number == np.uint8(3) else zero, 2)
+            source += filters
+            upper += 2 * depth
+            lower += 2 * depth
+
+
+@kernel
+def spread_gradients(
+    g, gate, chosen, first, last, wide, height, width, p, row, plane, depth, m, sums
+):  # fmt: skip
+    """The gradient by the products from that by the outputs, p[place][patch][filter].
+
+    Args:
+        gate: see `conv.place`.
+        chosen: with it, an array like g, g is that by the chosen ones of 2 × 2 outputs.
+        sums: the sum over all places is added to it; empty where it is not wanted.
+
+    Returns:
+        how many patches there are.
+    """
+    side, strips = m + 2, height // m
+    at = 0
+    for strip in range(first, last):
+        i = strip % strips * m
+        if i == 0:
+            if chosen.size:
+                place_pairs(g, gate, chosen, strip // strips, wide, width, depth)
+            else:
+                place(g, gate, strip // strips, wide, ZERO, ZERO, width, depth)
+            if sums.size:
+                add_places(wide, ZERO, height * width, depth, sums)
+        for j in range(0, width, m):
+            source = (i * width + j) * depth
+            for f in range(0, depth, LANES):
+                if m == 4:
+                    outputs_back_4(
+                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
+                    )  # fmt: skip
+                else:
+                    outputs_back_2(
+                        p, at + f, side * plane, plane, wide, source + f, width * depth, depth
+                    )  # fmt: skip
+            at += row
+    return at // row
+
+
+@kernel
+def gather_images(v, row, plane, x, first, last, wide, top, left, height, width, depth, m):
+    """The gradient by the images from that by the transformed patches of some strips.
+
+    The strips of an image follow each other: where two overlap, the second finds the first one's
+    part in `wide`. A strip's rows that no other one reaches go to x, which is filled.
+    """
+    side, strips = m + 2, (height - 2) // m
+    at = 0
+    for strip in range(first, last):
+        i = strip % strips * m
+        wide[(i + min(i, 2)) * width * depth : (i + side) * width * depth] = np.float32(0)
+        for j in range(0, width - 2, m):
+            target = (i * width + j) * depth
+            for c in range(0, depth, LANES):
+                if m == 4:
+                    add_patch_4(
+                        wide, target + c, width * depth, depth, v, at + c, side * plane, plane
+                    )  # fmt: skip
+                else:
+                    add_patch_2(
+                        wide, target + c, width * depth, depth, v, at + c, side * plane, plane
+                    )  # fmt: skip
+            at += row
+        end = i + m if i + side < height else height
+        _take(wide, x[strip // strips], i, end, top, left, width, depth)
+
+
+@kernel
+def _take(wide, x, first, last, top, left, width, depth):
+    """Copy some rows of the padded image to the image x, as far as they are on it."""
+    height, across, channels = x.shape
+    for i in range(max(first, top), min(last, top + height)):
+        row = x[i - top].reshape(-1)
+        source = wide[(i * width + left) * depth : (i * width + left + across) * depth]
+        if channels == depth:
+            for k in range(row.size):
+                row[k] = source[k]
+        else:
+            for j in range(across):
+                for k in range(channels):
+                    row[j * channels + k] = source[j * depth + k]
+
+
+@kernel
+def multiply_back(
+    x, g, gate, chosen, turned, u, d, m, block, first, last, wide, wide_d, top, left, height, width,
+    wide_g, v, v_row, v_plane, p, p_row, p_plane, depth, depth_g, sums,
+):  # fmt: skip
+    """The gradients that the strips from `first` to `last` give, from g transformed once.
+
+    Args:
+        turned: panels of transformed weights from filters to channels.
+        u: that by the transformed weights, u[place][channel][filter]; empty for none.
+        d: that by x; empty for none.
+        v: scratch for the transformed patches of x, and then for the gradient by them.
+    """
+    panels = (depth + WIDTH - 1) // WIDTH
+    for start in range(first, last, block):
+        stop = min(start + block, last)
+        if u.size:
+            spread_images(
+                x, start, stop, wide, top, left, height, width, v, v_row, v_plane, depth, m
+            )  # fmt: skip
+        count = spread_gradients(
+            g, gate, chosen, start, stop, wide_g, height - 2, width - 2, p, p_row, p_plane, depth_g,
+            m, sums,
+        )  # fmt: skip
+        for s in range((m + 2) * (m + 2)):
+            if u.size:
+                for j in range(0, depth_g, WIDTH):
+                    panel(
+                        u, s * depth * depth_g + j, depth_g, v, s * v_plane, ONE, v_row, p,
+                        s * p_plane + j, p_row, count, ONE, ZERO, ZERO, int(start > first), depth,
+                        min(WIDTH, depth_g - j),
+                    )  # fmt: skip
+            if d.size:
+                for j in range(panels):
+                    panel(
+                        v, s * v_plane + j * WIDTH, v_row, p, s * p_plane, p_row, ONE, turned,
+                        (s * panels + j) * depth_g * WIDTH, STEP, depth_g, ONE, ZERO, ZERO, ZERO,
+                        count, min(WIDTH, depth - j * WIDTH),
+                    )  # fmt: skip
+        if d.size:
+            gather_images(
+                v, v_row, v_plane, d, start, stop, wide_d, top, left, height, width, depth, m
+            )  # fmt: skip
+
+
+@kernel
+def gather_weights(us, depth, depth_g, w, m, first, last, part):
+    """The gradient by the weights of some channels from that by the transformed ones.
+
+    us[thread][place · channel · filter] is added up over the threads, in the first one's.
+    """
+    _, _, channels, filters = w.shape
+    flat, u = w.reshape(-1), us[0]
+    side, plane = m + 2, depth * depth_g
+    for c in range(first, last):
+        for s in range(side * side):
+            at = s * plane + c * depth_g
+            total = u[at : at + depth_g]
+            for n in range(1, us.shape[0]):
+                other = us[n, at : at + depth_g]
+                for f in range(depth_g):
+                    total[f] += other[f]
+        for f in range(0, filters, LANES):
+            here = min(LANES, filters - f)
+            at, column = c * filters + f, channels * filters
+            target, start, step = (flat, at, column) if here == LANES else (part, 0, LANES)
+            source = c * depth_g + f
+            if m == 4:
+                weights_back_4(target, start, 3 * step, step, u, source, side * plane, plane)
+            else:
+                weights_back_2(target, start, 3 * step, step, u, source, side * plane, plane)
+            if here < LANES:
+                for cell in range(9):
+                    for k in range(here):
+                        flat[cell * column + at + k] = part[cell * LANES + k]
+
+
+def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False):
+    """The gradients by x, the window's weights and a bias, given that by y, gated where wanted.
+
+    Args:
+        g: that by y; set to 0 where the gate, an array like it or `conv.NO_GATE`, is not positive.
+        x: the images; or their shape, where the gradient by the weights is not needed.
+        w: the weights; or None, where the gradient by x is not needed.
+        places: the spatial size of y.
+        chosen: which outputs g is for, of each 2 × 2; None where it is for all.
+        sums: whether that by a bias is needed. What is not is None in the result.
+    """
+    by_w = isinstance(x, np.ndarray)
+    batch, *sizes, channels = x.shape if by_w else x
+    filters = g.shape[3]
+    depth, depth_g = up(channels, LANES), up(filters, LANES)
+    size = (m + 2) ** 2 * depth * depth_g
+    height, width, strips, across = grid(places, m)
+    block = patches(channels, filters) // across or 1
+    ranges = parts(batch, 2 * batch * strips * across * size)
+    turned = _NOTHING if w is None else weights(_transposed(w), m)
+    u = scratch.take("winograd.gradient", len(ranges) * size * by_w).reshape(len(ranges), -1)
+    d = NO_GATE if w is None else np.empty((batch, *sizes, channels), np.float32)
+    totals = [np.zeros(filters if sums else 0, np.float32) for _ in ranges]
+
+    def part(i):
+        first, last = ranges[i]
+        wide, *planes = memory(height, width, depth, depth_g, block, m)
+        wide_d = scratch.take("winograd.wide_d", height * width * depth)
+        wide_g = scratch.take("winograd.wide_g", (height - 2) * (width - 2) * depth_g)
+        wide_g.fill(0)
+        multiply_back(
+            x if by_w else NO_GATE, g, gate, _ALL if chosen is None else chosen, turned, u[i], d, m,
+            block, first * strips, last * strips, wide, wide_d, *padding, height, width, wide_g,
+            *planes, depth, depth_g, totals[i],
+        )  # fmt: skip
+
+    threads.run(part, range(len(ranges)))
+    return (
+        None if w is None else d,
+        _gathered(u, (3, 3, channels, filters), m) if by_w else None,
+        added(totals) if sums else None,
+    )
+
+
+def _gathered(u, shape, m):
+    """The gradient by the weights, from that by the transformed ones of each thread."""
+    w = np.empty(shape, np.float32)
+    depth, depth_g = (up(n, LANES) for n in shape[2:])
+
+    def gather(part):
+        room = scratch.take("winograd.part", 9 * LANES)
+        gather_weights(u, depth, depth_g, w, m, *part, room)
+
+    threads.run(gather, parts(shape[2], 100 * w.size))
+    return w
+
+
+def _transposed(w):
+    _, _, channels, filters = w.shape
+    found = np.empty((3, 3, filters, channels), np.float32)
+    threads.run(lambda part: transpose(w, found, *part), parts(channels, 100 * w.size))
+    return found
+
+
+def warm():
+    """Compile all kernels; m is known when they run."""
+    x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
+    y = np.zeros((1, 2, 2, 3), np.float32)
+    conv_back(y, y, x, w, (0, 0), (2, 2), 2, sums=True)

@@ -1,0 +1,101 @@
+"""A convolution and the pooling after it are one step where nobody needs what is between them."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.kernels import conv_pool, tier
+
+pytest.importorskip("numba")
+layers = keras.layers
+
+
+@pytest.fixture(autouse=True)
+def _tier():
+    tier.set_tier("numba")
+    yield
+    tier.set_tier(None)
+
+
+def model(*between, **conv):
+    keras.utils.set_random_seed(4)
+    conv = {"activation": "relu", "padding": "same", **conv}
+    inner = [layers.Conv2D(16, 3, **conv), layers.Conv2D(32, 3, **conv), *between]
+    return keras.Sequential([layers.Input((15, 18, 2)), *inner, layers.MaxPooling2D(2)])
+
+
+def data():
+    random = np.random.default_rng(5)
+    return random.normal(size=(8, 15, 18, 2)), random.normal(size=(8, 7, 9, 32))
+
+
+def steps(net, number=4):
+    """The losses, the weights after some steps, and the text of a step."""
+    step = net.training_step(loss="mse", optimizer=keras.optimizers.SGD(0.1))
+    losses = [float(step(*data())) for _ in range(number)]
+    return [losses, *net.get_weights()], step.source
+
+
+@pytest.mark.parametrize("activation", ["relu", None])
+def test_a_training_step(activation, monkeypatch):
+    found, source = steps(model(activation=activation))
+    assert source.count("conv_max_pool(") == source.count("conv_max_pool_back(") == 1
+    assert not any(name in source for name in (" max_pool(", "cell_put("))
+    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    expected, source = steps(model(activation=activation))
+    assert "conv_max_pool" not in source
+    assert " max_pool(" in source
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_predictions(monkeypatch):
+    def run():
+        net = model()
+        function = tf.function(lambda x: net(x, training=False))
+        x = tf.constant(data()[0], tf.float32)
+        return [function(x).numpy() for _ in range(3)], function.source
+
+    found, source = run()
+    assert "conv_max_pool(" in source
+    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    expected, source = run()
+    assert "conv_max_pool(" not in source
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("other", ["a result", "in the gradient"])
+def test_all_outputs_are_wanted(other):
+    first, second = model().layers[:2]
+
+    @tf.function
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            y = second(first(x))
+            pooled = tf.nn.max_pool2d(y, 2, 2, "VALID")
+            loss = tf.reduce_sum(pooled * pooled)
+            if other == "in the gradient":
+                loss += tf.reduce_sum(y)
+        weights = [*first.weights, *second.weights]
+        return y if other == "a result" else loss, tape.gradient(loss, weights)
+
+    x = tf.constant(data()[0], tf.float32)
+    first(x)
+    expected = [g.numpy() for g in gradients(x)[1]]  # in Python
+    for _ in range(3):
+        found = gradients(x)
+    assert "conv_bias(" in gradients.source
+    assert "conv_max_pool" not in gradients.source
+    for a, b in zip(found[1], expected, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b)
+
+
+def test_other_convolutions_and_poolings_stay():
+    for net in (model(strides=2), model(layers.ReLU())):
+        y = net(data()[0], training=False)
+        step = net.training_step(loss="mse", optimizer="sgd")
+        for _ in range(3):
+            step(data()[0], y)
+        assert "conv_max_pool" not in step.source
