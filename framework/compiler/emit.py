@@ -320,7 +320,7 @@ class Program:
         return name
 
     def _blocks(self, position, group):
-        blocks = Blocks(self._unique("group"), group, self._bound)
+        blocks = Blocks(self._unique("group"), group, self._bound, self._over(position, group))
         names = [self._name(v) for v in group.inputs]
         outs = []
         for value in group.outputs:
@@ -336,6 +336,16 @@ class Program:
             self.arena.release(("scratch", position, place))
         self._functions.append(blocks.source)
         self._line(f"{blocks.name}({', '.join([*names, *outs, *scratch])})", group)
+
+    def _over(self, position, group):
+        """The inputs on whose memory each output of a group may lie: see `Blocks`."""
+        over = {}
+        for value in group.outputs:
+            found = self._owned(position, group, value)
+            if found is not None:
+                root = self.lives.root(found[1])
+                over[id(value)] = [v for v in group.inputs if self.lives.root(v) == root]
+        return over
 
     # ---- memory ----
 

@@ -105,7 +105,10 @@ class _Grouping:
             joinable = [g for g in self._opened if g.shape == shape and _shares(g, step)]
         joinable = [g for g in joinable if _rows_agree(g, step) and g.has_room([step])]
         target = joinable[-1] if joinable else None
-        self._close([g for g in needs if g is not target and g.shape])
+        for group in joinable[:-1]:
+            if group in needs:
+                self._merge(target, group, step)
+        self._close([g for g in needs if g is not target and g.shape and g in self._opened])
         if target is None:
             target = self._open(shape)
         for group in of_numbers:
@@ -160,6 +163,18 @@ class _Grouping:
         if group.shape and (columns := columns_of(step, group.shape)):
             group.columns = max(columns)
         self._home[id(step.outputs[0])] = group
+
+    def _merge(self, group, other, step):
+        """Make two groups one, where there is room: neither depends on the other."""
+        columns = {group.columns, other.columns, *columns_of(step, group.shape)} - {None}
+        if len(columns) > 1 or not group.has_room([*other.steps, step]):
+            return
+        group.steps[:0] = other.steps
+        group.met |= other.met
+        group.late |= other.late
+        group.columns = max(columns, default=None)
+        self._opened.remove(other)
+        self._home.update((id(v), group) for s in other.steps for v in s.made)
 
     def _absorb(self, group, numbers, *following):
         """Put the steps of a group of numbers in front of another's, where there is room."""

@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 
 from framework.compiler import loops
 from framework.compiler.fusion import columns_of, is_sum, layout
 from framework.compiler.graph import Value
+from framework.kernels import tier
 
 
 def fits_loop(step):
@@ -26,7 +28,8 @@ def fits_loop(step):
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
     if not loops.supports(step.op.name, dtypes, step.attrs):
         return False
-    return not output.shape or not loops.is_slow(step.op.name)
+    exponent = step.args[1] if step.op.name == "power" and type(step.args[1]) is not Value else None
+    return not loops.is_slow(step.op.name, exponent)
 
 
 _NUMBERS = (int, float, bool)
@@ -132,8 +135,32 @@ def _literal(value):
     return number if math.isfinite(number) else None
 
 
+# What NumPy's calls take, in seconds: each, and for each byte that it reads or writes.
+CALL, BYTE = 0.5e-6, 1e-10
+# What NumPy's calls must have taken before loops take over: about what it costs to load Numba,
+# where it is not, and to compile the loops that the disk lacks.
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
+TRIAL = 20  # calls before it is looked at what loops would save,
+LARGE = 1 << 25  # unless so many bytes are made in each: then it is looked at at once
+
+
 def work(group):
     """About how long a group takes as NumPy calls, in seconds: what a loop could save."""
     return sum(
-        0.5e-6 + 1e-10 * sum(v.nbytes for v in (*step.values, *step.made)) for step in group.steps
+        CALL + BYTE * sum(v.nbytes for v in (*step.values, *step.made)) for step in group.steps
     )
+
+
+def calls_until_due(cost, missing):
+    """After how many calls in all, of `cost` seconds each, loops are to take over.
+
+    It depends on sizes and on what is there already, not on a clock: the same run on the same
+    machine changes at the same call.
+
+    Args:
+        missing: how many loops are yet to be compiled.
+    """
+    if tier.tier() == "numba":
+        return 0
+    due = (0.0 if "numba" in sys.modules else _TO_LOAD) + _TO_COMPILE * missing
+    return math.ceil(due / cost)

@@ -1,7 +1,5 @@
 """Plan: a graph compiled to a function of arrays, with its memory."""
 
-import math
-import sys
 import threading
 import time
 
@@ -10,18 +8,12 @@ from framework.compiler.blocks import BLOCK
 from framework.compiler.emit import Program
 from framework.compiler.fusion import Group, grouped, ufunc_of
 from framework.compiler.graph import OpStep, check, generators
-from framework.compiler.loop_groups import fits_loop, work
+from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.passes import optimized, with_outer_products
 from framework.compiler.telling import brief
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
-
-# What a plan's groups must have cost as NumPy calls, in seconds, before they become loops: about
-# what it costs to load Numba, where it is not, and to compile the loops that the disk lacks.
-_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
-_TRIAL = 20  # calls before a plan looks at what loops would save,
-_LARGE = 1 << 25  # unless its elementwise steps make so many bytes: then it looks at once
 
 
 class Plan:
@@ -61,8 +53,8 @@ class Plan:
         self.tier = "numpy"
         program = Program(grouped(self._graph, _fits_blocks), *self._names)
         self._install((program, program.compiled()), self._failed)
-        self._calls_left = _TRIAL if tier.tier() in ("auto", "numba") else -1
-        if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > _LARGE):
+        self._calls_left = TRIAL if tier.tier() in ("auto", "numba") else -1
+        if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > LARGE):
             self._towards_loops()
 
     def _install(self, form, otherwise):
@@ -125,7 +117,7 @@ class Plan:
 
     def _consider(self):
         """Decide at which call the groups become loops, if ever."""
-        made = _TRIAL - max(0, self._calls_left)  # calls so far
+        made = TRIAL - max(0, self._calls_left)  # calls so far
         self._calls_left = -1
         graph = grouped(with_outer_products(self._graph), fits_loop, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
@@ -133,10 +125,7 @@ class Plan:
             return
         self._waiting = Program(graph, *self._names, loops=True)
         missing = sum(not loop.cached for loop in self._waiting.loops.values())
-        due = (0.0 if "numba" in sys.modules else _TO_LOAD) + _TO_COMPILE * missing
-        if tier.tier() == "numba":
-            due = 0.0
-        self._calls_left = max(0, math.ceil(due / cost) - made)
+        self._calls_left = max(0, calls_until_due(cost, missing) - made)
 
     def _promote(self):
         """Let the program with loops take over, its machine code made or loaded now."""

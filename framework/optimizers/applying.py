@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.quiet import quiet
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.optimizers import averaging, clipping
@@ -47,13 +48,14 @@ class Applying(Rates, Updating):
         for grad, variable in grads_and_vars:
             grads.append(grad)
             variables.append(variable)
-            missing = missing or grad is None
+            if grad is None:
+                missing = True
         if not grads:
             raise InvalidArgumentError("apply_gradients: no (gradient, variable) pairs were given.")
         if missing:
             grads, variables = present(grads, variables)
         self.apply(grads, variables)
-        return self.iterations
+        return self._iterations if not self._optional else self.iterations
 
     def apply(self, grads, trainable_variables=None):
         """Update variables by their gradients, given as two lists of equal length.
@@ -82,7 +84,7 @@ class Applying(Rates, Updating):
                 self._apply_unusual(grads, variables)
                 return
             array = grad.array  # the other one gets no name: updates in place count them
-            if array.shape != variable.array.shape or array.dtype != variable.array.dtype:
+            if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise misfit(grad, variable)
             arrays.append(array)
         if not arrays:
@@ -90,8 +92,7 @@ class Applying(Rates, Updating):
         if thread.stack and replaying():
             self._apply(grads, variables, Tensors)
         else:
-            with np.errstate(all="ignore"):
-                self._apply(arrays, variables, Arrays)
+            self._apply(arrays, variables, Arrays)
 
     def _apply_unusual(self, grads, variables):
         if any(g is None for g in grads):
@@ -105,12 +106,11 @@ class Applying(Rates, Updating):
             plans = [known[v.serial] for v in variables]
         except KeyError:
             plans = self._plans_of(variables)
-        if self._optional:
-            self._apply_with_options(grads, variables, plans, count, form)
-        else:
-            if self._clips:
-                grads = self._clipped(grads, plans)
+        if not (self._optional or self._clips):
             self._update_all(grads, variables, plans, count, form)
+        else:
+            with np.errstate(all="ignore"):
+                self._apply_with_options(grads, variables, plans, count, form)
         for variable in variables:
             if variable.constraint is not None:
                 variable.assign(variable.constraint(variable.read()))
@@ -121,7 +121,6 @@ class Applying(Rates, Updating):
             self.build(variables)
         if self._groups is not None:
             self._groups.meet(variables)
-        self._choose_form(variables)
         return [self._plans.get(v.serial) or self._plan(v) for v in variables]
 
     def _apply_with_options(self, grads, variables, plans, count, form):
@@ -176,27 +175,30 @@ class Applying(Rates, Updating):
     def _update_all(self, grads, variables, plans, updates, form):
         step = updates + 1
         if self.shared:
-            self._share(step, form)
+            with np.errstate(all="ignore"):
+                self._share(step, form)
+        if form is Arrays and self._updates_left != -1:
+            self._towards_loops(plans)
         numbers = {}  # kind -> lr, step and what is shared, in the kind's dtype
-        prepared = {}  # what each program makes of them
-        hooked = self._hooked
+        prepared = {}  # what the programs make of them
         for grad, variable, plan in zip(grads, variables, plans):
-            kind, program = plan.kind, plan.program
+            kind = plan.kind
             if kind not in numbers:
                 numbers[kind] = self._numbers(kind, step, form)
-            compiled = program is not None and form is Arrays
-            if compiled and program.form is None and program.choose(self._loops) is None:
-                plan.program, compiled = None, False
-            if compiled:
-                if (program, kind) not in prepared:
-                    prepared[program, kind] = program.form.prepare(*numbers[kind])
-                self._update_in_place(grad, plan, prepared[program, kind])
-            elif hooked:
+            if self._hooked:
                 self._update_by_hook(variable, grad, plan, numbers[kind], form)
-            elif plan.bare and form is Arrays:  # plain descent on a number: nothing else to do
-                variable.hold(self.update(variable.array, grad, None, *numbers[kind]))
-            else:
+            elif form is Tensors:
                 self._update_as_written(variable, grad, plan, numbers[kind], form)
+            elif plan.program is not None and plan.program.form is not None:
+                made = plan.program.form.numbers
+                found = prepared.get((made.key, kind))
+                if found is None:
+                    found = prepared[made.key, kind] = made.prepare(*numbers[kind])
+                self._update_in_place(grad, plan, found)
+            elif plan.bare is not None:
+                variable.hold(plan.bare(variable._array, grad, None, *numbers[kind]))
+            else:
+                self._update_arrays(variable, grad, plan, numbers[kind])
 
     def _numbers(self, kind, step, form):
         rate, dtype = self._kinds[kind]
@@ -231,7 +233,9 @@ class Applying(Rates, Updating):
             self._slot(variable, "gradient_accumulator", _zeros)
         self._make_shared(dtype)
         kind = self._kind(rules.get("learning_rate"), dtype)
-        plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True), held)
+        # Plain descent on a number: nothing to do but `update`.
+        bare = quiet(self.update) if not (names or decay or self._hooked) else None
+        plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True), held, bare)
         self._known[variable.serial] = variable
         self._plans[variable.serial] = plan
         return plan

@@ -154,7 +154,7 @@ class Optimizer(Applying, _Rated):
     def _forget_plans(self):
         if self.__dict__.get("_known"):
             changes.configured += 1
-        self.__dict__.update(_plans={}, _programs={}, _kinds=[])
+        self.__dict__.update(_plans={}, _programs={}, _kinds=[], _loops=False, _updates_left=None)
         get_field = self.__dict__.get
         self.__dict__["_optional"] = bool(
             get_field("loss_scale_factor") or get_field("gradient_accumulation_steps")
@@ -208,7 +208,6 @@ class Optimizer(Applying, _Rated):
         variables = list(variables)
         if self._groups is not None:
             self._groups.meet(variables)
-        self._choose_form(variables)
         for variable in variables:
             self._plan(variable)
         self._built_for, self.built = variables, True

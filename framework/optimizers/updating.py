@@ -5,16 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from framework.compiler.fused import Fused
+from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due
 from framework.core.buffers import exclusive
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
+from framework.kernels import tier
 from framework.optimizers.forms import Arrays, Tensors
 from framework.optimizers.hooks import KerasHooks, slot_name
-
-LARGE = 1 << 18
-"""Parameters from which an optimizer updates by compiled loops. For Adam on 2**18 of them a step
-then takes 0.05 ms in the place of 0.4; importing Numba and loading the loop take half a second."""
 
 
 class Plan:
@@ -23,7 +21,7 @@ class Plan:
 
     __slots__ = ("bare", "clip", "decay", "held", "kind", "names", "program", "trainable")
 
-    def __init__(self, names, decay, kind, program, clip, trainable, held=()):
+    def __init__(self, names, decay, kind, program, clip, trainable, held=(), bare=None):
         self.names = names  # of its slots
         self.held = held  # the variable and its slots
         self.decay = decay  # None for none
@@ -31,7 +29,7 @@ class Plan:
         self.program = program  # None where the update runs as written
         self.clip = clip  # (function, limit) of its group, None where the optimizer's counts
         self.trainable = trainable
-        self.bare = not names and not decay  # nothing but `update`
+        self.bare = bare  # `update` where there is nothing else to do, else None
 
 
 class Updating(KerasHooks):
@@ -45,8 +43,10 @@ class Updating(KerasHooks):
     _slots: dict  # serial of a variable -> its slot variables by name
     _shared: dict  # name -> variable
     _programs: dict  # (dtype, decay, names, ndim) -> the compiled update, or None
+    _by_loops = None  # whether by compiled loops; None: their number of updates decides
     _loops = False  # whether the present plans are by compiled loops
-    _by_loops = None  # whether by compiled loops; None: the size of the variables decides
+    _updates_left = None  # by NumPy before loops are thought of, or used; -1: it stays as it is
+    _considered = False  # which of the two
 
     def update(self, param, grad, slot, lr, step):
         """The parameter after one step."""
@@ -114,21 +114,53 @@ class Updating(KerasHooks):
         return self._programs[key]
 
     def use_loops(self, use=True):
-        """Update by compiled loops from now on, or by NumPy, whatever the size of the variables.
+        """Update by compiled loops from the next update on, or never by them.
 
-        Left alone, an optimizer decides once, at its first update or when it is built (and again
-        after one of its fields was changed): by loops if the variables given there have `LARGE`
-        elements or more together, and Numba is there. So a run's numbers depend on the model, not
-        on what else the process has done. None goes back to that.
+        Left alone (None), an optimizer does as a compiled step does: it begins with NumPy, and
+        changes to loops at an update whose number follows from the sizes of the variables and from
+        what is compiled already. The numbers are the same.
         """
         self._by_loops = use
         self._forget_plans()
 
-    def _choose_form(self, variables):
-        """Decide for loops or NumPy, before the first plan is made."""
-        if not self._plans:
-            size = sum(v.array.size for v in variables)
-            self._loops = size >= LARGE if self._by_loops is None else self._by_loops
+    def _towards_loops(self, plans):
+        """Count the updates that NumPy does; let loops take over when they pay."""
+        left = self._updates_left
+        if left is None:
+            left = self._first_updates(plans)
+        elif left == 0:
+            left = self._promote() if self._considered else self._consider(plans, TRIAL)
+        self._updates_left = left - 1 if left > 0 else left
+
+    def _first_updates(self, plans):
+        """How many updates NumPy does at least; -1: all."""
+        self._considered = False
+        if self._by_loops:
+            return self._promote()
+        if self._by_loops is False or tier.tier() not in ("auto", "numba"):
+            return -1
+        made = sum(p.program.nbytes(p.held[0].array.size) for p in plans if p.program is not None)
+        if tier.tier() == "numba" or made > LARGE:
+            return self._consider(plans, 0)
+        return TRIAL
+
+    def _consider(self, plans, done):
+        """How many more updates NumPy does; -1: all."""
+        found = [p for p in plans if p.program is not None and p.program.loops is not None]
+        cost = sum(p.program.work(p.held[0].array.size) for p in found)
+        self._considered = True
+        if not cost:
+            return -1
+        programs = {id(p.program): p.program for p in found}.values()
+        missing = sum(program.loops.missing for program in programs)
+        return max(0, calls_until_due(cost, missing) - done) or self._promote()
+
+    def _promote(self):
+        self._loops = True
+        for program in self._programs.values():
+            if program is not None:
+                program.use_loops()
+        return -1
 
     def _compiled(self, dtype, decay, names, ndim):
         numbers = ("lr", "step", *self.shared)
@@ -141,14 +173,16 @@ class Updating(KerasHooks):
             made = Fused(update, ("param", "grad", *names), numbers, dtype, ndim)
         except Exception:  # an update that cannot take the compiler's few elements runs as written
             return None
-        return made if made.possible or made.loops_only else None
+        if self._loops:
+            made.use_loops()
+        return made if made.possible else None
 
     def _update_in_place(self, grad, plan, prepared):
         """Into the very buffers, but for one that somebody else can see: that one is replaced."""
         arrays, destinations = [], []
         told = bool(thread.stack)
         for v in plan.held:
-            array = v.array
+            array = v._array
             if exclusive(array, holders=2) and array.flags.c_contiguous:
                 destinations.append(array)
             else:
@@ -160,6 +194,11 @@ class Updating(KerasHooks):
         if told:  # a buffer is another, or a recorder listens
             for v, destination in zip(plan.held, destinations):
                 v.hold(destination)
+
+    def _update_arrays(self, variable, grad, plan, numbers):
+        """On arrays, as `update` is written, which NumPy may have to say something about."""
+        with np.errstate(all="ignore"):
+            self._update_as_written(variable, grad, plan, numbers, Arrays)
 
     def _update_as_written(self, variable, grad, plan, numbers, form):
         held = self._held(variable, plan.names)

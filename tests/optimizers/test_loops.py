@@ -9,12 +9,12 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
-from framework.compiler.fused_loop import FusedLoop
-from framework.compiler.trace import Trace
+from framework.compiler.fused_forms import InLoops
+from framework.compiler.graph import Recording
+from framework.compiler.loop_groups import BYTE, CALL, TRIAL, calls_until_due
 from framework.core.variable import KerasVariable
 from framework.kernels import tier
-from framework.optimizers import SGD, Adam
-from framework.optimizers.updating import LARGE
+from framework.optimizers import SGD, Adam, updating
 from tests.optimizers.cases import CASES
 
 pytest.importorskip("numba")
@@ -55,7 +55,7 @@ def made(name, loops):
 
 
 def are_loops(optimizer):
-    return {type(p.form) is FusedLoop for p in optimizer._programs.values() if p is not None}
+    return {type(p.form) is InLoops for p in optimizer._programs.values() if p is not None}
 
 
 @pytest.mark.parametrize("name", DISTINCT)
@@ -130,43 +130,92 @@ def first_update(optimizer, *sizes):
     return variables
 
 
-@pytest.mark.parametrize(
-    ("sizes", "loops"), [((LARGE,), True), ((LARGE - 5, 5), True), ((LARGE - 1,), False)]
-)
-def test_the_total_size_decides(sizes, loops):
+def forms_of_updates(optimizer, count, *sizes):
+    """Whether each update was by loops."""
+    found = []
+    variables = [KerasVariable(np.zeros(n, np.float32)) for n in sizes]
+    grads = [tf.constant(np.zeros(n, np.float32)) for n in sizes]
+    for _ in range(count):
+        optimizer.apply_gradients(zip(grads, variables, strict=True))
+        (form,) = are_loops(optimizer)
+        found.append(form)
+    return found
+
+
+def test_the_numba_tier_uses_loops_at_once():
+    assert forms_of_updates(SGD(0.1), 2, 3) == [True, True]
+
+
+def test_loops_take_over_after_a_trial_where_they_are_there():
+    tier.set_tier("auto")
+    forms_of_updates(made("sgd", True), 1, 3)  # has them compiled
+    found = forms_of_updates(made("sgd", None), TRIAL + 2, 3)
+    assert found == [False] * TRIAL + [True] * 2
+
+
+def test_loops_that_are_not_there_wait_until_they_pay(monkeypatch):
+    asked = []
+
+    def due(cost, missing):
+        asked.append((cost, missing))
+        return TRIAL + 5
+
+    tier.set_tier("auto")
+    monkeypatch.setattr(updating, "calls_until_due", due)
+    found = forms_of_updates(SGD(0.1), TRIAL + 7, 1000, 24)
+    assert found == [False] * (TRIAL + 5) + [True] * 2
+    ((cost, _),) = asked
+    steps, moved = 2, 6 * 4  # lr * grad, param - that: each reads one or two arrays and makes one
+    assert cost == pytest.approx(2 * steps * CALL + BYTE * (moved - 4) * 1024)
+
+
+def test_what_is_not_there_costs_calls(monkeypatch):
+    tier.set_tier("auto")
+    assert calls_until_due(1e-3, 0) == 0  # Numba is loaded
+    assert calls_until_due(1e-3, 2) == 1400
+    monkeypatch.delitem(sys.modules, "numba")
+    assert calls_until_due(1e-3, 2) == 1500
+    tier.set_tier("numba")
+    assert calls_until_due(1e-3, 2) == 0
+
+
+def test_large_updates_look_at_once(monkeypatch):
+    tier.set_tier("auto")
+    monkeypatch.setattr(updating, "calls_until_due", lambda cost, missing: 0)
+    monkeypatch.setattr(updating, "LARGE", 8 * 1000)
+    assert forms_of_updates(SGD(0.1), 1, 1000) == [False]
+    assert forms_of_updates(SGD(0.1), 1, 1001) == [True]
+
+
+def test_the_form_can_be_chosen_and_left_open_again():
+    tier.set_tier("auto")
     optimizer = SGD(0.1)
-    first_update(optimizer, *sizes)
-    assert are_loops(optimizer) == {loops}
-
-
-def test_the_size_at_build_decides():
-    optimizer = SGD(0.1)
-    optimizer.build([KerasVariable(np.zeros(LARGE, np.float32))])
-    first_update(optimizer, 3)
-    assert are_loops(optimizer) == {True}
-
-
-def test_the_form_can_be_chosen_and_left_to_the_size_again():
-    optimizer = SGD(0.1)
-    first_update(optimizer, 4)
-    for use, loops in ((True, True), (None, False), (False, False)):
+    for use, loops in ((True, True), (None, False), (True, True), (False, False)):
         optimizer.use_loops(use)
-        first_update(optimizer, 4)
-        assert are_loops(optimizer) == {loops}
+        assert forms_of_updates(optimizer, 2, 4) == [loops] * 2
+
+
+def test_a_field_that_changes_is_a_new_loop():
+    optimizer = made("sgd_momentum", True)
+    w = first_update(optimizer, 4)[0]
+    optimizer.momentum = 0.5
+    optimizer.apply_gradients([(tf.ones(4), w)])
+    optimizer.apply_gradients([(tf.ones(4), w)])
+    assert are_loops(optimizer) == {True}
+    rate = float(optimizer.learning_rate)
+    np.testing.assert_allclose(w.numpy(), np.full(4, -rate * (1 + 1.5)), rtol=1e-6)
 
 
 def test_a_recorded_update_compiles_no_loop():
     optimizer = SGD(0.1)
-    with Trace():
-        first_update(optimizer, LARGE)
-    assert [p.form for p in optimizer._programs.values()] == [None]
+    with Recording(()):
+        first_update(optimizer, 4)
+    assert are_loops(optimizer) == {False}
 
 
 def test_without_numba_updates_are_numpys():
     tier.set_tier("numpy")
-    optimizer = Adam()
-    first_update(optimizer, LARGE)
-    assert are_loops(optimizer) == {False}
+    assert forms_of_updates(Adam(), TRIAL + 2, 4) == [False] * (TRIAL + 2)
 
 
 def test_small_models_do_not_import_numba():
