@@ -28,8 +28,10 @@ def fits_loop(step):
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
     if not loops.supports(step.op.name, dtypes, step.attrs):
         return False
-    exponent = step.args[1] if step.op.name == "power" and type(step.args[1]) is not Value else None
-    return not loops.is_slow(step.op.name, exponent)
+    if step.op.name == "power":  # of numbers it is the C library's in NumPy too: the same bits
+        exponent = None if type(step.args[1]) is Value else step.args[1]
+        return not output.shape or not loops.is_slow("power", exponent)
+    return not loops.is_slow(step.op.name)
 
 
 _NUMBERS = (int, float, bool)

@@ -146,9 +146,14 @@ clip = elementwise(
 
 
 def _power(a, b):
-    # `**` knows shortcuts for Python numbers: 2, 0.5, -1. NumPy's own numbers must give what 0-d
-    # arrays of them give.
-    return a**b if type(b) in (int, float) else np.power(a, b)
+    # `**` knows shortcuts for Python numbers: 2, 0.5, -1.
+    if type(b) in (int, float):
+        return a**b
+    # Of two numbers it is the C library's, as in compiled loops, and takes a fifth of the time.
+    # NumPy's own numbers must give what 0-d arrays of them give.
+    if not getattr(b, "ndim", 1) and b.dtype.char in "fd" and not getattr(a, "ndim", 0):
+        return (a[()] if hasattr(a, "ndim") else a) ** b[()]
+    return np.power(a, b)
 
 
 def _power_vjp_b(g, y, a):

@@ -14,6 +14,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
 from framework.kernels import scalars, tier
 from framework.ops import losses, special  # noqa: F401 (the whole op table)
+from framework.ops.elementwise import power
 
 pytest.importorskip("numba")
 
@@ -424,3 +425,18 @@ def test_without_numba_there_is_one_clear_error(monkeypatch):
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
     with pytest.raises(RuntimeError, match="Numba"):
         loops.Loop(*Writer(program).text()).compiled()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_of_numbers_have_the_bits_of_the_op(dtype):
+    rng = np.random.default_rng(0)
+    a = np.concatenate([rng.uniform(0.8, 1, 400), rng.uniform(0, 5, 400), [0, -2]]).astype(dtype)
+    b = np.concatenate([np.arange(400), rng.uniform(-5, 5, 400), [0, 3]]).astype(dtype)
+    program = Program(
+        [full("a", dtype, 1), full("b", dtype, 1)], [("s", "power", ("a", "b"))], {"s": None}
+    )
+    found = np.empty_like(a)
+    build(program)(a, b, found)
+    numbers = [np.asarray(power(np.asarray(x), np.asarray(y))) for x, y in zip(a, b, strict=True)]
+    assert {n.dtype for n in numbers} == {np.dtype(dtype)}
+    np.testing.assert_array_equal(found, np.array(numbers))

@@ -5,6 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
+from framework.kernels import tier
 
 ROWS, FEATURES, CLASSES = 96, 6, 3
 
@@ -113,6 +114,16 @@ def weights_of(model):
     return np.concatenate([w.ravel() for w in model.get_weights()])
 
 
+@pytest.fixture(params=["off", "numpy", "numba"])
+def each_tier(request):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    tier.set_tier(request.param)
+    yield
+    tier.set_tier(None)
+
+
+@pytest.mark.usefixtures("each_tier")
 def test_four_faces_end_with_the_same_bits():
     fitted, history = by_fit()
     for other in (by_training_step, by_parts, by_tape):
