@@ -9,7 +9,7 @@ from framework.compiler import lines as writing
 from framework.compiler import loops
 from framework.compiler.blocks import BLOCK, Blocks
 from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.graph import DrawStep, GuardStep, OpStep
+from framework.compiler.graph import DrawStep, GuardStep
 from framework.compiler.loop_groups import LoopGroup
 from framework.compiler.memory import Arena, Lives, Scratch, alike, overwritable, own, own_copy
 from framework.kernels import matmul
@@ -35,7 +35,7 @@ class Program:
         self._in_buffers = {}  # id of a Value that lies in the arena -> its block
         self._c_order = set()  # ids of Values known to be contiguous
         self.loops = {}  # by name
-        self._as_arrays = _read_as_arrays(graph)
+        self._as_arrays = writing.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
@@ -245,7 +245,7 @@ class Program:
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
-        if _is_literal(value):
+        if writing.is_literal(value):
             return repr(value)
         return self._bound(("attribute", id(value)), "attribute", value)
 
@@ -353,7 +353,8 @@ class Program:
         """Where a value is written: its variable's own array, a block of the arena; None: new."""
         root = self.lives.root(value)
         if root in self.lives.escaped:
-            return self._own(position, step, value)
+            found = self._owned(position, step, value)
+            return None if found is None else f"own({self._variable(found[0])})"
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
         if type(step) is not Group:
@@ -373,11 +374,6 @@ class Program:
         if block is None or value.name != name:
             return f"{name}.reshape(-1)"
         return self.arena.name(block, (value.size,), value.dtype)
-
-    def _own(self, position, step, value):
-        """The array of the variable that is assigned the value, if nobody else can see it."""
-        found = self._owned(position, step, value)
-        return None if found is None else f"own({self._variable(found[0])})"
 
     def _owned(self, position, step, value):
         """(the variable that is assigned the value, its old Value), where this is the last read."""
@@ -441,15 +437,3 @@ class Program:
             "",
         ]
         return "\n".join(parts)
-
-
-def _read_as_arrays(graph):
-    """ids of the 0-d Values that a forward reads which may not do with NumPy's numbers."""
-    readers = [s for s in graph.steps if type(s) is OpStep and ufunc_of(s.op) is None]
-    return {id(v) for s in readers for v in s.values if not v.shape}
-
-
-def _is_literal(value):
-    if isinstance(value, (tuple, list)):
-        return all(map(_is_literal, value))
-    return value is None or type(value) in (bool, int, str)

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from framework.compiler.fusion import ufunc_of
+from framework.compiler.graph import OpStep
 from framework.kernels import matmul
 
 
@@ -130,3 +132,16 @@ NAMES = {
     "large_dot": matmul.dot,
     "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
 }  # fmt: skip
+
+
+def read_as_arrays(graph):
+    """ids of the 0-d Values that a forward reads which may not do with NumPy's numbers."""
+    readers = [s for s in graph.steps if type(s) is OpStep and ufunc_of(s.op) is None]
+    return {id(v) for s in readers for v in s.values if not v.shape}
+
+
+def is_literal(value):
+    """Whether the text of an attribute gives it again."""
+    if isinstance(value, (tuple, list)):
+        return all(map(is_literal, value))
+    return value is None or type(value) in (bool, int, str)

@@ -167,7 +167,7 @@ def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):
 
 def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(caplog, monkeypatch):
     monkeypatch.setattr(tier, "_tier", "auto")
-    monkeypatch.setattr(plan, "_TRIAL", 3)
+    monkeypatch.setattr(plan, "TRIAL", 3)
     monkeypatch.setattr(plan, "_TO_LOAD", 0.0)
     monkeypatch.setattr(plan, "_TO_COMPILE", 0.0)
 
@@ -189,7 +189,7 @@ def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(capl
 def test_threads_that_call_at_once_make_no_mistakes(caplog, monkeypatch):
     """Recording, making a plan and moving on to loops, all at the same time."""
     monkeypatch.setattr(tier, "_tier", "auto")
-    monkeypatch.setattr(plan, "_TRIAL", 3)
+    monkeypatch.setattr(plan, "TRIAL", 3)
     monkeypatch.setattr(plan, "_TO_LOAD", 0.0)
     wrong = []
     interval = sys.getswitchinterval()
