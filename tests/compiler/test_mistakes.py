@@ -9,7 +9,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler import compiled, loops, numbered, plan
+from framework.compiler import compiled, loop_groups, loops, numbered, plan
 from framework.compiler.emit import Program
 from framework.compiler.graph import Recording
 from framework.compiler.loop_files import LoopFile
@@ -168,8 +168,8 @@ def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):
 def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(caplog, monkeypatch):
     monkeypatch.setattr(tier, "_tier", "auto")
     monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(plan, "_TO_LOAD", 0.0)
-    monkeypatch.setattr(plan, "_TO_COMPILE", 0.0)
+    monkeypatch.setattr(loop_groups, "_TO_LOAD", 0.0)
+    monkeypatch.setattr(loop_groups, "_TO_COMPILE", 0.0)
 
     @tf.function
     def f(x, labels):
@@ -190,7 +190,7 @@ def test_threads_that_call_at_once_make_no_mistakes(caplog, monkeypatch):
     """Recording, making a plan and moving on to loops, all at the same time."""
     monkeypatch.setattr(tier, "_tier", "auto")
     monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(plan, "_TO_LOAD", 0.0)
+    monkeypatch.setattr(loop_groups, "_TO_LOAD", 0.0)
     wrong = []
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
