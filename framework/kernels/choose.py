@@ -7,7 +7,7 @@ the bit operations 0.24 ms (one zero side) and 0.45 ms; below some thousand elem
 import numpy as np
 
 _FEW = 8192
-_BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
 class Constants(dict):
@@ -74,4 +74,4 @@ def _by_bits(x, condition):
 
 def _all_ones(condition, dtype):
     """Integers of the size of `dtype`, all bits set where the condition holds."""
-    return np.negative(condition.view(np.int8), dtype=_BITS[dtype.itemsize])
+    return np.negative(condition.view(np.int8), dtype=BITS[dtype.itemsize])

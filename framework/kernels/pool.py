@@ -1,7 +1,8 @@
 """Pooling over windows of any number of spatial axes: largest cells, sums of cells.
 
 Arrays are channels-last, (batch, *spatial, channels), see `windows`. Numba's form
-(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits.
+(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits. NumPy's goes
+over some images at a time, which stay in the cache, and threads share them.
 """
 
 import itertools
@@ -10,9 +11,11 @@ import math
 import numpy as np
 
 from framework.kernels import choose, threads, tier, windows
+from framework.kernels.share import blocks, share
 
 _FAST = 4096  # elements from which on Numba's form is used
 _SHARED = 1 << 20  # elements from which on two threads are faster than one
+_BLOCK = 1 << 20  # elements of some images: with fewer, threads wait for the GIL too often
 _CELLS = 256  # whose numbers fit 8 bits
 
 
@@ -58,17 +61,45 @@ def _by_pairs(size, strides, padding, dilations, sizes):
 def max_pool(x, *, size, strides, padding, dilations):
     """The largest cell of the window at each place; padding never counts.
 
-    Saved, by Numba's form alone: the number of that cell, of equals the first.
+    Saved, by Numba's form and where windows are pairs of pairs: the number of that cell, of equals
+    the first.
     """
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)
     if fast is not None:
         return _fast_max_pool(fast, x, places, size, strides, padding, dilations)
-    wide = windows.padded(x, padding, _lowest(x.dtype))
-    y = None
-    for _, index in windows.cells(size, strides, dilations, places):
-        y = wide[index].copy() if y is None else np.maximum(y, wide[index], out=y)
+    y = np.empty((len(x), *places, x.shape[-1]), x.dtype)
+    if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
+        chosen = np.empty(y.shape, np.uint8)
+        _by_images(lambda some: _larger_of_pairs(x[some], chosen[some], y[some]), x)
+        return y, (chosen,)
+
+    def work(some):
+        wide, out = windows.padded(x[some], padding, _lowest(x.dtype)), y[some]
+        for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
+            if number:
+                np.maximum(out, wide[index], out=out)
+            else:
+                np.copyto(out, wide[index])
+
+    _by_images(work, x)
     return y, ()
+
+
+def _by_images(function, larger):
+    """`function(slice)` for blocks of images, by all threads.
+
+    Args:
+        larger: an array, how much work there is; images come first.
+    """
+    batch, elements = len(larger), larger.size
+    step = max(_BLOCK * batch // max(elements, 1), 1)
+
+    def work(first, last):
+        for some in blocks(first, last, step):
+            function(some)
+
+    share(work, batch, 4 * elements)
 
 
 def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
@@ -96,17 +127,28 @@ def cell_dtype(size):
 def max_cell(x, *, size, strides, padding, dilations):
     """The number of the largest cell of the window at each place; of equals the first."""
     places, padding = _places(x, size, strides, padding, dilations)
+    chosen = np.empty((len(x), *places, x.shape[-1]), cell_dtype(size))
     if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
-        return _larger_of_pairs(x, places)
-    wide = windows.padded(x, padding, _lowest(x.dtype))
+        _by_images(lambda some: _larger_of_pairs(x[some], chosen[some]), x)
+        return chosen
     inside = windows.padded(np.ones((1, *x.shape[1:-1], 1), np.bool_), padding)
-    dtype = cell_dtype(size)
-    best, chosen, found = None, None, None
-    for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
+
+    def work(some):
+        wide = windows.padded(x[some], padding, _lowest(x.dtype))
+        _largest(wide, inside, windows.cells(size, strides, dilations, places), chosen[some])
+
+    _by_images(work, x)
+    return chosen
+
+
+def _largest(wide, inside, cells, chosen):
+    """`max_cell`, into `chosen`; `inside` is where no padding is."""
+    best, found = None, None
+    for number, (_, index) in enumerate(cells):
         here, there = wide[index], inside[index]
         if best is None:
-            best, chosen = here.copy(), np.zeros(here.shape, dtype)
-            found = there
+            best, found = here.copy(), there
+            chosen[...] = 0
             continue
         better = here > best
         if not found.all():  # the lowest number, on the input, is larger than padding
@@ -114,20 +156,28 @@ def max_cell(x, *, size, strides, padding, dilations):
             found = found | there
         np.maximum(best, here, out=best)
         np.multiply(chosen, ~better, out=chosen)
-        chosen += np.multiply(better, dtype.type(number), dtype=dtype)
-    return chosen
+        chosen += np.multiply(better, chosen.dtype.type(number), dtype=chosen.dtype)
 
 
-def _larger_of_pairs(x, places):
+def _pairs_of(x, places):
+    """The four cells of windows of 2 by 2 cells side by side."""
+    return [x[index] for _, index in windows.cells((2, 2), (2, 2), (1, 1), places)]
+
+
+def _larger_of_pairs(x, chosen, y=None):
     """`max_cell` of 2 by 2 cells side by side: the larger of each row, then of the two."""
-    a, b, c, d = (x[index] for _, index in windows.cells((2, 2), (2, 2), (1, 1), places))
-    upper, lower = (b > a).view(np.uint8), (d > c).view(np.uint8)
-    below = np.negative((np.maximum(c, d) > np.maximum(a, b)).view(np.uint8))  # all bits, or none
-    lower += np.uint8(2)
-    lower ^= upper
-    lower &= below
-    lower ^= upper
-    return lower
+    a, b, c, d = _pairs_of(x, chosen.shape[1:-1])
+    upper, lower = np.maximum(a, b), np.maximum(c, d)
+    below = (lower > upper).view(np.uint8)
+    if y is not None:
+        np.maximum(upper, lower, out=y)
+    np.negative(below, out=below)  # all bits, or none
+    upper = np.greater(b, a).view(np.uint8)
+    np.greater(d, c, out=chosen.view(np.bool_))
+    chosen += np.uint8(2)
+    chosen ^= upper
+    chosen &= below
+    chosen ^= upper
 
 
 def max_index(x, **window):
@@ -164,20 +214,46 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
         fast = _fast(g, size, g.size)
         if fast is not None:
             return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out)
-    apart = _by_pairs(size, strides, padding, dilations, sizes)  # no cell is in two windows
-    shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
-    wide = np.zeros(shape, g.dtype)
-    for number, (_, index) in enumerate(windows.cells(size, strides, dilations, g.shape[1:-1])):
-        here = choose.masked(g, chosen == number)
-        if apart:
-            wide[index] = here
-        else:
-            wide[index] += here
-    d = windows.unpadded(wide, sizes, padding)
-    if out is None:
-        return d
-    out[...] = d
-    return out
+    if _by_pairs(size, strides, padding, dilations, sizes) and g.dtype.kind == "f":
+        return _put_pairs(g, chosen, sizes)
+    d = np.zeros((len(g), *windows.widened(sizes, padding), g.shape[-1]), g.dtype)
+
+    def work(some):
+        wide, given, places = d[some], g[some], g.shape[1:-1]
+        for number, (_, index) in enumerate(windows.cells(size, strides, dilations, places)):
+            wide[index] += choose.masked(given, chosen[some] == number)
+
+    _by_images(work, d)
+    return windows.unpadded(d, sizes, padding)
+
+
+def _put_pairs(g, chosen, sizes):
+    """`cell_put` for 2 by 2 cells side by side: those to the right, then those on the left."""
+    d = _cleared(g, sizes)
+    bits = choose.BITS[g.dtype.itemsize]
+    g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)
+
+    def work(some):
+        given, numbers = g[some], chosen[some]
+        right = np.negative((numbers & np.uint8(1)).view(np.int8), dtype=bits)  # all bits, or none
+        lower = np.negative((numbers >> np.uint8(1)).view(np.int8), dtype=bits)
+        lower &= given
+        upper = given ^ lower
+        a, b, c, d = _pairs_of(whole[some], given.shape[1:-1])
+        np.bitwise_xor(upper, np.bitwise_and(upper, right, out=b), out=a)
+        np.bitwise_xor(lower, np.bitwise_and(lower, right, out=d), out=c)
+
+    _by_images(work, d)
+    return d
+
+
+def _cleared(g, sizes):
+    """Memory for `cell_put`'s result, 0 at an odd edge, which no window reaches."""
+    d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype)
+    for axis, n in enumerate(sizes, 1):
+        if n % 2:
+            d[(slice(None),) * axis + (-1,)] = 0
+    return d
 
 
 def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out):
@@ -213,10 +289,14 @@ def window_sum(x, *, size, strides, padding, dilations):
             lambda part: fast.window_sum(flat, *part, window, channels, out), _parts(batch, x.size)
         )
         return y
-    wide = windows.padded(x.astype(dtype, copy=False), padding)
     y = np.zeros((x.shape[0], *places, x.shape[-1]), dtype)
-    for _, index in windows.cells(size, strides, dilations, places):
-        y += wide[index]
+
+    def work(some):
+        wide, out = windows.padded(x[some].astype(dtype, copy=False), padding), y[some]
+        for _, index in windows.cells(size, strides, dilations, places):
+            out += wide[index]
+
+    _by_images(work, x)
     return y.astype(x.dtype, copy=False)
 
 
@@ -236,10 +316,15 @@ def window_spread(g, *, sizes, size, strides, padding, dilations):
         )
         return d
     shape = (g.shape[0], *windows.widened(sizes, padding), g.shape[-1])
-    wide = np.zeros(shape, dtype)
-    for _, index in windows.cells(size, strides, dilations, g.shape[1:-1]):
-        wide[index] += g
-    return windows.unpadded(wide, sizes, padding).astype(g.dtype, copy=False)
+    d = np.zeros(shape, dtype)
+
+    def work(some):
+        wide, given = d[some], g[some]
+        for _, index in windows.cells(size, strides, dilations, g.shape[1:-1]):
+            wide[index] += given
+
+    _by_images(work, d)
+    return windows.unpadded(d, sizes, padding).astype(g.dtype, copy=False)
 
 
 def window_count(x, *, size, strides, padding, dilations):

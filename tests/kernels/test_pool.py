@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.kernels import pool, threads, tier
+from framework.kernels import pool, share, threads, tier
 from framework.ops import pool as ops
 
 pytest.importorskip("numba")
@@ -37,6 +37,8 @@ def forms(request, monkeypatch):
     """A function that gives a call's results in NumPy's form and in Numba's."""
     monkeypatch.setattr(pool, "_FAST", 1)
     monkeypatch.setattr(pool, "_SHARED", 1)
+    monkeypatch.setattr(pool, "_BLOCK", 1)
+    monkeypatch.setattr(share, "_LEAST", 0)
     monkeypatch.setattr(threads, "count", lambda: request.param)
 
     def both(call):
@@ -62,10 +64,11 @@ def case(name, batch=3):
 def test_largest_cells_and_their_gradient(forms, name, content):
     x, window = case(name)
     x = CONTENTS[content](x)
-    (plain, _), (fast, (chosen,)) = forms(lambda: pool.max_pool(x, **window))
+    (plain, saved), (fast, (chosen,)) = forms(lambda: pool.max_pool(x, **window))
     np.testing.assert_array_equal(fast, plain)
     real = ~np.isnan(fast)  # beside NaN any cell may get the gradient, which is NaN's
-    np.testing.assert_array_equal(chosen[real], pool.max_cell(x, **window)[real])
+    for own in (pool.max_cell(x, **window), *saved):
+        np.testing.assert_array_equal(chosen[real], own[real])
     g = _rng.normal(size=fast.shape).astype("float32")
     sizes = x.shape[1:-1]
     plain, fast = forms(lambda: pool.cell_put(g, chosen, sizes=sizes, **window))
