@@ -1,19 +1,25 @@
 """A group of elementwise steps as NumPy calls over blocks that stay in the cache.
 
 Nothing of the arrays' size is allocated but what is needed outside the group: for an Adam step
-over 100,000 parameters that is the difference between 0.12 ms and 0.7 ms.
+over 100,000 parameters that is the difference between 0.12 ms and 0.7 ms. Threads share the blocks
+of large groups.
 """
 
 import numpy as np
 
 from framework.compiler import lines as writing
 from framework.compiler.fusion import ufunc_of
+from framework.kernels import blocks
 
-BLOCK = 32768  # elements; a few blocks of float32 fit a core's L2 cache
+
+def alone(step):
+    """Whether a step of a fitting size is worth a group of its own."""
+    slow = step.op.name in writing.SLOW_WITH_NUMBERS and len(step.values) == 1
+    return slow or step.outputs[0].size >= blocks.LEAST
 
 
 class Blocks:
-    """The source of `name(inputs..., outputs..., scratch...)`, which fills the outputs.
+    """The source of `name(inputs..., outputs...)`, which fills the outputs.
 
     Args:
         name: of the function.
@@ -26,7 +32,7 @@ class Blocks:
 
     def __init__(self, name, group, bound, over):
         self.name, self._group, self._bound, self._over = name, group, bound, over
-        self.scratch = []  # dtypes
+        self._scratch, self._full = [], []  # dtypes; names of arrays that hold one number
         self._free = []  # (number, dtype)
         self._names, self._lines, self._late = {}, [], []
         self._inputs = [f"x{i}" for i in range(len(group.inputs))]
@@ -66,11 +72,12 @@ class Blocks:
             text = f"{call}({', '.join(self._operands(step, self._plain))})"
             return lambda target: [f"{target}[...] = {text}"]
         dtype = step.values[0].dtype
-        operands = self._operands(step, lambda n: self._number(n, dtype))
+        slow = step.op.name in writing.SLOW_WITH_NUMBERS
+        number = lambda n: self._everywhere(n, dtype) if slow else self._number(n, dtype)
+        operands = self._operands(step, number)
         if ufunc is not None:
             call = self._bound(id(ufunc), step.op.name, ufunc)
             return lambda target: [writing.call(ufunc, call, operands, target)]
-        number = lambda n: self._number(n, step.outputs[0].dtype)
         return lambda target: writing.INTO[step.op.name](step, operands, target, number)
 
     def _operands(self, step, number):
@@ -84,6 +91,14 @@ class Blocks:
     def _number(self, number, dtype):
         array = np.asarray(number, dtype)
         return self._bound(("number", array.tobytes(), dtype), "n", array)
+
+    def _everywhere(self, number, dtype):
+        """The block of an array that is the number everywhere."""
+        array = blocks.full(np.asarray(number, dtype))
+        name = self._bound(id(array), "full", array)
+        if name not in self._full:
+            self._full.append(name)
+        return f"{name}b"
 
     def _release(self, position, step):
         for value in step.values:
@@ -104,19 +119,32 @@ class Blocks:
             if free[1] == output.dtype:
                 self._free.remove(free)
                 return f"t{free[0]}b"
-        self.scratch.append(output.dtype)
-        return f"t{len(self.scratch) - 1}b"
+        self._scratch.append(output.dtype)
+        return f"t{len(self._scratch) - 1}b"
 
     def _text(self, whole):
-        scratch = [f"t{i}" for i in range(len(self.scratch))]
         arrays = [t for t, is_whole in zip(self._inputs, whole, strict=True) if is_whole]
         arrays += self._outputs
-        body = [
+        run = self._bound(id(blocks.run), "by_blocks", blocks.run)
+        return "\n".join([
+            f"def {self.name}({', '.join([*self._inputs, *self._outputs])}):",
             *(f"    {t} = {t}.reshape(-1)" for t in arrays),
-            f"    for i in range(0, {arrays[0]}.size, {BLOCK}):",
-            *(f"        {t}b = {t}[i : i + {BLOCK}]" for t in arrays),
-            *(f"        {t}b = {t}[: {arrays[0]}b.size]" for t in scratch),
-            *(f"        {line}" for line in [*self._lines, *self._late]),
-        ]
-        parameters = ", ".join([*self._inputs, *self._outputs, *scratch])
-        return "\n".join([f"def {self.name}({parameters}):", *body, "", ""])
+            "    def block(i, j):",
+            *(f"        {line}" for line in self._body(arrays)),
+            f"    {run}(block, {arrays[0]}.size, {len(self._group.steps)})",
+            "", "",
+        ])  # fmt: skip
+
+    def _body(self, arrays):
+        """What is done for the elements from i to j."""
+        scratch = [f"t{i}" for i in range(len(self._scratch))]
+        kinds = tuple(self._scratch)
+        if kinds:
+            take, give = (self._bound(id(f), f.__name__, f) for f in (blocks.take, blocks.give))
+            kinds = self._bound(("scratch", kinds), "kinds", kinds)
+            yield f"{', '.join(scratch)}, = taken = {take}({kinds})"
+        yield from (f"{t}b = {t}[i:j]" for t in arrays)
+        yield from (f"{t}b = {t}[: j - i]" for t in [*scratch, *self._full])
+        yield from [*self._lines, *self._late]
+        if kinds:
+            yield f"{give}({kinds}, taken)"

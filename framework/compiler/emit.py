@@ -2,17 +2,20 @@
 
 import keyword
 import re
+from functools import partial
 
 import numpy as np
 
 from framework.compiler import lines as writing
 from framework.compiler import loops
-from framework.compiler.blocks import BLOCK, Blocks
+from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
 from framework.compiler.loop_groups import LoopGroup
-from framework.compiler.memory import Arena, Lives, Scratch, alike, overwritable, own, own_copy
+from framework.compiler.memory import Arena, Lives, alike, overwritable, own, own_copy
 from framework.kernels import matmul
+
+_MANY = 1024  # elements, from which on a number is slower than an array of it
 
 
 class Program:
@@ -108,6 +111,11 @@ class Program:
         if plain or number is None:
             return repr(number)
         return self._bound(("object", id(number)), "n", number)
+
+    def _everywhere(self, shape, number, dtype):
+        """An array that is the number everywhere."""
+        array = np.full(shape, number, dtype)
+        return self._bound(("full", shape, array.flat[0].tobytes(), dtype), "full", array)
 
     # ---- steps ----
 
@@ -210,7 +218,10 @@ class Program:
         out = self._destination(position, step, output) or self._empty(output)
         output.name = self._numbered_name(step.op.name)
         self._body.append(f"{output.name} = {out}")
-        number = lambda n: self._number(n, output.dtype)
+        of_numbers = self._number
+        if step.op.name in writing.SLOW_WITH_NUMBERS and output.size >= _MANY:
+            of_numbers = partial(self._everywhere, output.shape)
+        number = lambda n: of_numbers(n, output.dtype)
         for text in writing.INTO[step.op.name](step, operands, output.name, number):
             self._line(text, step)
 
@@ -328,14 +339,8 @@ class Program:
             value.name = self._numbered_name(value.step.op.name)
             self._body.append(f"{value.name} = {out}")
             outs.append(value.name)
-        scratch = []
-        for place, dtype in enumerate(blocks.scratch):
-            block = Scratch(BLOCK, dtype)
-            scratch.append(self.arena.take(("scratch", position, place), block))
-        for place in range(len(scratch)):
-            self.arena.release(("scratch", position, place))
         self._functions.append(blocks.source)
-        self._line(f"{blocks.name}({', '.join([*names, *outs, *scratch])})", group)
+        self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 
     def _over(self, position, group):
         """The inputs on whose memory each output of a group may lie: see `Blocks`."""

@@ -6,14 +6,13 @@ the numbers. Their results are the same, bit for bit, as long as there is no exp
 arrays, and no sum, in the graph.
 """
 
-import threading
 from operator import itemgetter
 
 import numpy as np
 
 from framework.compiler import lines as writing
-from framework.compiler.blocks import BLOCK, Blocks
-from framework.compiler.fusion import Group, grouped, ufunc_of
+from framework.compiler.blocks import Blocks
+from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
 from framework.compiler.graph import Graph
 from framework.compiler.loop_groups import LoopGroup, fits_loop
 from framework.core.errors import InvalidArgumentError
@@ -108,7 +107,7 @@ class InBlocks:
         over = {id(v): [targets[id(v)]] for v in group.outputs}
         namespace = Namespace(writing.NAMES)
         blocks = Blocks("block", group, namespace.bound, over)
-        self.source, self._scratch = blocks.source, tuple(blocks.scratch)
+        self.source = blocks.source
         self._function = namespace.function(self.source, "block")
         # Results that are arrays as they came: (place among the results, among the arrays).
         self._kept = [(k, p) for k, p in enumerate(places) if graph.results[k] is arrays[p]]
@@ -122,29 +121,7 @@ class InBlocks:
             if destinations[result] is not arrays[place]:
                 destinations[result][...] = arrays[place]
         pool = [*arrays, *destinations, *prepared]
-        self._function(*[pool[i] for i in self._order], *_buffers.of(self._scratch))
-
-
-class _Buffers(threading.local):
-    """Each thread's scratch blocks."""
-
-    def __init__(self):
-        self._blocks, self._sets = {}, {}
-
-    def of(self, dtypes):
-        """A block for each of the dtypes."""
-        found = self._sets.get(dtypes)
-        if found is None:
-            found = self._sets[dtypes] = []
-            for place, dtype in enumerate(dtypes):
-                blocks = self._blocks.setdefault(dtype, [])
-                if len(blocks) <= (number := dtypes[:place].count(dtype)):
-                    blocks.append(np.empty(BLOCK, dtype))
-                found.append(blocks[number])
-        return found
-
-
-_buffers = _Buffers()
+        self._function(*[pool[i] for i in self._order])
 
 
 class InLoops:
@@ -166,7 +143,7 @@ class InLoops:
         self._graph, self._places = graph, places
         self.numbers = Numbers(graph)
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
-        groups = grouped(rest, fits_loop, numbers=True).steps
+        groups = grouped(rest, fits_loop, takes_passes, numbers=True).steps
         if not all(type(g) is Group for g in groups):
             raise InvalidArgumentError("Not all steps have a form in loops.")
         arrays = [v for v in graph.arguments if v.shape]

@@ -59,23 +59,25 @@ def _met(step):
     return {id(v) for v in (*step.values, *step.made)}
 
 
-def grouped(graph, fits, numbers=False):
+def grouped(graph, fits, alone, numbers=False):
     """The graph with groups in the place of elementwise steps, in an order that may be another.
 
     Args:
         fits: `fits(step)` says whether an elementwise step, or a sum, may be in a group.
+        alone: `alone(step)` says whether one step is worth a group.
         numbers: whether groups have sums of what they make, and steps on numbers.
 
     A group stays open, to be joined by later steps of its shape that read what it makes or what it
     reads, until a step outside needs something of it. No open group depends on another.
     """
-    steps = _Grouping(graph, fits, numbers).steps
+    steps = _Grouping(graph, fits, alone, numbers).steps
     return Graph(graph.arguments, steps, graph.assigned, graph.results)
 
 
 class _Grouping:
-    def __init__(self, graph, fits, numbers):
+    def __init__(self, graph, fits, alone, numbers):
         self.steps, self._opened, self._numbers = [], [], numbers
+        self._alone = alone
         self._home = {}  # id of a Value -> the open group that makes it
         self._uses = graph.uses()
         for step in graph.steps:
@@ -197,7 +199,7 @@ class _Grouping:
         for group in groups:
             self._opened.remove(group)
             group.finish(self._uses)
-            several = len(group.steps) > 1 or (self._numbers and _takes_passes(group.steps[0]))
+            several = len(group.steps) > 1 or self._alone(group.steps[0])
             self.steps.extend([group] if several else group.steps)
             for value in [v for s in group.steps for v in s.made]:
                 del self._home[id(value)]
@@ -232,7 +234,7 @@ def _rows_agree(group, step):
     return not columns or group.columns is None or columns == {group.columns}
 
 
-def _takes_passes(step):
+def takes_passes(step):
     """Whether a step alone is worth a group: where NumPy goes over the arrays more than once, or
     spreads a column, which takes it twice as long."""
     shape = step.outputs[0].shape

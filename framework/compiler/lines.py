@@ -13,6 +13,9 @@ from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import OpStep
 from framework.kernels import matmul
 
+# NumPy compares with a number element by element, and takes 5 times as long as with an array.
+SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
+
 
 def call(ufunc, name, operands, out):
     """The call of a ufunc that writes into `out`, or gives a new array where that is None."""

@@ -76,14 +76,6 @@ def makes_own(step, value):
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
 
 
-class Scratch:
-    """A block of scratch, as the arena wants it: so many elements of a dtype."""
-
-    def __init__(self, size, dtype):
-        self.shape, self.dtype = (size,), dtype
-        self.nbytes = size * dtype.itemsize
-
-
 class Arena:
     """Blocks of memory that are used again when what they held is no longer needed."""
 

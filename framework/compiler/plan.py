@@ -4,9 +4,9 @@ import threading
 import time
 
 from framework.compiler import lines as writing
-from framework.compiler.blocks import BLOCK
+from framework.compiler.blocks import alone
 from framework.compiler.emit import Program
-from framework.compiler.fusion import Group, grouped, ufunc_of
+from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
 from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.passes import optimized, with_outer_products
@@ -14,6 +14,8 @@ from framework.compiler.telling import brief
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
+
+_GROUPED = 1 << 16  # elements of an array, from which on NumPy goes over it in blocks
 
 
 class Plan:
@@ -51,7 +53,7 @@ class Plan:
         self._waiting = None  # the program with loops, until it takes over
         self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
-        program = Program(grouped(self._graph, _fits_blocks), *self._names)
+        program = Program(grouped(self._graph, _fits_blocks, alone), *self._names)
         self._install((program, program.compiled()), self._failed)
         self._calls_left = TRIAL if tier.tier() in ("auto", "numba") else -1
         if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > LARGE):
@@ -119,7 +121,7 @@ class Plan:
         """Decide at which call the groups become loops, if ever."""
         made = TRIAL - max(0, self._calls_left)  # calls so far
         self._calls_left = -1
-        graph = grouped(with_outer_products(self._graph), fits_loop, numbers=True)
+        graph = grouped(with_outer_products(self._graph), fits_loop, takes_passes, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return
@@ -218,7 +220,7 @@ def _fits_blocks(step):
     if len(step.outputs) != 1:
         return False
     (output,) = step.outputs
-    if output.size < 2 * BLOCK:
+    if output.size < _GROUPED:
         return False
     if step.attrs or any(v.shape not in (output.shape, ()) for v in step.values):
         return False

@@ -14,11 +14,12 @@ import itertools
 
 import numpy as np
 
-from framework.kernels import threads, tier
+from framework.kernels import blas, threads, tier
 
 _FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
 _SIDE_BY_SIDE = 1 << 24  # and from which on several threads are: about 200 µs on one
-_BLOCK = 2**18  # scores at a time: 1 MB of float32, so that they stay in the cache
+_SHARED = 1 << 22  # and from which on several threads are in NumPy's form
+_BLOCK = 1 << 17  # scores at a time: 512 KB of float32, so that they stay in the cache
 _CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
 
 
@@ -42,14 +43,20 @@ def forward(q, k, v, bias, mask, *, scale, causal):
         out[...] = 0
         return out.astype(dtype, copy=False), (high, total)
     q, k, v, o = (x.swapaxes(1, 2) for x in (q, k, v, out))
-    for part, keys in _parts(batch, heads, length, k.shape[2], causal and mask is None):
-        e = _scores(q, k, bias, mask, part, keys, scale, causal)
-        high[part] = np.maximum.reduce(e, axis=-1)
-        e -= high[part][..., None]
-        np.exp(e, out=e)
-        total[part] = np.add.reduce(e, axis=-1)
-        o[part] = e @ v[part[0], :, :keys]
-        o[part] /= total[part][..., None]
+    ones = np.ones(k.shape[2], q.dtype)
+
+    def work(parts):
+        for part, keys in parts:
+            e = _scores(q, k, bias, mask, part, keys, scale, causal)
+            high[part] = np.maximum.reduce(e, axis=-1)
+            e -= high[part][..., None]
+            np.exp(e, out=e)
+            total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as NumPy's own sums
+            np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
+
+    _share(
+        work, _parts(batch, heads, length, k.shape[2], causal and mask is None), q.size * k.shape[2]
+    )
     return out.astype(dtype, copy=False), (high, total)
 
 
@@ -65,29 +72,46 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     d_bias = np.zeros_like(bias) if needed[3] else None
     g, q, k, v, out, to_q, to_k, to_v = (x.swapaxes(1, 2) for x in (g, q, k, v, out, d_q, d_k, d_v))
     batch, heads, length, _ = q.shape
-    for part, keys in _parts(batch, heads, length, k.shape[2], causal and mask is None):
-        upto = part[0], slice(None), slice(keys)
-        e = _scores(q, k, bias, mask, part, keys, scale, causal)
-        e -= high[part][..., None]
-        np.exp(e, out=e)
-        scaled = g[part] / total[part][..., None]
-        if needed[2]:
-            to_v[upto] += e.swapaxes(-1, -2) @ scaled
-        if not (needed[0] or needed[1] or needed[3]):
-            continue
-        d = scaled @ v[upto].swapaxes(-1, -2)
-        d -= np.add.reduce(scaled * out[part], axis=-1, keepdims=True)
-        d *= e
-        _stop(d, high[part], mask)
-        if needed[3]:
-            _add_to(d_bias, d, part, keys)
-        d *= scale
-        if needed[0]:
-            to_q[part] = d @ k[upto]
-        if needed[1]:
-            to_k[upto] += d.swapaxes(-1, -2) @ q[part]
+
+    def work(parts):
+        for part, keys in parts:
+            upto = *part[:2], slice(keys)
+            e = _scores(q, k, bias, mask, part, keys, scale, causal)
+            e -= high[part][..., None]
+            np.exp(e, out=e)
+            scaled = g[part] / total[part][..., None]
+            if needed[2]:
+                to_v[upto] += e.swapaxes(-1, -2) @ scaled
+            if not (needed[0] or needed[1] or needed[3]):
+                continue
+            d = _products(scaled, v[upto])
+            d -= np.vecdot(scaled, out[part])[..., None]
+            d *= e
+            _stop(d, high[part], mask)
+            if needed[3]:
+                _add_to(d_bias, d, part, keys)
+            d *= scale
+            if needed[0]:
+                to_q[part] = d @ k[upto]
+            if needed[1]:
+                to_k[upto] += d.swapaxes(-1, -2) @ q[part]
+
+    groups = _parts(batch, heads, length, k.shape[2], causal and mask is None)
+    if needed[3]:  # all parts may add to the same numbers
+        groups = [[part for parts in groups for part in parts]]
+    _share(work, groups, q.size * k.shape[2])
     made = (d_q, d_k, d_v, d_bias)
     return tuple(x.astype(dtype, copy=False) for x, n in zip(made, needed) if n)
+
+
+def _share(work, groups, products):
+    """`work(parts)` for each list of parts, by several threads where that pays."""
+    if len(groups) == 1 or products < _SHARED:
+        for parts in groups:
+            work(parts)
+        return
+    with blas.limited(1):
+        threads.run(work, groups)
 
 
 def _wide(x):
@@ -96,21 +120,28 @@ def _wide(x):
 
 
 def _parts(batch, heads, length, keys, skips_later):
-    """Indices of rows in (batch, heads, length), and how many keys their scores need."""
-    rows = max(1, min(length, _BLOCK // max(heads * keys, 1)))
+    """Lists of parts: indices of rows in (batch, heads, length), and how many keys their scores
+    need. Two lists have no keys in common. How the rows are divided depends on the sizes alone."""
+    rows = max(1, min(length, _BLOCK // max(keys, 1)))
+    together = max(1, min(heads, _BLOCK // (rows * max(keys, 1))))
+    many = max(1, _BLOCK // (heads * rows * max(keys, 1))) if together == heads else 1
     if skips_later:
         rows = min(rows, _CAUSAL_ROWS)
-    many = max(1, _BLOCK // max(heads * rows * keys, 1)) if rows >= length else 1
-    for first in range(0, batch, many):
-        for row in range(0, length, rows):
-            end = min(row + rows, length)
-            part = slice(first, first + many), slice(None), slice(row, end)
-            yield part, min(keys, end) if skips_later else keys
+    some = [slice(row, min(row + rows, length)) for row in range(0, length, rows)]
+    needs = [min(keys, part.stop) if skips_later else keys for part in some]
+    return [
+        [
+            ((slice(i, i + many), slice(j, j + together), part), need)
+            for part, need in zip(some, needs, strict=True)
+        ]
+        for i in range(0, batch, many)
+        for j in range(0, heads, together)
+    ]
 
 
 def _scores(q, k, bias, mask, part, keys, scale, causal):
     """The masked scores of some rows: (batch, heads, rows, keys)."""
-    s = (q[part] * q.dtype.type(scale)) @ k[part[0], :, :keys].swapaxes(-1, -2)
+    s = _products(q[part] * q.dtype.type(scale), k[(*part[:2], slice(keys))])
     if bias is not None:
         s += _cut(bias, part, keys)
     if mask is not None:
@@ -120,6 +151,11 @@ def _scores(q, k, bias, mask, part, keys, scale, causal):
         later = np.arange(keys) > np.arange(rows.start, rows.stop)[:, None]
         np.copyto(s, lowest(s.dtype), where=later)
     return s
+
+
+def _products(rows, columns):
+    """rows @ columns^T, in memory column by column: so a row's maximum is found twice as fast."""
+    return (columns @ rows.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 def _cut(x, part, keys):

@@ -66,6 +66,7 @@ def set_threads(number):
         function(ctypes.c_int(number))
 
 
+@functools.cache
 def controls():
     """OpenBLAS's functions that get and set its number of threads; None where they are not."""
     get, put = _function("get_num_threads", ctypes.c_int), _function("set_num_threads", None)

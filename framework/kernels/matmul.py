@@ -3,8 +3,12 @@
 OpenBLAS shares products of more than `ALONE` multiplications among threads. That gains nothing up
 to `LEAST` (64 × 128 × 128 takes 16 µs instead of 13), and where another process holds a core its
 threads wait for each other, 8 to 40 ms. So it works alone here, and in as many threads as it takes
-by itself beyond. Where Numba is, those products are ours: on one thread 5 to 15 % faster than
-OpenBLAS from 64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
+by itself from there to `SHARED`. Larger products are divided among the threads that share all
+else, with OpenBLAS alone on each: its own threads wait for the next product for some 20 ms at full
+speed, and whoever wants their CPU meanwhile gets half of it.
+
+Where Numba is, those products are ours: on one thread 5 to 15 % faster than OpenBLAS from
+64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
 """
 
 import math
@@ -16,6 +20,7 @@ from framework.kernels import blas, threads, tier
 
 ALONE = 1 << 18
 LEAST = 1_000_000
+SHARED = 1 << 25  # 300 µs on one thread: handing over costs 40
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
 
 
@@ -37,8 +42,32 @@ def _large(a, b, out, multiplications):
             fast = _library(multiplications)
             if fast is not None:
                 return fast.dot(a, b, out)
+        if multiplications >= SHARED and threads.count() > 1 and _is_plain(a, b):
+            return _shared(a, b, out)
         return np.dot(a, b, out)
     return _alone(np.dot, a, b, out)
+
+
+def _is_plain(a, b):
+    return a.dtype == b.dtype and a.dtype.char in "fd" and blas.controls() is not None
+
+
+def _shared(a, b, out):
+    """a @ b, a part of its longer side on each thread."""
+    (m, n), count = (len(a), b.shape[1]), threads.count()
+    out = np.empty((m, n), a.dtype) if out is None else out
+    step = -(-max(m, n) // (count * _NARROW)) * _NARROW
+    parts = [slice(i, i + step) for i in range(0, max(m, n), step)]
+
+    def rows(part):
+        np.matmul(a[part], b, out=out[part])
+
+    def columns(part):
+        np.matmul(a, b[:, part], out=out[:, part])
+
+    with blas.limited(1):
+        threads.run(rows if m >= n else columns, parts)
+    return out
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):

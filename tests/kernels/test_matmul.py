@@ -208,3 +208,25 @@ def test_stacks():
     a, b = pair(6 * 70, 80, 5 * 90)
     a, b = a.reshape(2, 3, 70, 80), b.reshape(5, 80, 90)[:3]
     np.testing.assert_allclose(matmul.stacked(a, b), np.matmul(a, b), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("sizes", [(40, 70, 50), (3, 20, 90), (90, 20, 3), (33, 1, 33)])
+def test_numpys_form_on_two_threads(sizes, turned, monkeypatch):
+    monkeypatch.setattr(threads, "_count", 2)
+    tier.set_tier("numpy")
+    for name in "LEAST", "ALONE", "SHARED":
+        monkeypatch.setattr(matmul, name, 0)
+    m, k, n = sizes
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    for dtype in np.float32, np.float64:
+        x, y = (
+            np.ascontiguousarray(v.T.astype(dtype)).T if t else v.astype(dtype)
+            for v, t in zip((a, b), turned, strict=True)
+        )
+        out = np.empty((m, n), dtype)
+        assert matmul.dot(x, y, out) is out
+        np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(matmul.dot(x, y), out)
+    tier.set_tier(None)

@@ -8,9 +8,9 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
-from framework.compiler.blocks import BLOCK
 from framework.compiler.graph import Recording
 from framework.core.variable import KerasVariable
+from framework.kernels.blocks import ALONE
 from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
 from framework.optimizers.base import optimizers
 from tests.compiler.replay import MissError, Replay
@@ -119,7 +119,7 @@ def test_updates_keep_the_dtype_of_the_variable(name, dtype):
     )
 
 
-@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
+@pytest.mark.parametrize("size", [1, ALONE - 1, ALONE, ALONE + 1, 3 * ALONE + 7])
 def test_blocks_cover_every_element(size):
     rng = np.random.default_rng(1)
     start, gradient = rng.normal(size=size), rng.normal(size=size)
