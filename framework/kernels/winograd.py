@@ -18,7 +18,9 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 3 << 12  # numbers of a plane: a block's arrays stay in the cache
+_PLANE = 1 << 13  # numbers of a plane: a block's arrays stay near the cache,
+_ROWS = 64  # and as many patches of one at least, for which the windows are read once
+_TOTAL = 1 << 18  # numbers of products that are added up at a time
 _SKEW = 16  # planes a multiple of 4096 bytes apart would all fall into the same lines
 
 
@@ -33,7 +35,7 @@ class _Form:
 
     def transformed(self, w):
         """The windows of w, (places, channels, filters)."""
-        with blas.limited(1):
+        with blas.limited(1):  # its own threads, once awake, take the CPU from ours for a while
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
     def back(self, d):
@@ -83,29 +85,34 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False):
     shape = (len(g), *(x.shape[1:3] if sizes is None else sizes), channels)
     by_x = u = None
     if w is not None:
-        by_x = np.empty(shape, np.float32)
-        u = np.ascontiguousarray(form.transformed(w).swapaxes(1, 2))
+        by_x, u = np.empty(shape, np.float32), form.transformed(w.swapaxes(2, 3))
 
     def work(first, last):
-        block, by_u, by_b = _Block(form, shape, before, g.shape), 0, 0
+        block, by_u, by_b = _Block(form, shape, before, g.shape), None, 0
+        if x is not None:
+            by_u = np.zeros((form.places, channels, g.shape[3]), np.float32)
         for images in blocks(first, last, block.images):
             d = g[images] if gate is None else masked(g[images], gate[images] > 0)
             if sums:
                 by_b += _sum(d)
             z = block.spread_back(d)
             if x is not None:
-                by_u += np.matmul(block.spread(x[images]).swapaxes(1, 2), z)
+                _add_products(block.spread(x[images]), z, by_u)
             if w is not None:
                 block.put_back(z, u, by_x[images])
-        return by_u, by_b
+        return None if x is None else form.back(by_u), by_b
 
     found = share(work, len(g), 9 * channels * g.size)
-    by_w = None
-    if x is not None:
-        total = np.broadcast_to(sum(f[0] for f in found), (form.places, channels, g.shape[3]))
-        by_w = form.back(np.ascontiguousarray(total))
-    by_b = np.asarray(sum(f[1] for f in found)) if sums else None
-    return by_x, by_w, by_b
+    by_w = None if x is None else sum(f[0] for f in found)
+    return by_x, by_w, np.asarray(sum(f[1] for f in found)) if sums else None
+
+
+def _add_products(v, z, total):
+    """Add to `total` the products of v, transposed, and z, some places of a patch at a time."""
+    step = max(_TOTAL // total[0].size, 1)
+    for i in range(0, len(total), step):
+        some = slice(i, i + step)
+        total[some] += np.matmul(v[some].swapaxes(1, 2), z[some])
 
 
 def _sum(d):
@@ -128,7 +135,8 @@ class _Block:
         self.tiles = [-(-n // form.m) for n in y_shape[1:3]]
         self.number = math.prod(self.tiles)
         each = self.number * max(self.channels, filters)
-        self.images = max(_PLANE // max(each, 1), 1)
+        least = -(-_ROWS // max(self.number, 1))
+        self.images = max(_PLANE // max(each, 1), least, 1)
         self._memory = {}
 
     def spread(self, x):

@@ -28,6 +28,8 @@ def small_blocks(request, monkeypatch):
     monkeypatch.setattr(share, "_LEAST", 0)
     monkeypatch.setattr(im2col, "_BLOCK", 1 << 12)
     monkeypatch.setattr(winograd, "_PLANE", 1 << 8)
+    monkeypatch.setattr(winograd, "_ROWS", 1)
+    monkeypatch.setattr(winograd, "_TOTAL", 1 << 4)
 
 
 def real(*shape):
