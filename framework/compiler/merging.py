@@ -1,11 +1,11 @@
 """Steps that one kernel does together, in less time than one after the other.
 
-Here a convolution with the pooling after it, and their way back. The numbers are the same, to the
-last bit.
+A convolution with the pooling after it, and their way back; both derivatives of a convolution. The
+numbers are the same, to the last bit.
 """
 
 from framework.compiler.graph import Graph, OpStep
-from framework.core.op import Op, no_derivative
+from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 
 # Of plans alone: no tape ever sees them
@@ -19,12 +19,18 @@ def merged(graph):
     """The graph, with such steps as one."""
     uses = graph.uses()
     readers = _readers(graph)
+    order = {id(step): place for place, step in enumerate(graph.steps)}
     standing = {}  # id of a step -> the one in its place; None for none
     for step in graph.steps:
-        if type(step) is OpStep and step.op.name == "max_pool":
+        if _is(step, "max_pool"):
             standing.update(_with_convolution(step, uses, readers))
+        elif _is(step, "conv_input"):
+            standing.update(_with_derivative(step, readers, order))
     if not standing:
         return graph
+    for step in standing.values():
+        for value in () if step is None else step.made:
+            value.step = step
     steps = [standing.get(id(step), step) for step in graph.steps]
     return Graph(graph.arguments, [s for s in steps if s], graph.assigned, graph.results)
 
@@ -69,10 +75,28 @@ def _with_convolution(pooling, uses, readers):
         reads += back.args[3] is all_y  # the slope of its ReLU
     if uses[id(all_y)] != reads:
         return {}  # somebody else wants all of the outputs
-    for step in found.values():
-        for value in () if step is None else step.made:
-            value.step = step
     return found
+
+
+def _with_derivative(by_x, readers, order):
+    """What stands in the place of a convolution's derivatives by its input and by its weights."""
+    g, w = by_x.args
+    window = {name: value for name, value in by_x.attrs.items() if name != "sizes"}
+    attrs = {**window, "size": tuple(w.shape[:-2])}
+    for by_w in readers[id(g)]:
+        if not _is(by_w, "conv_kernel") or by_w.args[1] is not g or by_w.attrs != attrs:
+            continue
+        x = by_w.args[0]
+        if tuple(x.shape[1:-1]) != by_x.attrs["sizes"] or not conv_pool.takes(x, w, **window):
+            continue
+        first, second = sorted((by_x, by_w), key=lambda step: order[id(step)])
+        if any(order.get(id(v.step), -1) >= order[id(first)] for v in (x, w)):
+            continue  # as in a transposed convolution, whose x is a gradient
+        attrs = {**window, "relu": False, "needed": (True, True, False)}
+        outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
+        both = OpStep(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
+        return {id(first): both, id(second): None}
+    return {}
 
 
 def _is(step, name):

@@ -18,10 +18,10 @@ def _tier():
     tier.set_tier(None)
 
 
-def model(*between, **conv):
+def model(*between, filters=32, **conv):
     keras.utils.set_random_seed(4)
     conv = {"activation": "relu", "padding": "same", **conv}
-    inner = [layers.Conv2D(16, 3, **conv), layers.Conv2D(32, 3, **conv), *between]
+    inner = [layers.Conv2D(16, 3, **conv), layers.Conv2D(filters, 3, **conv), *between]
     return keras.Sequential([layers.Input((15, 18, 2)), *inner, layers.MaxPooling2D(2)])
 
 
@@ -48,6 +48,28 @@ def test_a_training_step(activation, monkeypatch):
     assert " max_pool(" in source
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_both_derivatives_of_a_convolution(monkeypatch):
+    plain = {"activation": None, "use_bias": False}
+    found, source = steps(model(layers.ReLU(), **plain))
+    assert source.count("conv_bias_back(") == 1  # the first layer's input is data
+    assert source.count("conv_kernel(") == 1
+    assert "conv_input(" not in source
+    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    expected, source = steps(model(layers.ReLU(), **plain))
+    assert source.count("conv_kernel(") == 2
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_transposed_convolution_is_none_of_its_derivatives():
+    net = model(layers.Conv2DTranspose(16, 3, padding="same"), filters=16)
+    y = net(data()[0], training=False)
+    step = net.training_step(loss="mse", optimizer="sgd")
+    losses = [float(step(data()[0], y + 1)) for _ in range(4)]
+    assert losses == sorted(losses, reverse=True)
+    assert "conv_input(" in step.source
 
 
 def test_predictions(monkeypatch):

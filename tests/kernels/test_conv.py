@@ -149,6 +149,19 @@ def test_pooled_at_once(algorithm, x, w, strides, padding, relu, thread_count):
             np.testing.assert_array_equal(a, e)
 
 
+def test_many_weights_are_not_held_beside_their_gradient(monkeypatch):
+    """The same bits, whether both derivatives are computed at once or apart."""
+    x, w, b = real(3, 9, 12, 32), real(3, 3, 32, 48), real(48)
+    window = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1}
+    y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **window, relu=True)
+    attrs = {**window, "relu": True, "needed": (True, True, True)}
+    expected = conv_pool.conv_max_pool_back(y, x, w, y, chosen, **attrs)
+    monkeypatch.setattr(tier.library("winograd_back"), "_APART", 0)
+    found = conv_pool.conv_max_pool_back(y, x, w, y, chosen, **attrs)
+    for a, e in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, e)
+
+
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
 def test_sequences_and_volumes(algorithm):
     kernels.set_conv_algorithm(algorithm)

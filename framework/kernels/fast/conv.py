@@ -189,13 +189,14 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
     """Add to w what the images from `first` to `last` give: the window's cells times g.
 
     Args:
-        gate: of g, see `place`; with one, `wide_g` is scratch for one image of g.
+        gate: of g, see `place`.
+        wide_g: scratch for one image of g: memory is read in order, which the panels do not do.
         sums: to which the sum of g over all places is added; empty where it is not wanted.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
     _, height, across, filters = g.shape
-    flat, weights, gradients = x.reshape(-1), w.reshape(-1), g.reshape(-1)
+    flat, weights = x.reshape(-1), w.reshape(-1)
     groups = 1 if column_step == 1 else columns
     together = columns // groups * channels
     for n in range(first, last):
@@ -203,12 +204,9 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
         if wide.size:
             place(x, x[:0], n, wide, top, left, width, channels)
             a, start = wide, 0
-        b, b_start = gradients, n * height * across * filters
-        if gate.size:
-            place(g, gate, n, wide_g, ZERO, ZERO, across, filters)
-            b, b_start = wide_g, 0
+        place(g, gate, n, wide_g, ZERO, ZERO, across, filters)
         if sums.size:
-            add_places(b, b_start, height * across, filters, sums)
+            add_places(wide_g, 0, height * across, filters, sums)
         for j in range(0, filters, WIDTH):
             here = min(WIDTH, filters - j)
             for r in range(rows):
@@ -216,7 +214,7 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
                     source = start + (r * row_step * width + q * column_step) * channels
                     panel(
                         weights, (r * columns + q) * channels * filters + j, filters, a, source,
-                        ONE, right * channels, b, b_start + j, filters, across, height,
+                        ONE, right * channels, wide_g, j, filters, across, height,
                         down * width * channels, across * filters, ONE, together, here,
                     )  # fmt: skip
 
@@ -369,7 +367,7 @@ def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
 
     def part(i):
         wide = _wide(x, window, "conv.wide")
-        wide_g = scratch.take("conv.wide_g", g[0].size if len(gate) else 0)
+        wide_g = scratch.take("conv.wide_g", g[0].size)
         multiply_turned(x, g, gate, wide, wide_g, window, *ranges[i], found[i], totals[i])
 
     threads.run(part, range(len(ranges)))

@@ -53,8 +53,8 @@ def spread_weights(w, u, m, depth, first, last, part):
     flat = w.reshape(-1)
     side = m + 2
     plane = (filters + WIDTH - 1) // WIDTH * depth * WIDTH
-    for c in range(first, last):
-        for f in range(0, filters, LANES):
+    for f in range(0, filters, LANES):
+        for c in range(first, last):
             source, at, column = flat, c * filters + f, channels * filters
             if f + LANES > filters:
                 for cell in range(9):
@@ -219,7 +219,7 @@ def weights(w, m):
         room = scratch.take("winograd.part", 9 * LANES)
         spread_weights(w, u, m, depth, *part, room)
 
-    threads.run(spread, parts(channels, 100 * w.size))
+    threads.run(spread, parts(channels, 0, 5 * w.size))
     return u
 
 

@@ -33,6 +33,7 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
+_APART = 128 * 128  # weights of a place, beyond which two kinds of them would not fit the caches
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
@@ -45,11 +46,10 @@ def transpose(w, turned, first, last):
     for cell in range(9):
         for c in range(first, last, 16):
             for f in range(0, filters, 16):
-                for i in range(c, min(c + 16, last)):
-                    for j in range(f, min(f + 16, filters)):
-                        target[(cell * filters + j) * channels + i] = source[
-                            (cell * channels + i) * filters + j
-                        ]
+                for j in range(f, min(f + 16, filters)):
+                    for i in range(c, min(c + 16, last)):
+                        value = load(source, (cell * channels + i) * filters + j, 0)
+                        store(target, (cell * filters + j) * channels + i, value, 1)
 
 
 @kernel
@@ -254,6 +254,10 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False):
     by_w = isinstance(x, np.ndarray)
     batch, *sizes, channels = x.shape if by_w else x
     filters = g.shape[3]
+    if by_w and w is not None and channels * filters > _APART:
+        how = {"chosen": chosen}
+        by_x, _, _ = conv_back(g, gate, x.shape, w, padding, places, m, **how)
+        return by_x, *conv_back(g, gate, x, None, padding, places, m, **how, sums=sums)[1:]
     depth, depth_g = up(channels, LANES), up(filters, LANES)
     size = (m + 2) ** 2 * depth * depth_g
     height, width, strips, across = grid(places, m)
@@ -293,14 +297,14 @@ def _gathered(u, shape, m):
         room = scratch.take("winograd.part", 9 * LANES)
         gather_weights(u, depth, depth_g, w, m, *part, room)
 
-    threads.run(gather, parts(shape[2], 100 * w.size))
+    threads.run(gather, parts(shape[2], 0, 5 * w.size))
     return w
 
 
 def _transposed(w):
     _, _, channels, filters = w.shape
     found = np.empty((3, 3, filters, channels), np.float32)
-    threads.run(lambda part: transpose(w, found, *part), parts(channels, 100 * w.size))
+    threads.run(lambda part: transpose(w, found, *part), parts(channels, 0, 2 * w.size))
     return found
 
 
