@@ -12,7 +12,8 @@ from framework.optimizers.incoming import as_gradient, misfit, present
 from framework.optimizers.rates import Rates
 from framework.optimizers.updating import Plan, Updating
 
-_COUNT = np.dtype(np.int64)
+COUNT = np.dtype(np.int64)
+"""The dtype of `iterations`."""
 
 
 class Applying(Rates, Updating):
@@ -114,7 +115,7 @@ class Applying(Rates, Updating):
         for variable in variables:
             if variable.constraint is not None:
                 variable.assign(variable.constraint(variable.read()))
-        form.write(self._iterations, form.number(count + 1, _COUNT))
+        form.write(self._iterations, form.number(count + 1, COUNT))
 
     def _plans_of(self, variables):
         if self._hooked and not self.built:
@@ -196,7 +197,7 @@ class Applying(Rates, Updating):
                     found = prepared[made.key, kind] = made.prepare(*numbers[kind])
                 self._update_in_place(grad, plan, found)
             elif plan.bare is not None:
-                variable.hold(plan.bare(variable._array, grad, None, *numbers[kind]))
+                variable.hold(plan.bare(variable._array[()], grad[()], None, *numbers[kind]))
             else:
                 self._update_arrays(variable, grad, plan, numbers[kind])
 

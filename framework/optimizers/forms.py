@@ -14,16 +14,21 @@ class Arrays:
     """On the variables' own arrays."""
 
     read = staticmethod(attrgetter("_array"))
-    number = staticmethod(np.asarray)  # a number in a dtype
     write = staticmethod(CoreVariable.hold)
 
     @staticmethod
     def count(variable):
         return int(variable._array)
 
+    # Numbers are NumPy's: a product of two takes a fifth of the time of one of 0-d arrays.
+
+    @staticmethod
+    def number(value, dtype):
+        return dtype.type(value)
+
     @staticmethod
     def cast(x, dtype):
-        return x if x.dtype is dtype else x.astype(dtype)
+        return (x if x.dtype is dtype else x.astype(dtype))[()]
 
 
 class Tensors:

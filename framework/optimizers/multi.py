@@ -5,6 +5,7 @@ from collections.abc import MutableMapping
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.optimizers.applying import COUNT
 from framework.optimizers.base import Optimizer, get, optimizers
 from framework.optimizers.loss_scale import LossScaleOptimizer
 
@@ -219,7 +220,7 @@ class MultiOptimizer(Optimizer):
     def _apply(self, grads, variables, form):
         for optimizer, own, theirs in self._by_optimizer(variables, grads):
             optimizer._apply(theirs, own, form)
-        form.write(self._iterations, form.number(form.count(self._iterations) + 1, "int64"))
+        form.write(self._iterations, form.number(form.count(self._iterations) + 1, COUNT))
 
     def finalize_variable_values(self, var_list):
         for optimizer, own in self._by_optimizer(var_list):

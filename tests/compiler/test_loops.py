@@ -440,3 +440,14 @@ def test_powers_of_numbers_have_the_bits_of_the_op(dtype):
     numbers = [np.asarray(power(np.asarray(x), np.asarray(y))) for x, y in zip(a, b, strict=True)]
     assert {n.dtype for n in numbers} == {np.dtype(dtype)}
     np.testing.assert_array_equal(found, np.array(numbers))
+
+
+@pytest.mark.parametrize("exponent", [-0.8, 1.7, -1, 0, 0.5, 1, 2])
+def test_powers_by_a_python_number_have_the_bits_of_the_op(exponent):
+    a = np.random.default_rng(0).uniform(0, 50, 200).astype("float32")
+    for x in a:
+        found, operands = np.empty((), np.float32), [number("x", "float32")]
+        build(Program(operands, [("s", "power", ("x", exponent))], {"s": None}))(
+            np.asarray(x), found
+        )
+        assert found == power(np.asarray(x), exponent) == power(x, exponent)
