@@ -151,17 +151,20 @@ def added(first, second):
     return first + second
 
 
-def cotangents(grads, kept, made, taped):
-    """Those of an op's several outputs, zeros where one is missing; None if all are."""
+def cotangents(grads, kept, made, taped, nones):
+    """Those of an op's several outputs; None if all are missing.
+
+    Where one is missing there are zeros, or None if the op's rule takes it: `nones`.
+    """
     if not any(serial in grads for serial, _, _ in made):
         return None
-    return tuple([_pop_or_zeros(grads, kept, output, taped) for output in made])
+    return tuple([_pop_or_zeros(grads, kept, output, taped, nones) for output in made])
 
 
-def _pop_or_zeros(grads, kept, output, taped):
+def _pop_or_zeros(grads, kept, output, taped, nones):
     serial, shape, dtype = output
     g = grads.get(serial) if serial in kept else grads.pop(serial, None)
-    if g is None:
+    if g is None and not nones:
         g = np.broadcast_to(np.zeros((), dtype), shape)
         g = Tensor(g) if taped else g
     return g.dense() if type(g) is IndexedSlices else g

@@ -358,7 +358,7 @@ class GradientTape(Explaining, Jacobians):
 
     def _joined(self, op, made, read, grads, needed, kept, taped):
         """Walk back over an op with a joint rule or several outputs."""
-        g = cotangents(grads, kept, made, taped)
+        g = cotangents(grads, kept, made, taped, op.takes_none)
         if g is None:
             self._note_unmet(op, made, read)
             return
@@ -371,7 +371,7 @@ class GradientTape(Explaining, Jacobians):
             if not any(asked):
                 continue
             if taped and inputs is not None and _differentiating():
-                ds = _through_composite(op, inputs, asked, g)
+                ds = through_composite(op, inputs, asked, g)
             else:
                 values = arguments if taped else [arrays(a) for a in arguments]
                 if op.backward is None:
@@ -453,8 +453,11 @@ def _differentiating():
     return any(r.differentiates for r in thread.stack)
 
 
-def _through_composite(op, inputs, asked, g):
-    """The joint rule's gradients by differentiating the op's composite: for an outer tape."""
+def through_composite(op, inputs, asked, g):
+    """The joint rule's gradients by differentiating the op's composite: for an outer tape.
+
+    None stands in `g` for an output that has no cotangent.
+    """
     args, attrs = inputs
     with GradientTape() as tape:
         # fresh identities: one tensor may stand in two places, each to get its own part
@@ -465,6 +468,7 @@ def _through_composite(op, inputs, asked, g):
     grads = {}
     several = type(outputs) is tuple
     for output, each in zip(outputs if several else (outputs,), g if several else (g,)):
-        accumulate(grads, output.serial, each)
+        if each is not None:
+            accumulate(grads, output.serial, each)
     tape._walk_back(grads, wanted, True)
     return [grads.get(a.serial) if is_asked else None for a, is_asked in zip(args, asked)]

@@ -43,6 +43,18 @@ def describe(value, key, arrays, token, numbers=None):
         key.append(token(value))
 
 
+def given(value, found):
+    """Put the tensors and arrays of an argument into `found`, in the order of `describe`."""
+    if type(value) is Tensor or isinstance(value, (np.ndarray, np.generic)):
+        found.append(value)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            given(each, found)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            given(each, found)
+
+
 def replaced(value, tensors, numbers=None):
     """`value` with the next of `tensors` in the place of each array in it, in the same order.
 

@@ -37,10 +37,11 @@ class Compiled:
 
     Args:
         name: of the function, for the source and for messages.
+        losses_stay: whether nobody asks layers for their losses after the function.
     """
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, losses_stay=True):
+        self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [Entry]
         self.refused = {}  # key -> why it runs in Python
         self.seen = {}  # key -> graphs recorded once
@@ -49,7 +50,7 @@ class Compiled:
         self._told = set()  # kinds of sentences
 
     def __reduce__(self):
-        return Compiled, (self.name,)  # a copy makes plans of its own
+        return Compiled, (self.name, self._losses_stay)  # a copy makes plans of its own
 
     def __call__(self, key, arrays, body):
         """The result of `body(tensors)`, by a plan where there is one.
@@ -73,45 +74,55 @@ class Compiled:
 
     def recorded(self, key, arrays, body):
         """(the result of `body`, run in Python; its graph, None where it has none)"""
-        if key in self.refused:
-            return body([Tensor(a) for a in arrays]), None
-        entries = self.plans.get(key, ())
-        if len(entries) >= _PATHS or (
-            key not in self.plans and key not in self.seen and self._many()
-        ):
-            self._tell_reason(self._why_full(entries))
+        if self.refuses(key):
             return body([Tensor(a) for a in arrays]), None
         tensors = [Tensor(a) for a in arrays]
         with Recording(tensors) as recording:
             result = body(tensors)
             leaves, pack = packing(result)
-        graph = None
+        if (reason := self.why_not(recording, result, leaves)) is not None:
+            self.refuse(key, reason)
+            return result, None
+        return result, self._considered(key, recording, leaves, pack, body, len(arrays))
+
+    def why_not(self, recording, result, leaves):
+        """Why a recorded run that gave `result` cannot be repeated by a plan; None if it can be."""
         if recording.refusal is not None:
-            self.refuse(key, str(recording.refusal))
-        elif leaves is None:
-            self.refuse(key, f"it returns {type(result).__name__}, which is not made of tensors")
-        else:
-            graph = self._considered(key, recording, leaves, pack, body, len(arrays))
-        return result, graph
+            return str(recording.refusal)
+        if leaves is None:
+            return f"it returns {type(result).__name__}, which is not made of tensors"
+        layer = None if self._losses_stay else recording.left_in(leaves)
+        return None if layer is None else f"{layer} adds a loss that it does not use itself"
+
+    def refuses(self, key):
+        """Whether what has this key runs in Python for good, or has all the plans that it may."""
+        if key in self.refused:
+            return True
+        entries = self.plans.get(key, ())
+        if len(entries) < _PATHS and (key in self.plans or key in self.seen or not self._many()):
+            return False
+        self._tell_reason(self._why_full(entries))
+        return True
 
     def _considered(self, key, recording, leaves, pack, body, count):
         """The run's graph, and its plan made where that is due; None where that goes wrong."""
         try:
             graph = recording.graph(leaves)
             names = getattr(body, "names", None) or [f"x{i}" for i in range(count)]
+            make = lambda: Entry(Plan(graph, self.name, names, self.tell), pack)
             with self.lock:
-                self._consider(key, graph, pack, names, recording.made_variables)
+                self.consider(key, graph, make, recording.made_variables)
         except Exception as error:  # the body's own have come through before
             self.refuse(key, f"writing its plan failed ({brief(error)})", error)
             return None
         return graph
 
-    def _consider(self, key, graph, pack, names, made_variables):
-        """Make a plan of a graph that was recorded twice, the same."""
+    def consider(self, key, graph, make, made_variables):
+        """Have `make()` give the entry of a graph that was recorded twice, the same."""
         seen = self.seen.setdefault(key, [])
         differences = [difference(old, graph) for old in seen]
         if None in differences and not made_variables:
-            entry = Entry(Plan(graph, self.name, names, self.tell), pack)
+            entry = make()
             self.plans.setdefault(key, []).append(entry)
             seen.pop(differences.index(None))
             if not seen:
@@ -255,5 +266,5 @@ def compiles():
         not thread.stack
         and thread.symbolic is None
         and thread.numerics is None
-        and tier.tier() != "off"
+        and (tier._tier or tier.tier()) != "off"  # without a call, but for the first time
     )

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from framework.compiler.arguments import PLAIN, Objects, describe, replaced, text_of
-from framework.compiler.compiled import Compiled
+from framework.compiler.arguments import PLAIN, Objects, Token, describe, given, replaced, text_of
+from framework.compiler.compiled import Compiled, compiles
 from framework.compiler.numbered import Numbered
 from framework.compiler.signature import Signature
+from framework.compiler.taped import Taped, listening_tape
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
@@ -87,8 +88,10 @@ class Function:
         self.python_function = python_function
         self._signature = Signature(python_function, input_signature)
         self._wanted = jit_compile is not False
-        self._compiled = Compiled(getattr(python_function, "__name__", "function"))
+        name = getattr(python_function, "__name__", "function")
+        self._compiled = Compiled(name, losses_stay=False)
         self._numbered = Numbered(self._compiled)
+        self._taped = Taped(self._compiled)
         self._objects = Objects(self._compiled)
 
     @property
@@ -105,17 +108,15 @@ class Function:
         if self._signature.specs is not None:
             args, kwargs = self._signature.fitted(args, kwargs)
         self._calls += 1
-        if (
-            not self._wanted
-            or thread.stack
-            or thread.symbolic is not None
-            or thread.numerics is not None
-            or tier.tier() == "off"
-        ):
-            self._in_python += 1
-            return self._run(args, kwargs)
+        if not (self._wanted and compiles()):
+            return self._beside_others(args, kwargs)
         entry = self._latest
-        if entry is not None and not kwargs and len(args) == len(self._latest_kinds):
+        if (
+            entry is not None
+            and thread.call is None
+            and not kwargs
+            and len(args) == len(self._latest_kinds)
+        ):
             # the usual case, told by looking: tensors like those of the last call
             arrays = []
             for value, (dtype, shape) in zip(args, self._latest_kinds):
@@ -131,9 +132,27 @@ class Function:
                     return entry.pack(found)
         return self._by_key(args, kwargs)
 
-    def _by_key(self, args, kwargs):
+    def _beside_others(self, args, kwargs):
+        """While somebody listens, or plans are not wanted."""
+        tape = listening_tape() if self._wanted and tier.tier() != "off" else None
+        if tape is None:
+            return self._plainly(args, kwargs)
+        key, arrays, _ = self._described(args, kwargs)
+        found = []
+        for value in (*args, *kwargs.values()):
+            given(value, found)
+        body = _Body(self, args, kwargs)
+        in_python = lambda: self._plainly(args, kwargs)
+        return self._taped(key, arrays, found, tape, body, in_python)
+
+    def _plainly(self, args, kwargs):
+        self._in_python += 1
+        return self._run(args, kwargs)
+
+    def _described(self, args, kwargs):
+        """(the key of a call, its arrays, its numbers)"""
         arrays, numbers = [], []
-        key = []
+        key = [] if thread.call is None else _within_a_layer()
         for value in args:
             if type(value) is Tensor:
                 array = value.array
@@ -146,14 +165,17 @@ class Function:
             key.append(tuple(kwargs))
             for value in kwargs.values():
                 describe(value, key, arrays, self._objects.token, numbers)
-        key = tuple(key)
+        return tuple(key), arrays, numbers
+
+    def _by_key(self, args, kwargs):
+        key, arrays, numbers = self._described(args, kwargs)
         body = _Body(self, args, kwargs)
         if numbers:
             result = self._numbered(key, arrays, numbers, body)
         else:
             result = self._compiled(key, arrays, body)
         self._latest = None
-        if not kwargs and all(type(a) is Tensor for a in args):
+        if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._compiled.plans.get(key, ())
             if len(entries) == 1:
                 (self._latest,) = entries
@@ -271,6 +293,15 @@ def _as_result(result):
     if all(type(leaf) is Tensor for leaf in nest.flatten(result)):
         return result
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)
+
+
+_TRAINING = {None: Token("in a layer"), True: Token("training"), False: Token("not training")}
+
+
+def _within_a_layer():
+    """What layers called here take over from the one that is being called."""
+    layer, training, _ = thread.call
+    return [_TRAINING[None if training is None else bool(training)], layer.compute_dtype]
 
 
 def _nothing(_value):

@@ -94,6 +94,8 @@ class Graph:
         results: the Values returned.
     """
 
+    facts = None  # what else must be the same in two runs
+
     def __init__(self, arguments, steps, assigned, results):
         self.arguments, self.steps = arguments, steps
         self.assigned, self.results = assigned, results
@@ -136,6 +138,7 @@ class Recording(Recorder):
         self.refusal = None
         self.made_variables = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
+        self._losses = []  # (Value, layer) of those that layers keep
         self._read = {}  # variable's serial -> the Value it held at first
         self._before = {}  # variable's serial -> it, and its array when the run began
         self._constants = {}  # id of an array -> Value; the Value keeps the array alive
@@ -177,8 +180,12 @@ class Recording(Recorder):
         value = self._values[tensor.serial] = Value(tensor.array, **kind)
         return value
 
+    def known(self, tensor):
+        """The Value of a tensor; None where no event gave it."""
+        return self._values.get(tensor.serial)
+
     def _value(self, tensor):
-        value = self._values.get(tensor.serial)
+        value = self.known(tensor)
         return self._constant(tensor.array) if value is None else value
 
     def _constant(self, array):
@@ -234,7 +241,7 @@ class Recording(Recorder):
         self.steps.append(step)
 
     def value_read(self, tensor, how):
-        value = self._values.get(tensor.serial)
+        value = self.known(tensor)
         if value is None:
             return
         if how in _EXACT and value.size == 1:
@@ -246,6 +253,17 @@ class Recording(Recorder):
 
     def layer_call(self, layer):
         self._layer = layer
+
+    def loss_added(self, tensor):
+        value = self.known(tensor) if type(tensor) is Tensor else None
+        if value is not None:
+            self._losses.append((value, self._layer))
+
+    def left_in(self, results):
+        """The path of a layer that keeps a loss which the run itself has not used; else None."""
+        used = {id(v) for s in self.steps for v in s.values} | {id(self._value(t)) for t in results}
+        left = [layer for value, layer in self._losses if id(value) not in used]
+        return None if not left else "it" if left[0] is None else left[0].path
 
 
 def _plain(value):

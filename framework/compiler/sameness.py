@@ -17,7 +17,7 @@ def difference(a, b, given=None):
     Args:
         given: what stands in `a` for some arguments of `b`, as plain numbers by the Values' ids.
     """
-    if len(a.steps) != len(b.steps) or len(a.results) != len(b.results):
+    if (len(a.steps), len(a.results), a.facts) != (len(b.steps), len(b.results), b.facts):
         return ""
     numbers = [{id(v): i for i, v in enumerate(g.arguments)} for g in (a, b)]
     numbers.append(given or {})

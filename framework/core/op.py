@@ -77,6 +77,8 @@ class Op:
         "vjps",
     )  # fmt: skip
 
+    takes_none = False  # of several cotangents, None for one that is missing: else zeros
+
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
         composite=None, broadcasts=False, infer=None, inputs=None, listed=True,

@@ -42,6 +42,9 @@ class Recorder:
     def layer_call(self, layer):
         """Not of the five, and of no weight: `layer` is the innermost being called now, or None."""
 
+    def loss_added(self, tensor):
+        """Nor this: a layer keeps `tensor` as a loss, for whoever asks for `losses`."""
+
 
 class _Thread(threading.local):
     def __init__(self):

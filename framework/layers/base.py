@@ -296,6 +296,8 @@ class Layer(Owner, _BaseFields):
                     f"add_loss: expected a tensor, got {value!r} (layer {self.name!r})."
                 )
             self._losses.append(value)
+            for recorder in thread.stack:
+                recorder.loss_added(value)
 
     @property
     def losses(self):

@@ -1,0 +1,139 @@
+"""The graph of a run and of its gradients, cut in two: what a forward pass hands to a backward one.
+
+A `Joint` graph goes on behind the run: for each set of results that cotangents may come for, the
+gradients of the sources follow as further results.
+"""
+
+from framework.compiler.graph import Graph, OpStep, Value
+from framework.compiler.passes import optimized, without_dead
+from framework.core.op import table
+from framework.core.tensor import Tensor
+
+
+class Joint(Graph):
+    """A run and its gradients.
+
+    Args:
+        began: how many steps are the run's own.
+        count: how many results are.
+        seeds: the Values of the cotangents: the last arguments.
+        gradients: {a set of results, as a tuple of bools: [a result's place or None, by source]}.
+        facts: what else must be the same in two runs.
+    """
+
+    def __init__(self, graph, began, count, seeds, gradients, facts):
+        super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
+        self.began, self.count, self.seeds, self.gradients = began, count, seeds, gradients
+        self.facts = began, count, gradients, facts
+
+
+class Halves:
+    """The two halves of a `Joint` graph.
+
+    `forward` is a graph whose results are those of the run and then `given`: all that `backward`
+    and `replay` need of it.
+
+    Args:
+        joint: the graph.
+        made: the places of the results that have gradients.
+        followed: the Values of the sources: arguments, and what variables held at first.
+    """
+
+    def __init__(self, joint, made, followed):
+        own = {id(v) for step in joint.steps[: joint.began] for v in step.made}
+        whole = optimized(joint)
+        first = [s for s in whole.steps if type(s) is not OpStep or id(s.made[0]) in own]
+        self._second = [s for s in whole.steps if type(s) is OpStep and id(s.made[0]) not in own]
+        results, self._found = whole.results[: joint.count], whole.results
+        self._gradients, self._seeds = joint.gradients, joint.seeds
+        self._ends = [results[place] for place in made]
+        ops = [s for s in first if type(s) is OpStep]
+        self._replayed = without_dead(Graph([], ops, [], self._ends)).steps
+        self._followed = {id(v): place for place, v in enumerate(followed)}
+        self._given = self._needed(joint)
+        arguments = joint.arguments[: len(joint.arguments) - len(joint.seeds)]
+        given = [v for v, _ in self._given.values()]
+        self.forward = Graph(arguments, first, whole.assigned, [*results, *given])
+
+    def _needed(self, joint):
+        """{id: (Value, its place)} of what the forward pass hands out besides its results."""
+        known = {id(v) for s in self._second for v in s.made} | {id(v) for v in joint.seeds}
+        read = [v for s in self._second for v in s.values]
+        read += [v for v in self._found[joint.count :] if id(v) not in known]
+        again = {id(v) for s in self._replayed for v in s.made} | set(self._followed)
+        more = [v for s in self._replayed for v in s.values] + self._ends
+        read = [v for v in read if id(v) not in known] + [v for v in more if id(v) not in again]
+        found = {id(v): v for v in read if v.constant is None}
+        return {key: (value, place) for place, (key, value) in enumerate(found.items())}
+
+    def backward(self, which, needed):
+        """The graph from what was given and the cotangents of `which` results to the gradients of
+        the sources that are `needed`; and which of those there are."""
+        places = self._gradients[which]
+        there = tuple([n and p is not None for n, p in zip(needed, places, strict=True)])
+        results = [self._found[p] for p, is_there in zip(places, there, strict=True) if is_there]
+        steps = without_dead(Graph([], self._second, [], results)).steps
+        seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
+        outside = [*(v for v, _ in self._given.values()), *seeds]
+        # Values of its own: programs of both halves may be written at the same time.
+        new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
+        arguments = list(new.values())
+        copied = []
+        for step in steps:
+            args = [_copy(a, new) if type(a) is Value else a for a in step.args]
+            copied.append(OpStep(step.op, args, step.attrs, step.outputs, step.saved, step.layer))
+            new.update((id(v), _made(v, copied[-1])) for v in step.made)
+            copied[-1].outputs = tuple([new[id(v)] for v in step.outputs])
+            copied[-1].saved = tuple([new[id(v)] for v in step.saved])
+        return Graph(arguments, copied, [], [_copy(v, new) for v in results]), there
+
+    def replay(self, sources, given):
+        """The results that have gradients, by the ops of the run.
+
+        Args:
+            sources: tensors for the followed Values.
+            given: the arrays that the forward pass handed out.
+        """
+        tensors = {}
+
+        def tensor(value):
+            found = tensors.get(id(value))
+            if found is None:
+                if id(value) in self._followed:
+                    found = sources[self._followed[id(value)]]
+                elif value.constant is not None:
+                    found = Tensor(value.constant)
+                else:
+                    found = Tensor(given[self._given[id(value)][1]])
+                tensors[id(value)] = found
+            return found
+
+        for step in self._replayed:
+            args = [tensor(a) if type(a) is Value else a for a in step.args]
+            made = step.op(*args, **step.attrs)
+            made = (made,) if step.op.outputs == 1 else made
+            tensors.update((id(v), t) for v, t in zip(step.outputs, made, strict=True))
+        return tuple([tensor(v) for v in self._ends])
+
+
+def _copy(value, new):
+    if id(value) not in new:  # a constant
+        new[id(value)] = Value(value, constant=value.constant)
+    return new[id(value)]
+
+
+def _made(value, step):
+    made = Value(value)
+    made.step = step
+    return made
+
+
+def why_not(graph, began):
+    """Why a run cannot be cut from its gradients; None where it can be."""
+    run, gradients = graph.steps[:began], graph.steps[began:]
+    if any(type(s) is not OpStep for s in gradients):
+        return "its gradients read values or draw numbers"
+    for step in run:
+        if type(step) is OpStep and table.get(step.op.name) is not step.op:
+            return f"{step.op.name} has a gradient of its own"
+    return None

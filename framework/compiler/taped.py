@@ -1,0 +1,366 @@
+"""Calls of a compiled function while a `GradientTape` listens: plans of the run and its gradients.
+
+A run is recorded as ever, the tape listening too, and its gradients behind it: `halves` cuts both
+apart. Where a plan of the first half runs, the tape gets one record for the whole call, whose rule
+is a plan of the second half. Where that does not do (an outer tape differentiates the gradient, a
+jacobian, a recorder that wants to see ops), the call is made again op by op, from the same inputs.
+"""
+
+import itertools
+import weakref
+
+import numpy as np
+
+from framework.autodiff.batching import Batched
+from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
+from framework.autodiff.tape import GradientTape, through_composite
+from framework.compiler.arguments import Token
+from framework.compiler.compiled import Entry, packing
+from framework.compiler.graph import Recording
+from framework.compiler.halves import Halves, Joint, why_not
+from framework.compiler.plan import Plan
+from framework.compiler.telling import brief
+from framework.core import nest
+from framework.core.op import Op
+from framework.core.recorders import serials, thread
+from framework.core.tensor import Tensor
+from framework.ops.slices import IndexedSlices
+
+UNDER_TAPE = Token("under a tape")
+_RESULTS = 3  # that have gradients: there is a graph for each set of them
+
+
+def listening_tape():
+    """The tape, where one that is nothing but a tape listens alone; else None."""
+    stack = thread.stack
+    alone = len(stack) == 1 and type(stack[0]) is GradientTape and thread.symbolic is None
+    return stack[0] if alone and thread.numerics is None else None
+
+
+class Taped:
+    """Calls `Compiled` while one tape listens."""
+
+    def __init__(self, compiled):
+        self._compiled = compiled
+
+    def __call__(self, key, arrays, given, tape, body, in_python):
+        """As `Compiled`.
+
+        Args:
+            given: what stands among the arguments for each of `arrays`: a tensor or an array.
+            tape: the one that listens.
+            in_python: called without arguments where it must be.
+        """
+        compiled, live = self._compiled, tape._live
+        # Which arguments the tape follows: the first place where each stands, -1 for others.
+        first, alike = {}, []
+        for place, each in enumerate(given):
+            followed = type(each) is Tensor and each.serial in live
+            alike.append(first.setdefault(each.serial, place) if followed else -1)
+        key = (UNDER_TAPE, tuple(alike), *key)
+        entries = compiled.plans.get(key)
+        if entries is not None:
+            for entry in entries:
+                found = entry.plan(arrays, given, tape, entry.pack)
+                if found is not None:
+                    return found[0]
+            if (error := compiled.failure(key)) is not None:
+                return compiled.without(key, error, arrays, lambda _: in_python())
+            if not entries[0].plan.current():
+                compiled.plans.pop(key, None)
+        if compiled.refuses(key):
+            return in_python()
+        return self._record(key, arrays, given, alike, tape, body)
+
+    def _record(self, key, arrays, given, alike, tape, body):
+        copies = [_copy(each, array) for each, array in zip(given, arrays, strict=True)]
+        notes = len(tape._notes)
+        recording = _Recording(copies)
+        inner = GradientTape(True, tape._watch_accessed)
+        with inner:
+            inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
+            thread.stack = (*thread.stack, recording)
+            try:
+                result = body(copies)
+            finally:
+                thread.stack = tuple([r for r in thread.stack if r is not recording])
+        try:
+            self._consider(key, recording, inner, result, copies, alike, tape, notes, body)
+        except Exception as error:  # the body's own have come through before
+            self._compiled.refuse(key, f"writing its plan failed ({brief(error)})", error)
+        return result
+
+    def _consider(self, key, recording, inner, result, copies, alike, tape, notes, body):
+        compiled = self._compiled
+        leaves, pack = packing(result)
+        if (reason := compiled.why_not(recording, result, leaves)) is not None:
+            compiled.refuse(key, reason)
+            return
+        if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
+            compiled.refuse(key, "it tells the tape outside it what to do")
+            return
+        if recording.outside(tape):
+            compiled.refuse(key, "it uses a tensor from outside that the tape follows")
+            return
+        run = _Run(recording, inner, leaves, copies, alike, tape)
+        reason = run.differentiate()
+        if reason is not None:
+            compiled.refuse(key, reason)
+            return
+        make = lambda: Entry(WithTape(run, compiled, body.names), pack)
+        with compiled.lock:
+            compiled.consider(key, run.joint, make, recording.made_variables)
+
+
+def _copy(given, array):
+    """A tensor for the body: the same to tapes, another object than what closures may hold."""
+    tensor = Tensor(array)
+    if type(given) is Tensor:
+        if given.serial is None:
+            given.serial = next(serials)
+        tensor.serial = given.serial
+    return tensor
+
+
+def _firsts(alike):
+    """The places of the tensors that the tape follows, each once."""
+    return [place for place, n in enumerate(alike) if n == place]
+
+
+def _watches(tape, variable):
+    return variable.serial in tape._variables or (tape._watch_accessed and variable._trainable)
+
+
+class _Recording(Recording):
+    """Also notes which variables are read, and tensors that come from outside.
+
+    What stands for an argument has the serial of the user's tensor, which closures may hold too:
+    it is known by being that object.
+    """
+
+    def __init__(self, copies):
+        super().__init__(copies)
+        self._given = {id(t): (t, v) for t, v in zip(copies, self.arguments, strict=True)}
+        self._values.clear()
+        self.read = {}  # serial -> variable
+        self._from_outside = []
+
+    def known(self, tensor):
+        given = self._given.get(id(tensor))
+        if given is not None:
+            return given[1]
+        value = super().known(tensor)
+        if value is None:
+            self._from_outside.append(weakref.ref(tensor))
+        return value
+
+    def variable_read(self, variable, tensor):
+        self.read[variable.serial] = variable
+        super().variable_read(variable, tensor)
+
+    def at_first(self, variable):
+        """The Value that a variable held when the run began; None where it was not read."""
+        return self._read.get(variable.serial)
+
+    def still_there(self):
+        """Weak references to the tensors from outside that somebody else holds."""
+        found = {id(t): ref for ref in self._from_outside if (t := ref()) is not None}
+        return list(found.values())
+
+    def outside(self, tape):
+        return _follows_any(tape, self.still_there())
+
+
+def _follows_any(tape, references):
+    live = tape._live
+    return any((t := ref()) is not None and t.serial in live for ref in references)
+
+
+class _Run:
+    """A recorded run, and the graph of it and its gradients."""
+
+    def __init__(self, recording, inner, leaves, copies, alike, tape):
+        self._recording, self._inner, self._leaves = recording, inner, leaves
+        self._copies = copies
+        self.followed = _firsts(alike)
+        self.variables = [(v, _watches(tape, v)) for v in recording.read.values()]
+        self.watched = [v for v, watched in self.variables if watched]
+        self.made = [place for place, t in enumerate(leaves) if t.serial in inner._live]
+        self.joint = None
+
+    def differentiate(self):
+        """Make `joint`; or why that cannot be."""
+        recording, made = self._recording, [self._leaves[place] for place in self.made]
+        sources = [*(self._copies[n] for n in self.followed), *self.watched]
+        if any(t.array.dtype.kind != "f" for t in (*made, *sources)):
+            return "the tape follows numbers that are not real"
+        if len(made) > _RESULTS:
+            return f"more than {_RESULTS} of its results have gradients"
+        if any(v.serial in recording.assigned for v in self.watched):
+            return "it assigns a variable that the tape watches"
+        began, count = len(recording.steps), len(self._leaves)
+        assigned = dict(recording.assigned)
+        seeds = [Tensor(np.ones(t.array.shape, t.array.dtype)) for t in made]
+        found, gradients, missing = [], {}, thread.missing
+        with recording:
+            for seed in seeds:
+                recording.take_argument(seed)
+            for which in itertools.product((True, False), repeat=len(made)):
+                if not any(which):
+                    continue
+                targets, cotangents = zip(
+                    *[(t, s) for t, s, asked in zip(made, seeds, which) if asked]
+                )
+                grads = self._inner.gradient(list(targets), sources, list(cotangents))
+                thread.missing = missing
+                if any(type(g) is IndexedSlices for g in grads):
+                    return "the gradient of rows is sparse"
+                if all(which) and any(g is None for g in grads):
+                    return "not all that the tape follows has a gradient"
+                places = []
+                for grad in grads:
+                    places.append(None if grad is None else count + len(found))
+                    found += [] if grad is None else [grad]
+                gradients[which] = places
+        if sources and not made:
+            return "not all that the tape follows has a gradient"
+        graph = recording.graph([*self._leaves, *found])
+        if assigned.keys() != recording.assigned.keys() or recording.refusal is not None:
+            return "its gradients change something"
+        facts = self.made, [(v.serial, watched) for v, watched in self.variables]
+        values = graph.arguments[len(self._copies) :]
+        self.joint = Joint(graph, began, count, values, gradients, facts)
+        return why_not(graph, began)
+
+    def halves(self):
+        values = [self._recording.arguments[n] for n in self.followed]
+        values += [self._recording.at_first(v) for v in self.watched]
+        return Halves(self.joint, self.made, values)
+
+    def still_there(self):
+        return self._recording.still_there()
+
+
+class WithTape:
+    """A plan whose call is one record on the tape."""
+
+    def __init__(self, run, compiled, names):
+        self._name, self._tell = compiled.name, compiled.tell
+        self._halves, self._count = run.halves(), run.joint.count
+        self._plan = Plan(self._halves.forward, self._name, names, self._tell)
+        self._variables, self._watched = run.variables, run.watched
+        self._followed, self._made = run.followed, run.made
+        self._outside = run.still_there()
+        self._dtypes = [v.dtype for v in run.joint.seeds]
+        self._backs = {}  # (which cotangents, which gradients) -> (plan, which there are)
+        self._op = _CallOp(self._name)
+        self.current, self.reads = self._plan.current, self._plan.reads
+
+    @property
+    def source(self):
+        backs = [plan.source for plan, _ in self._backs.values() if plan is not None]
+        return "\n".join([self._plan.source, *backs])
+
+    @property
+    def trouble(self):
+        return self._plan.trouble
+
+    @property
+    def failure(self):
+        return self._plan.failure
+
+    def __call__(self, arrays, given, tape, pack):
+        """(the result,), on the tape's record; None where it must be recorded anew."""
+        for variable, watched in self._variables:
+            if _watches(tape, variable) is not watched:
+                return None
+        if self._outside and _follows_any(tape, self._outside):
+            return None
+        reads = []
+        for variable in self._watched:
+            tensor = Tensor(variable._array)
+            tape.variable_read(variable, tensor)
+            reads.append(tensor)
+        found = self._plan(arrays)
+        if found is None:
+            return None
+        count = self._count
+        result = pack(found[:count])
+        if self._made:
+            leaves = (result,)
+            if type(result) is not Tensor:
+                leaves = [t for t in nest.flatten(result) if type(t) is Tensor]
+            outputs = tuple([leaves[place] for place in self._made])
+            inputs = [*[given[place] for place in self._followed], *reads]
+            call = _Call(self, found[count:])
+            tape.op(self._op, inputs, {"call": call}, outputs, call.given)
+        return (result,)
+
+    def gradients(self, g, given, needed):
+        """The arrays of the sources' gradients; None where there is no plan that gives them."""
+        which = tuple([each is not None for each in g])
+        if any(each is not None and each.dtype != t for each, t in zip(g, self._dtypes)):
+            return None
+        back = self._backs.get((which, needed))
+        if back is None:
+            back = self._backs[which, needed] = self._back(which, needed)
+        plan, there = back
+        if plan is None:
+            return None
+        found = plan([*given, *[each for each in g if each is not None]])
+        if found is None:
+            self._failed(which, needed, plan.failure)
+            return None
+        found = iter(found)
+        return [next(found) if is_there else None for is_there in there]
+
+    def _back(self, which, needed):
+        try:
+            graph, there = self._halves.backward(which, needed)
+            names = [f"x{i}" for i in range(len(graph.arguments) - sum(which))]
+            names += [f"g{i}" for i, asked in enumerate(which) if asked]
+            return Plan(graph, f"{self._name}_back", names, self._tell), there
+        except Exception as error:
+            return self._failed(which, needed, error)
+
+    def _failed(self, which, needed, error):
+        self._tell(f"differentiates in Python: writing its plan failed ({brief(error)})", error)
+        self._backs[which, needed] = None, ()
+        return None, ()
+
+    def replay(self, sources, given):
+        return self._halves.replay(sources, given)
+
+
+class _Call:
+    """A call on a record."""
+
+    __slots__ = ("given", "plan")
+
+    def __init__(self, plan, given):
+        self.plan, self.given = plan, given
+
+
+class _CallOp(Op):
+    """What a call is to tapes."""
+
+    __slots__ = ()
+    takes_none = True
+
+    def __init__(self, name):
+        super().__init__(
+            name, lambda *xs, call: self.composite(*xs, call=call), outputs=None, listed=False,
+            backward=self._back, composite=lambda *xs, call: call.plan.replay(xs, call.given),
+        )  # fmt: skip
+
+    def _back(self, g, xs, call, saved, needed):
+        rows = any(type(each) in (Tensor, Batched) for each in g)
+        if not rows:
+            g = [each if each is None else np.asarray(each) for each in g]
+            found = call.plan.gradients(g, saved, needed)
+            if found is not None:
+                return found
+            g = [each if each is None else Tensor(each) for each in g]
+        sources = [x if type(x) is Tensor else Tensor(x) for x in xs]
+        found = through_composite(self, (sources, {"call": call}), needed, g)
+        return found if rows else [d if d is None else d.array for d in found]
