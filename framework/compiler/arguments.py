@@ -6,9 +6,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.tensor import Tensor
+from framework.core.tensor import Tensor, masks
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def mask_of(value):
+    """The mask that a layer has given a tensor; None without one."""
+    return getattr(value, "_keras_mask", None)
 
 
 def describe(value, key, arrays, token, numbers=None):
@@ -24,6 +29,9 @@ def describe(value, key, arrays, token, numbers=None):
         array = value.array if kind is Tensor else value
         arrays.append(array)
         key += array.dtype, array.shape
+        if masks.in_use and (mask := mask_of(value)) is not None:
+            key.append(_MASK)
+            describe(mask, key, arrays, token)
     elif kind in PLAIN:
         key += kind, repr(value) if kind is float else value
         if numbers is not None and kind in (int, float):
@@ -47,6 +55,8 @@ def given(value, found):
     """Put the tensors and arrays of an argument into `found`, in the order of `describe`."""
     if type(value) is Tensor or isinstance(value, (np.ndarray, np.generic)):
         found.append(value)
+        if masks.in_use and (mask := mask_of(value)) is not None:
+            given(mask, found)
     elif isinstance(value, Mapping):
         for each in value.values():
             given(each, found)
@@ -63,8 +73,8 @@ def replaced(value, tensors, numbers=None):
     kind = type(value)
     if kind is Tensor or kind is np.ndarray or isinstance(value, np.generic):
         made = next(tensors)
-        if kind is Tensor and hasattr(value, "_keras_mask"):
-            made._keras_mask = value._keras_mask
+        if masks.in_use and (mask := mask_of(value)) is not None:
+            made._keras_mask = replaced(mask, tensors)
         return made
     if kind in PLAIN:
         return next(numbers) if numbers is not None and kind in (int, float) else value
@@ -116,6 +126,9 @@ class Token:
 
     def __init__(self, text):
         self.text = text
+
+
+_MASK = Token("masked by")
 
 
 def text_of(key):

@@ -7,14 +7,14 @@ import threading
 
 import numpy as np
 
-from framework.compiler.arguments import text_of
+from framework.compiler.arguments import mask_of, text_of
 from framework.compiler.graph import Recording
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import difference
 from framework.compiler.telling import brief, tell
 from framework.core import nest
 from framework.core.recorders import thread
-from framework.core.tensor import Tensor
+from framework.core.tensor import Tensor, masks
 from framework.kernels import tier
 
 _new = object.__new__
@@ -210,8 +210,32 @@ class Compiled:
 def packing(result):
     """The tensors in a result, and the function that puts new arrays in their places.
 
-    (None, None) where something in it is neither a tensor nor None nor a plain value.
+    The masks of tensors come after them. (None, None) where something in the result is neither a
+    tensor nor None nor a plain value.
     """
+    tensors, pack = _packing(result)
+    if not masks.in_use or tensors is None:
+        return tensors, pack
+    masked = [(i, mask) for i, t in enumerate(tensors) if (mask := mask_of(t)) is not None]
+    if not masked:
+        return tensors, pack
+    count = len(tensors)
+
+    def pack_masked(arrays):
+        made = pack(arrays[:count])
+        parts = [v for v in nest.flatten(made) if type(v) is Tensor]
+        for (place, _), array in zip(masked, arrays[count:], strict=True):
+            parts[place]._keras_mask = Tensor(array)
+        return made
+
+    return [*tensors, *(_as_mask(mask) for _, mask in masked)], pack_masked
+
+
+def _as_mask(mask):
+    return mask if type(mask) is Tensor else Tensor(np.asarray(mask))
+
+
+def _packing(result):
     if type(result) is Tensor:
         return [result], _one
     if result is None:

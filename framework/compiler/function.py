@@ -7,7 +7,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from framework.compiler.arguments import PLAIN, Objects, Token, describe, given, replaced, text_of
+from framework.compiler.arguments import (
+    PLAIN,
+    Objects,
+    Token,
+    describe,
+    given,
+    mask_of,
+    replaced,
+    text_of,
+)
 from framework.compiler.compiled import Compiled, compiles
 from framework.compiler.numbered import Numbered
 from framework.compiler.signature import Signature
@@ -16,7 +25,7 @@ from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
-from framework.core.tensor import Tensor
+from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable
 from framework.kernels import tier
 
@@ -125,6 +134,8 @@ class Function:
                 array = value.array
                 if array.dtype is not dtype or array.shape != shape:
                     break
+                if masks.in_use and mask_of(value) is not None:
+                    break
                 arrays.append(array)
             else:
                 found = entry.plan(arrays)
@@ -154,7 +165,7 @@ class Function:
         arrays, numbers = [], []
         key = [] if thread.call is None else _within_a_layer()
         for value in args:
-            if type(value) is Tensor:
+            if type(value) is Tensor and not masks.in_use:
                 array = value.array
                 arrays.append(array)
                 key.append(array.dtype)
@@ -177,7 +188,7 @@ class Function:
         self._latest = None
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._compiled.plans.get(key, ())
-            if len(entries) == 1:
+            if len(entries) == 1 and len(arrays) == len(args):
                 (self._latest,) = entries
                 self._latest_kinds = [(a.dtype, a.shape) for a in arrays]
         return result
@@ -301,7 +312,7 @@ _TRAINING = {None: Token("in a layer"), True: Token("training"), False: Token("n
 def _within_a_layer():
     """What layers called here take over from the one that is being called."""
     layer, training, _ = thread.call
-    return [_TRAINING[None if training is None else bool(training)], layer.compute_dtype]
+    return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 
 
 def _nothing(_value):

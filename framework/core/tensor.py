@@ -169,6 +169,24 @@ class Tensor(Operators):
         return Tensor, (self.array,)
 
 
+class _Masks:
+    """Whether any tensor has been given a mask: asked where looking for one would cost too much."""
+
+    in_use = False
+
+
+masks = _Masks()
+_mask = Tensor._keras_mask  # the slot
+
+
+def _set_mask(tensor, mask):
+    masks.in_use = masks.in_use or mask is not None
+    _mask.__set__(tensor, mask)
+
+
+Tensor._keras_mask = property(_mask.__get__, _set_mask)
+
+
 class Ref:
     """A hashable handle of a tensor or variable; `deref()` gives the object back."""
 

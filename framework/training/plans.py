@@ -5,7 +5,7 @@ import numpy as np
 from framework.compiler.arguments import describe, replaced
 from framework.compiler.compiled import Compiled, compiles
 from framework.core.changes import changes
-from framework.core.tensor import Tensor
+from framework.core.tensor import Tensor, masks
 from framework.layers.tracking import structure
 from framework.training.inputs import as_tensors
 
@@ -45,7 +45,7 @@ class Plans:
         key = [self._taken_for_granted(), *extra]
         for i, part in enumerate(batch):
             kind = type(part)
-            if kind is Tensor or kind is np.ndarray:
+            if (kind is Tensor and not masks.in_use) or kind is np.ndarray:
                 array = part.array if kind is Tensor else part
                 arrays.append(array)
                 key.append(array.dtype)

@@ -837,3 +837,62 @@ def test_plans_go_with_the_objects_they_are_for():
             f(line, X)
         del line
     assert f.explain().startswith("f has 0 plans")
+
+
+# ---- what layers take over from where they are called --------------------------------------------
+
+
+def test_training_is_that_of_the_layer_around():
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.drop = keras.layers.Dropout(0.5)
+
+        def call(self, x):
+            return self.helper(x)
+
+        @tf.function
+        def helper(self, x):
+            return self.drop(x)
+
+    model = Model()
+    for _ in range(3):
+        assert 0.0 in model(tf.ones([4, 8]), training=True).numpy()
+    for _ in range(3):
+        np.testing.assert_array_equal(model(tf.ones([4, 8]), training=False), np.ones([4, 8]))
+    assert "training, Model, float32[4, 8]" in model.helper.explain()
+
+
+def test_masks_of_arguments_and_results_are_those_of_the_call():
+    rows = keras.layers.Embedding(10, 4, mask_zero=True)
+    sums = keras.layers.LSTM(3, return_sequences=True)
+    f = tf.function(lambda x: sums(x))
+    inner = tf.function(lambda i: {"rows": rows(i), "count": tf.reduce_sum(i)})
+    for ids in ([1, 2, 0], [1, 0, 0], [1, 2, 3], [1, 0, 0], [1, 2, 0]):
+        x = rows(tf.constant([ids]))
+        y = f(x)
+        np.testing.assert_allclose(y, sums(x), rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(y._keras_mask, [[i > 0 for i in ids]])
+        found = inner(tf.constant([ids]))
+        np.testing.assert_array_equal(found["rows"]._keras_mask, [[i > 0 for i in ids]])
+    bare = tf.ones([1, 3, 4])
+    np.testing.assert_allclose(f(bare), sums(bare), rtol=1e-6)
+    assert "(float32[1, 3, 4], masked by, bool[1, 3]): 1 plan." in f.explain()
+
+
+def test_losses_that_layers_keep_are_those_of_the_call(caplog):
+    layer = keras.layers.Dense(2, activity_regularizer="l2")
+    layer(MATRIX)
+    f = tf.function(lambda x: layer(x))
+    inside = tf.function(lambda x: tf.reduce_sum(layer(x)) + sum(layer.losses))
+    for n in range(5):
+        x = MATRIX * float(n)
+        f(x)
+        (found,) = layer.losses
+        np.testing.assert_allclose(found, 0.01 * np.sum(layer(x).numpy() ** 2) / 2, rtol=1e-5)
+        np.testing.assert_allclose(
+            inside(x), tf.reduce_sum(layer(x)) + sum(layer.losses), rtol=1e-5
+        )
+    assert "1 plan" in inside.explain()
+    (record,) = caplog.records
+    assert "adds a loss that it does not use itself" in record.getMessage()
