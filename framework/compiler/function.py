@@ -48,8 +48,8 @@ def function(
     says why. Variables are read and assigned, and random numbers drawn, at each call. Where Python
     reads a tensor's value (`if loss > 1:`), a call in which it would read another records a plan of
     its own. Python's own state (closures, attributes, globals, printing) is that of the recorded
-    call, as in TensorFlow. While a tape listens, the body runs in Python and is recorded by the
-    tape.
+    call, as in TensorFlow. Under a `GradientTape` the call is one record, its gradients a plan too;
+    under several tapes the body runs in Python and is recorded by them.
 
     Args:
         func: the function; where None, a decorator is returned.
@@ -235,8 +235,8 @@ class Function:
         lines += [compiled.explain()] if compiled.plans or compiled.refused else []
         if self._in_python and self._wanted:
             lines.append(
-                f"{_count(self._in_python, 'call')} ran in Python, while a tape or another "
-                "function recorded them."
+                f"{_count(self._in_python, 'call')} ran in Python: somebody listened, "
+                "or for what is said above."
             )
         return "\n".join(lines)
 
