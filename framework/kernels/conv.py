@@ -1,9 +1,9 @@
 """Convolution and its two derivatives: the form that is fastest for the arrays at hand.
 
-See `im2col` for what the functions compute. im2col (NumPy) does every case. Others are for float32
-and windows without groups: the direct one (Numba), for one or two spatial axes, and Winograd's
-(`winograd` in NumPy, `fast/winograd.py` in Numba), for 3 × 3 windows without strides over many
-channels.
+See `im2col` for what the functions compute. im2col in NumPy does every case. Others are for float32
+and windows without groups: im2col in Numba (`fast/im2col.py`); the direct form (`fast/conv.py`),
+for windows without strides over long lines; and Winograd's (`winograd` in NumPy, `fast/winograd.py`
+in Numba), for 3 × 3 windows without strides over many channels.
 """
 
 import math
@@ -19,6 +19,8 @@ _algorithm = "auto"
 _SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
 _LARGE = 1e7  # those that im2col does before Winograd's form in NumPy is the faster one
 _CHANNELS = 16  # from which on Winograd's transforms pay
+_LINE = 24  # places from which on the direct form does, which has products of a line each
+_FEW = 8  # channels and filters below which it does not
 # The largest m of Winograd's m × m outputs that "auto" takes: benchmarks/conv_accuracy.py finds the
 # losses of twelve steps by m = 4 as close to direct convolution's as by m = 2, in 0.7 of the time.
 _OUTPUTS = 4
@@ -30,8 +32,9 @@ def set_conv_algorithm(name="auto"):
     Args:
         name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
             F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
-            Numba "direct" is "im2col". Winograd's forms add up in another order: their largest
-            error, relative to the largest output, is about 1e-6, that of the others 3e-7.
+            Numba, and for volumes, "direct" is "im2col". Winograd's forms add up in another order:
+            their largest error, relative to the largest output, is about 1e-6, that of the others
+            3e-7.
     """
     global _algorithm
     if name not in ALGORITHMS:
@@ -136,16 +139,9 @@ def patches(x, w, *, strides, padding, dilations, groups):
 
 def _call(a, b, size, groups, *, strides, padding, dilations):
     """The forms besides im2col for such arrays and windows; None where there are none."""
-    if (
-        groups != 1
-        or len(size) > 2
-        or a.dtype != np.float32
-        or b.dtype != np.float32
-        or _algorithm == "im2col"
-        or any(s > 1 and d > 1 for s, d in zip(strides, dilations, strict=True))
-    ):
+    if groups != 1 or a.dtype != np.float32 or b.dtype != np.float32:
         return None
-    return _Call(tier.library("conv"), tuple(size), strides, dilations)
+    return _Call(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
 
 
 def contiguous(a):
@@ -200,7 +196,7 @@ class _Call:
     def _patches(self, padding, channels, filters, places):
         """The m of Winograd's m × m outputs, 0 where other forms are to be taken."""
         if (
-            _algorithm == "direct"
+            _algorithm in ("direct", "im2col")
             or self.size != (3, 3)
             or max(self.strides + self.dilations) > 1
             or max(p for pair in padding for p in pair) > 2
@@ -211,13 +207,30 @@ class _Call:
             m = _least(places) if min(channels, filters) >= _CHANNELS else 0
         return m
 
+    def _direct(self, channels, filters, places):
+        """Whether the direct form is to be taken, not im2col."""
+        if len(self.size) > 2 or _algorithm == "im2col":
+            return False
+        if _algorithm != "auto":
+            return all(1 in pair for pair in zip(self.strides, self.dilations, strict=True))
+        return (
+            self.size != (1, 1)
+            and max(self.strides) == 1
+            and places[-1] >= _LINE
+            and min(channels, filters) >= _FEW
+        )
+
     def conv(self, x, w, padding, places, bias, relu):
+        given = tuple(map(tuple, padding)), tuple(places)
         padding, places = self._wide(padding, places)
         m = self._patches(padding, *w.shape[-2:], places)
-        before = padding[0][0], padding[1][0]
+        before = padding[0][0], padding[-1][0]
         if self.fast is None:
             return winograd.conv(x, w, before, places, m, bias, relu) if m else None
         bias = self.fast.NO_BIAS if bias is None else contiguous(bias)
+        if not m and not self._direct(*w.shape[-2:], places):
+            x, w = contiguous(x), contiguous(w)
+            return tier.library("im2col").conv(x, w, self.moves, *given, bias, relu)
         x, w = _planar(x), _planar(w, 0)
         if m:
             return tier.library("winograd").conv(x, w, before, places, m, bias=bias, relu=relu)[0]
@@ -226,13 +239,15 @@ class _Call:
     def back(self, g, gate, x, w, padding, sizes, sums):
         """The derivatives by x, given w, and by w and the bias, given x."""
         channels = w.shape[-2] if x is None else x.shape[-1]
-        padding, wide = self._wide(padding, sizes)
+        given, (padding, wide) = padding, self._wide(padding, sizes)
         m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
-        before = padding[0][0], padding[1][0]
+        before = padding[0][0], padding[-1][0]
         if self.fast is None:
             if not m:
                 return None, None, None
             return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums)
+        if not m and not self._direct(channels, g.shape[-1], wide):
+            return self._back(g, gate, x, w, tuple(map(tuple, given)), sizes, sums)
         g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
         x, w = None if x is None else _planar(x), None if w is None else _planar(w, 0)
         if m:
@@ -247,3 +262,14 @@ class _Call:
             return by_x, None, None
         by_w, by_b = self.fast.conv_kernel(x, g, window, gate, sums=sums)
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
+
+    def _back(self, g, gate, x, w, padding, sizes, sums):
+        """`back` by im2col."""
+        fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
+        g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
+        if w is not None:
+            by_x = fast.conv_input(g, contiguous(w), tuple(sizes), self.moves, padding, gate)
+        if x is not None:
+            x = contiguous(x)
+            by_w, by_b = fast.conv_kernel(x, g, self.given, self.moves, padding, gate, sums=sums)
+        return by_x, by_w, by_b

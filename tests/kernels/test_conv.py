@@ -172,6 +172,49 @@ def test_sequences_and_volumes(algorithm):
     all_three(x, w, 1e-5, strides=(1, 2, 1), dilations=(1,) * 3, padding="SAME", groups=1)
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "im2col"])
+@pytest.mark.parametrize(
+    ("x", "w", "strides", "dilations", "padding"),
+    [
+        # strides and dilations at once, three axes, runs longer than a block of windows
+        ((3, 11, 12, 5), (3, 2, 5, 9), (2, 3), (2, 2), "SAME"),
+        ((2, 5, 6, 7, 4), (3, 2, 3, 4, 6), (2, 1, 2), (1, 2, 1), "SAME"),
+        ((2, 5, 4, 6, 3), (2, 2, 2, 3, 2), (1, 1, 1), (1, 1, 1), ((1, 0), (0, 1), (1, 1))),
+        ((1, 6, 7, 300), (3, 3, 300, 34), (2, 2), (1, 1), "SAME"),
+        ((1, 4, 5, 700), (2, 3, 700, 3), (1, 2), (1, 1), "SAME"),
+        # few filters go the way back, unless the padding is larger than the window
+        ((3, 9, 40, 24), (3, 3, 24, 1), (1, 1), (1, 1), "SAME"),
+        ((3, 9, 10, 24), (3, 2, 24, 3), (1, 1), (2, 3), ((4, 0), (1, 3))),
+        ((3, 9, 10, 24), (3, 2, 24, 3), (1, 1), (1, 1), ((3, 3), (1, 0))),
+        # many images at a time, places in several blocks, the last of them short
+        ((37, 3, 3, 8), (2, 2, 8, 40), (2, 2), (1, 1), "SAME"),
+        ((2, 31, 29, 7), (4, 5, 7, 33), (2, 2), (1, 1), "SAME"),
+        ((3, 13, 17, 40), (1, 1, 40, 36), (1, 1), (1, 1), "SAME"),
+        ((2, 1000, 6), (9, 6, 10), (4,), (1,), "SAME"),
+    ],
+)
+def test_windows_as_rows(algorithm, x, w, strides, dilations, padding, thread_count):
+    kernels.set_conv_algorithm(algorithm)
+    window = {"strides": strides, "dilations": dilations, "padding": padding}
+    all_three(real(*x), real(*w), 1e-5, **window, groups=1)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "im2col"])
+def test_what_few_filters_make_has_bias_and_gate(algorithm):
+    kernels.set_conv_algorithm(algorithm)
+    window = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
+    x, w, b = real(4, 12, 13, 24), real(3, 3, 24, 2), real(2)
+    y = kernels.conv_bias(x, w, b, **window, relu=True)
+    plain = im2col.conv(x.astype("f8"), w.astype("f8"), **window) + b
+    close(y, np.maximum(plain, 0), 1e-5)
+    g = real(*y.shape)
+    d = (g * (y > 0)).astype("f8")
+    found = kernels.conv_bias_back(g, x, w, y, **window, relu=True, needed=(True,) * 3)
+    close(found[0], im2col.conv_input(d, w.astype("f8"), sizes=(12, 13), **window), 1e-5)
+    close(found[1], im2col.conv_kernel(x.astype("f8"), d, size=(3, 3), **window)[0], 1e-5)
+    close(found[2], d.sum((0, 1, 2)), 1e-5)
+
+
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
 def test_groups_and_other_dtypes_take_the_numpy_form(algorithm):
     kernels.set_conv_algorithm(algorithm)
@@ -182,11 +225,11 @@ def test_groups_and_other_dtypes_take_the_numpy_form(algorithm):
     np.testing.assert_array_equal(kernels.conv(x, w, **once, groups=1), expected)
 
 
-def test_large_arrays_choose_winograd_small_ones_numpy(monkeypatch):
+def test_each_form_is_chosen_where_it_is_the_fastest(monkeypatch):
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     called = []
-    fast, winograd = tier.library("conv"), tier.library("winograd")
-    for module in (fast, winograd):
+    direct, winograd, columns = map(tier.library, ("conv", "winograd", "im2col"))
+    for module in (direct, winograd, columns):
         whole = module.conv
 
         def conv(*args, whole=whole, module=module, **kwargs):
@@ -196,11 +239,18 @@ def test_large_arrays_choose_winograd_small_ones_numpy(monkeypatch):
         monkeypatch.setattr(module, "conv", conv)
     kernels.conv(real(1, 3, 3, 1), real(3, 3, 1, 2), **once)
     assert called == []
-    kernels.conv(real(8, 16, 16, 3), real(3, 3, 3, 32), **once)
     kernels.conv(real(8, 16, 16, 16), real(3, 3, 16, 32), **once)
+    kernels.conv(real(8, 8, 32, 16), real(5, 5, 16, 32), **once)
+    assert called == [winograd, direct]
+    called.clear()
+    kernels.conv(real(8, 8, 32, 3), real(3, 3, 3, 32), **once)
     kernels.conv(real(8, 16, 16, 16), real(5, 5, 16, 32), **once)
+    kernels.conv(real(8, 16, 32, 16), real(3, 3, 16, 32), **once | {"strides": (1, 2)})
     kernels.conv(real(64, 1, 1, 64), real(3, 3, 64, 64), **once)
-    assert called == [fast, winograd, fast, fast]
+    kernels.conv(real(8, 8, 32, 64), real(1, 1, 64, 64), **once)
+    kernels.conv(real(2, 4, 4, 32, 8), real(3, 3, 3, 8, 8), **once | {
+        "strides": (1,) * 3, "dilations": (1,) * 3})  # fmt: skip
+    assert called == [columns] * 6
 
 
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
@@ -221,7 +271,7 @@ def test_nothing_given_is_changed_and_nothing_handed_out_is_used_again(algorithm
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("algorithm", ["direct", "winograd2", "winograd4"])
+@pytest.mark.parametrize("algorithm", ["direct", "winograd2", "winograd4", "im2col"])
 def test_arrays_of_any_layout(algorithm):
     kernels.set_conv_algorithm(algorithm)
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
@@ -234,7 +284,7 @@ def test_arrays_of_any_layout(algorithm):
     close(kernels.conv_kernel(turned, g, size=(3, 3), **once), expected, 1e-5)
 
 
-@pytest.mark.parametrize("algorithm", ["direct", "winograd4"])
+@pytest.mark.parametrize("algorithm", ["direct", "winograd4", "im2col"])
 def test_nan_and_infinity_come_through(algorithm):
     kernels.set_conv_algorithm(algorithm)
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}

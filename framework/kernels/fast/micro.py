@@ -137,6 +137,7 @@ def _copier(count):
 
 move_width = _copier(WIDTH)
 move_rows = _copier(ROWS)
+move_lanes = _copier(LANES)
 
 
 class _Block:

@@ -1,0 +1,145 @@
+"""Windows of images laid out as rows of a matrix, and rows added back where the windows lie.
+
+Arrays are float32 and flat. What is to be copied is told by tables of places, so strides, dilations
+and the number of spatial axes are all the same here.
+"""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.micro import ROWS, move_lanes
+from framework.kernels.fast.target import LANES
+
+_DEPTH = 576  # of a block of windows, in numbers
+_BLOCK = 16 * ROWS  # and in windows, at most
+APART = 16  # numbers between rows: 2**n apart, they would share places in the cache
+
+
+class Layout(NamedTuple):
+    """How windows lie in an image that is widened by its padding; distances count numbers."""
+
+    lines: np.ndarray  # where each line of places begins
+    across: int  # places of a line
+    step: int  # from one place to the next
+    runs: np.ndarray  # where a window's runs of neighbouring numbers begin, from its first number
+    length: int  # of a run
+    together: int  # runs of a block
+    image: int  # the size of the image
+    inner: np.ndarray  # where each line of the image within its padding begins
+    inner_length: int
+    group: int  # images at a time
+    block: int  # windows at a time
+    plain: bool  # whether the images, as they are, are the rows: windows of one cell
+
+
+@functools.lru_cache(maxsize=256)
+def layout(sizes, size, strides, dilations, padding, places, channels):
+    """The Layout of windows; all but the number of channels are tuples, one entry per axis."""
+    wide = [n + sum(p) for n, p in zip(sizes, padding, strict=True)]
+    steps = [math.prod(wide[axis + 1 :]) * channels for axis in range(len(wide))]
+    apart = [d * s for d, s in zip(dilations, steps, strict=True)]
+    moves = [d * s for d, s in zip(strides, steps, strict=True)]
+    before = sum(p[0] * s for p, s in zip(padding, steps, strict=True))
+    runs, length = _sums(size, apart), channels
+    if dilations[-1] == 1 and size[-1] * channels <= _DEPTH:
+        runs, length = _sums(size[:-1], apart), size[-1] * channels
+    number = math.prod(places)
+    group = max(_BLOCK // 2 // max(number, 1), 1)
+    blocks = -(-group * number // _BLOCK)
+    block = -(-group * number // (blocks * ROWS)) * ROWS
+    return Layout(
+        _sums(places[:-1], moves), places[-1], moves[-1], runs, length,
+        min(max(_DEPTH // length, 1), runs.size), math.prod(wide) * channels,
+        _sums(sizes[:-1], steps) + before, sizes[-1] * channels, group, block,
+        tuple(sizes) == tuple(wide) == tuple(places),
+    )  # fmt: skip
+
+
+def _sums(numbers, steps):
+    """Every sum of i, j, ... times their steps, for i, j, ... below the numbers, in order."""
+    total = np.zeros(1, np.int64)
+    for number, step in zip(numbers, steps):
+        total = (total[:, None] + np.arange(number) * step).reshape(-1)
+    return total
+
+
+@kernel(forceinline=True)
+def _copy(source, source_at, target, target_at, length):
+    """Copy a run; of fewer than LANES numbers, some more are read and written after it."""
+    for k in range(0, length - LANES, LANES):
+        move_lanes(target, target_at + k, source, source_at + k)
+    last = max(length - LANES, 0)
+    move_lanes(target, target_at + last, source, source_at + last)
+
+
+@kernel
+def widen(x, n, images, layout, wide):
+    """Copy images from n on into `wide`, between the padding."""
+    lines = layout.inner.size
+    for i in range(images):
+        for line in range(lines):
+            start = ((n + i) * lines + line) * layout.inner_length
+            at = i * layout.image + layout.inner[line]
+            source = x[start : start + layout.inner_length]
+            target = wide[at : at + layout.inner_length]
+            for k in range(layout.inner_length):
+                target[k] = source[k]
+
+
+@kernel
+def unwiden(wide, n, images, layout, x):
+    """The other way round."""
+    lines = layout.inner.size
+    for i in range(images):
+        for line in range(lines):
+            start = ((n + i) * lines + line) * layout.inner_length
+            at = i * layout.image + layout.inner[line]
+            source = wide[at : at + layout.inner_length]
+            target = x[start : start + layout.inner_length]
+            for k in range(layout.inner_length):
+                target[k] = source[k]
+
+
+@kernel
+def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
+    """Lay out some runs of the windows at `number` places, from the place `first` on, as rows."""
+    lines, across, length = layout.lines, layout.across, layout.length
+    line, place = first // across, first % across
+    image, line = line // lines.size, line % lines.size
+    for i in range(number):
+        source = start + image * layout.image + lines[line] + place * layout.step
+        target = i * stride
+        for r in range(first_run, first_run + runs):
+            _copy(wide, source + layout.runs[r], rows, target, length)
+            target += length
+        place += 1
+        if place == across:
+            place, line = 0, line + 1
+            if line == lines.size:
+                line, image = 0, image + 1
+
+
+@kernel
+def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
+    """Add rows where `gather` takes them from."""
+    lines, across, length = layout.lines, layout.across, layout.length
+    line, place = first // across, first % across
+    image, line = line // lines.size, line % lines.size
+    for i in range(number):
+        base = start + image * layout.image + lines[line] + place * layout.step
+        at = i * stride
+        for r in range(first_run, first_run + runs):
+            target = base + layout.runs[r]
+            source, into = rows[at : at + length], wide[target : target + length]
+            for k in range(length):
+                into[k] += source[k]
+            at += length
+        place += 1
+        if place == across:
+            place, line = 0, line + 1
+            if line == lines.size:
+                line, image = 0, image + 1
