@@ -10,10 +10,10 @@ import itertools
 import numpy as np
 
 from framework.core.quiet import quiet
-from framework.kernels import threads, tier
+from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.windows import halves, wide_enough
 
-_BLOCK = 1 << 15  # elements: a block stays in the cache from one pass to the next
+_UFUNCS = 18  # about what the passes over a normalisation's rows take
 _FAST = 2048  # elements from which on Numba's form is used: below NumPy takes some 10 µs
 _LONGEST = 1 << 16
 _FLOAT = np.dtype(np.float32)
@@ -28,8 +28,27 @@ def as_rows(x, size):
 
 
 def _blocks(x):
-    step = max(_BLOCK // max(x.shape[1], 1), 1)
+    """Slices of rows that stay in the cache from one pass to the next; their sizes alone count."""
+    step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
     return [slice(i, i + step) for i in range(0, len(x), step)]
+
+
+def _over(work, x):
+    """`work(number, slice)` for each block of rows, by several threads where that pays."""
+    parts = list(enumerate(_blocks(x)))
+    with blas.limited(1):  # its sums are the fastest, and its own threads would stay in the way
+        if x.size * _UFUNCS < blocks.LEAST:
+            for part in parts:
+                work(*part)
+        else:
+            threads.run(lambda part: work(*part), parts)
+
+
+def _added(work, x, count):
+    """`count` sums over all rows, of which `work(slice, sums)` finds those of its own."""
+    found = np.zeros((max(len(_blocks(x)), 1), count, x.shape[1]), x.dtype)
+    _over(lambda number, at: work(at, found[number]), x)
+    return np.add.reduce(found, axis=0)
 
 
 def _fast(dtype, count, size=1):
@@ -70,15 +89,18 @@ def layer_norm(x, gamma, beta, *, epsilon):
             _parts(len(rows), rows.size, _SHARED_NORM),
         )
     else:
-        for at in _blocks(rows):
+        n, ones = dtype.type(rows.shape[1]), np.ones(rows.shape[1], dtype)
+
+        def work(_, at):
             out = y[at]
-            mean[at] = np.add.reduce(rows[at], axis=1) / dtype.type(rows.shape[1])
+            mean[at] = (rows[at] @ ones) / n
             np.subtract(rows[at], mean[at, None], out=out)
-            variance = np.vecdot(out, out) / dtype.type(rows.shape[1])
-            rstd[at] = 1 / np.sqrt(variance + dtype.type(epsilon))
+            rstd[at] = 1 / np.sqrt(np.vecdot(out, out) / n + dtype.type(epsilon))
             out *= rstd[at, None]
             out *= gamma
             out += beta
+
+        _over(work, rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
 
 
@@ -99,19 +121,23 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
             rows, 2,
         )  # fmt: skip
     else:
-        d_gamma, d_beta = np.zeros(size, dtype), np.zeros(size, dtype)
-        for at in _blocks(rows):
-            normal = rows[at] - mean[at, None]
-            normal *= rstd[at, None]
-            d_beta += np.add.reduce(g[at], axis=0)
-            out = np.multiply(g[at], normal, out=d[at])
-            d_gamma += np.add.reduce(out, axis=0)
+        n, ones = dtype.type(size), np.ones(len(rows), dtype)
+
+        def work(at, sums):
+            out, own, scale = d[at], g[at], rstd[at]
+            centred = rows[at] - mean[at, None]
+            np.multiply(own, centred, out=out)
+            np.matmul(scale, out, out=sums[0])
+            np.matmul(ones[: len(own)], own, out=sums[1])
             if needed[0]:
-                np.multiply(g[at], flat, out=out)
-                normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
-                out -= (np.add.reduce(out, axis=1) / dtype.type(size))[:, None]
-                out -= normal
-                out *= rstd[at, None]
+                # d = (g gamma - its mean - normal * mean(g gamma normal)) * rstd
+                centred *= ((out @ flat) * scale * scale / n)[:, None]
+                centred += ((own @ flat) / n)[:, None]
+                np.multiply(own, flat, out=out)
+                out -= centred
+                out *= scale[:, None]
+
+        d_gamma, d_beta = _added(work, rows, 2)
     made = d.reshape(x.shape), d_gamma.reshape(gamma.shape), d_beta.reshape(gamma.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
 
@@ -146,11 +172,14 @@ def rms_norm(x, scale, *, epsilon):
             _parts(len(rows), rows.size, _SHARED_NORM),
         )
     else:
-        for at in _blocks(rows):
-            square = np.vecdot(rows[at], rows[at]) / dtype.type(rows.shape[1])
-            rstd[at] = 1 / np.sqrt(square + dtype.type(epsilon))
+        n = dtype.type(rows.shape[1])
+
+        def work(_, at):
+            rstd[at] = 1 / np.sqrt(np.vecdot(rows[at], rows[at]) / n + dtype.type(epsilon))
             np.multiply(rows[at], rstd[at, None], out=y[at])
             y[at] *= scale
+
+        _over(work, rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (rstd,)
 
 
@@ -171,16 +200,19 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
             rows, 1,
         )  # fmt: skip
     else:
-        d_scale = np.zeros(size, dtype)
-        for at in _blocks(rows):
-            normal = rows[at] * rstd[at, None]
-            out = np.multiply(g[at], normal, out=d[at])
-            d_scale += np.add.reduce(out, axis=0)
+        n = dtype.type(size)
+
+        def work(at, sums):
+            out, own = d[at], rstd[at]
+            np.multiply(g[at], rows[at], out=out)
+            np.matmul(own, out, out=sums[0])
             if needed[0]:
+                rest = rows[at] * ((out @ flat) * own * own / n)[:, None]
                 np.multiply(g[at], flat, out=out)
-                normal *= (np.vecdot(out, normal) / dtype.type(size))[:, None]
-                out -= normal
-                out *= rstd[at, None]
+                out -= rest
+                out *= own[:, None]
+
+        (d_scale,) = _added(work, rows, 1)
     made = d.reshape(x.shape), d_scale.reshape(scale.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.kernels import attention, blocks, erf, gelu, threads, tier
+from framework.kernels import attention, blocks, erf, gelu, rows, threads, tier
 
 SIZES = (1, 100, blocks.ALONE, blocks.ALONE + 1, 500_000, 600_001)
 
@@ -106,3 +106,20 @@ def test_attention_has_the_same_bits_on_any_number_of_threads(sizes, few, monkey
 def test_polynomials_of_numbers_and_arrays():
     for x in (np.array(0.5), np.linspace(-1, 1, 7, dtype="float32")):
         np.testing.assert_allclose(erf.polynomial((3, 2, 1), x), 3 * x * x + 2 * x + 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_normalisation_has_the_same_bits_on_any_number_of_threads(name, few, monkeypatch):
+    monkeypatch.setattr(rows, "_FAST", np.inf)
+    x, g = np.random.default_rng(0).standard_normal((2, 4001, 70), "float32")
+    vectors = np.random.default_rng(1).standard_normal((2, 70), "float32")
+    vectors = vectors if name == "layer_norm" else vectors[:1]
+    forward, back = getattr(rows, name), getattr(rows, f"{name}_back")
+    found = []
+    for count in (1, 2):
+        monkeypatch.setattr(threads, "_count", count)
+        y, saved = forward(x, *vectors, epsilon=1e-3)
+        needed = (True,) * (1 + len(vectors))
+        found.append((y, *saved, *back(g, x, vectors[0], *saved, needed=needed)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
