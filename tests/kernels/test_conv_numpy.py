@@ -174,6 +174,20 @@ def test_no_images(algorithm, small_blocks):
 
 
 @pytest.mark.parametrize("algorithm", ["winograd4", "im2col"])
+def test_any_number_of_threads_gives_the_same_bits(algorithm, monkeypatch):
+    kernels.set_conv_algorithm(algorithm)
+    x, w, b = real(16, 12, 12, 24), real(3, 3, 24, 40), real(40)
+    window, found = {**ONCE, "padding": "SAME", "groups": 1, "relu": True}, []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "_count", count)
+        y = kernels.conv_bias(x, w, b, **window)
+        found.append((y, *kernels.conv_bias_back(y, x, w, y, **window, needed=(True,) * 3)))
+    for others in zip(*found, strict=True):
+        for other in others[1:]:
+            np.testing.assert_array_equal(other, others[0])
+
+
+@pytest.mark.parametrize("algorithm", ["winograd4", "im2col"])
 def test_half_precision_is_added_up_in_single(algorithm, small_blocks):
     kernels.set_conv_algorithm(algorithm)
     x, w = (real(3, 6, 6, 40).astype("f2") for _ in range(2))

@@ -1,10 +1,7 @@
 """Winograd's transforms of small patches, as vector code: one channel in each lane.
 
-Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016 (arXiv:1509.09308): with
-Y = Aᵀ [(G W Gᵀ) ⊙ (Bᵀ X B)] A a patch X of side m + 2 gives the m × m outputs of a 3 × 3 window W.
+See `framework.kernels.toom_cook` for the matrices.
 """
-
-import math
 
 from llvmlite import ir
 from numba import types
@@ -12,44 +9,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from framework.kernels.fast.target import FUSED, LANES
+from framework.kernels.toom_cook import A2, A4, B2, B4, G2, G4
 
 _float, _int = ir.FloatType(), ir.IntType(64)
 _vector = ir.VectorType(_float, LANES)
-
-B2 = ((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))
-G2 = ((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1))
-A2 = ((1, 1, 1, 0), (0, 1, -1, -1))
-
-
-def _toom_cook(*points):
-    """(B, G, A) of F(n - 2 × n - 2, 3 × 3) for n - 1 points and infinity."""
-    n, size = len(points), len(points) - 1
-    b, g, a = [], [], [[] for _ in range(size)]
-    for i, point in enumerate(points):
-        others = points[:i] + points[i + 1 :]
-        b.append((*_with_roots(others), 0.0))
-        scale = math.prod(point - other for other in others)
-        g.append(tuple(point**k / scale for k in range(3)))
-        for k in range(size):
-            a[k].append(point**k)
-    b.append(_with_roots(points))
-    g.append((0.0, 0.0, 1.0))
-    for k in range(size):
-        a[k].append(float(k == n - 2))
-    return tuple(b), tuple(g), tuple(map(tuple, a))
-
-
-def _with_roots(roots):
-    """Coefficients of the polynomial (x - root) (x - root) ..., the constant first."""
-    found = [1.0]
-    for root in roots:
-        found = [low - root * high for low, high in zip([0.0, *found], [*found, 0.0], strict=True)]
-    return tuple(0.0 if abs(c) < 1e-12 else c for c in found)
-
-
-# Of F(4 × 4) with the points 0, ±1 and ±2 the largest error is five times this one's. Points ±c and
-# ±1/c: Alam et al., Winograd Convolution for Deep Neural Networks: Efficient Point Selection, 2022.
-B4, G4, A4 = _toom_cook(0.0, 2**-0.5, -(2**-0.5), 2**0.5, -(2**0.5))
 
 
 def _make(matrix, add=False):
