@@ -116,9 +116,12 @@ LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "m
 # Kernels that write their first output into `out`, where they are given one. An entry tells of a
 # step which of its inputs that may be: positions, or None where it has no such output.
 KERNELS = {
-    "batch_norm": lambda step: (),
+    **dict.fromkeys(("batch_norm", "conv", "conv_bias", "conv_input", "cell_put"), lambda step: ()),
+    **dict.fromkeys(
+        ("conv_bias_back", "conv_max_pool_back"),
+        lambda step: () if step.attrs["needed"][0] else None,
+    ),
     "batch_norm_back": lambda step: (0,) if step.attrs["needed"][0] else None,
-    "cell_put": lambda step: (),
 }
 
 

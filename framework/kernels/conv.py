@@ -46,34 +46,38 @@ def set_conv_algorithm(name="auto"):
     return before
 
 
-def conv(x, w, *, strides, padding, dilations, groups):
-    """y: at each place the window's cells times the kernel's, added up (no flip)."""
+def conv(x, w, *, strides, padding, dilations, groups, out=None):
+    """y: at each place the window's cells times the kernel's, added up (no flip).
+
+    `out` is a contiguous array for the first result, here and below.
+    """
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    return _conv(x, w, window, groups)
+    return windows.into(_conv(x, w, window, groups, out=out), out)
 
 
-def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu):
+def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu, out=None):
     """`conv`, plus a bias of the filters, cut at 0 with `relu`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    return _conv(x, w, window, groups, b, relu)
+    return windows.into(_conv(x, w, window, groups, b, relu, out), out)
 
 
-def _conv(x, w, window, groups, bias=None, relu=False):
+def _conv(x, w, window, groups, bias=None, relu=False, out=None):
     call = _call(x, w, w.shape[:-2], groups, **window)
     if call is not None and (bias is None or bias.dtype == np.float32):
         padding = windows.amounts(window["padding"], x.shape[1:-1], call.given, *call.moves)
         places = windows.output_sizes(x.shape[1:-1], call.given, padding=padding, **_moves(window))
         if call.pays(w.size * len(x), places):
-            y = call.conv(x, w, padding, places, bias, relu)
+            y = call.conv(x, w, padding, places, bias, relu, out)
             if y is not None:
                 return y.reshape(len(x), *places, w.shape[-1])
-    return im2col.conv(x, w, **window, groups=groups, bias=bias, relu=relu)
+    return im2col.conv(x, w, **window, groups=groups, bias=bias, relu=relu, out=out)
 
 
-def conv_input(g, w, *, sizes, strides, padding, dilations, groups):
+def conv_input(g, w, *, sizes, strides, padding, dilations, groups, out=None):
     """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
-    return _back(g, None, None, w, sizes, w.shape[:-2], window, groups, (True, False, False))[0]
+    needed = (True, False, False)
+    return _back(g, None, None, w, sizes, w.shape[:-2], window, groups, needed, out)[0]
 
 
 def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
@@ -83,15 +87,15 @@ def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
     return _back(g, None, x, None, sizes, size, window, groups, (False, True, False))[1]
 
 
-def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed):
+def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed, out=None):
     """The derivatives of sum(g * conv_bias(x, w, b)) by x, w and b, of those that are needed."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     gate = y if relu else None
-    found = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed)
+    found = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed, out)
     return tuple(d for d, wanted in zip(found, needed, strict=True) if wanted)
 
 
-def _back(g, gate, x, w, sizes, size, window, groups, needed):
+def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
     """The derivatives by x, w and the bias; None those not needed."""
     to_x, to_w, to_b = needed
     by_x = by_w = by_b = None
@@ -100,16 +104,16 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed):
     if call is not None and (to_x or to_w) and call.pays(g.size * channels, size):
         padding = windows.amounts(window["padding"], sizes, call.given, *call.moves)
         given = x if to_w else None, w if to_x else None
-        by_x, by_w, by_b = call.back(g, gate, *given, padding, sizes, to_b)
+        by_x, by_w, by_b = call.back(g, gate, *given, padding, sizes, to_b, out)
     window |= {"groups": groups, "gate": gate}
     if to_x and by_x is None:
-        by_x = im2col.conv_input(g, w, sizes=sizes, **window)
+        by_x = im2col.conv_input(g, w, sizes=sizes, **window, out=out)
     if to_w and by_w is None:
         by_w, by_b = im2col.conv_kernel(x, g, size=size, **window, sums=to_b)
     if to_b and by_b is None:
         d = g if gate is None else choose.masked(g, gate > 0)
         by_b = np.add.reduce(d, axis=tuple(range(g.ndim - 1)))
-    return by_x, by_w, by_b
+    return by_x if by_x is None else windows.into(by_x, out), by_w, by_b
 
 
 def _moves(window):
@@ -220,23 +224,24 @@ class _Call:
             and min(channels, filters) >= _FEW
         )
 
-    def conv(self, x, w, padding, places, bias, relu):
+    def conv(self, x, w, padding, places, bias, relu, out):
         given = tuple(map(tuple, padding)), tuple(places)
         padding, places = self._wide(padding, places)
         m = self._patches(padding, *w.shape[-2:], places)
         before = padding[0][0], padding[-1][0]
         if self.fast is None:
-            return winograd.conv(x, w, before, places, m, bias, relu) if m else None
+            return winograd.conv(x, w, before, places, m, bias, relu, out) if m else None
         bias = self.fast.NO_BIAS if bias is None else contiguous(bias)
         if not m and not self._direct(*w.shape[-2:], places):
             x, w = contiguous(x), contiguous(w)
-            return tier.library("im2col").conv(x, w, self.moves, *given, bias, relu)
-        x, w = _planar(x), _planar(w, 0)
+            return tier.library("im2col").conv(x, w, self.moves, *given, bias, relu, out)
+        x, w, out = _planar(x), _planar(w, 0), None if out is None else _planar(out)
         if m:
-            return tier.library("winograd").conv(x, w, before, places, m, bias=bias, relu=relu)[0]
-        return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu)
+            fast, options = tier.library("winograd"), {"bias": bias, "relu": relu, "out": out}
+            return fast.conv(x, w, before, places, m, **options)[0]
+        return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu, out)
 
-    def back(self, g, gate, x, w, padding, sizes, sums):
+    def back(self, g, gate, x, w, padding, sizes, sums, out):
         """The derivatives by x, given w, and by w and the bias, given x."""
         channels = w.shape[-2] if x is None else x.shape[-1]
         given, (padding, wide) = padding, self._wide(padding, sizes)
@@ -245,30 +250,32 @@ class _Call:
         if self.fast is None:
             if not m:
                 return None, None, None
-            return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums)
+            return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums, out=out)
         if not m and not self._direct(channels, g.shape[-1], wide):
-            return self._back(g, gate, x, w, tuple(map(tuple, given)), sizes, sums)
+            return self._back(g, gate, x, w, tuple(map(tuple, given)), sizes, sums, out)
         g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
         x, w = None if x is None else _planar(x), None if w is None else _planar(w, 0)
+        out = None if out is None else _planar(out)
         if m:
             x = (len(g), *wide, channels) if x is None else x
             fast = tier.library("winograd_back")
-            return fast.conv_back(g, gate, x, w, before, g.shape[1:3], m, sums=sums)
+            return fast.conv_back(g, gate, x, w, before, g.shape[1:3], m, sums=sums, out=out)
         window, by_x = self._window(padding, wide), None
         if w is not None:
-            by_x = self.fast.conv_input(g, w, wide, window, gate)
+            by_x = self.fast.conv_input(g, w, wide, window, gate, out)
             by_x = by_x.reshape(len(g), *sizes, channels)
         if x is None:
             return by_x, None, None
         by_w, by_b = self.fast.conv_kernel(x, g, window, gate, sums=sums)
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
 
-    def _back(self, g, gate, x, w, padding, sizes, sums):
+    def _back(self, g, gate, x, w, padding, sizes, sums, out):
         """`back` by im2col."""
         fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
         g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
         if w is not None:
-            by_x = fast.conv_input(g, contiguous(w), tuple(sizes), self.moves, padding, gate)
+            w = contiguous(w)
+            by_x = fast.conv_input(g, w, tuple(sizes), self.moves, padding, gate, out)
         if x is not None:
             x = contiguous(x)
             by_w, by_b = fast.conv_kernel(x, g, self.given, self.moves, padding, gate, sums=sums)

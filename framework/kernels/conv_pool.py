@@ -31,30 +31,31 @@ def conv_max_pool(x, w, b, *, relu, **window):
     return y, (chosen,)
 
 
-def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, **window):
+def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
     """The derivatives of sum(g * conv_max_pool(x, w, b)) by x, w and b, of those that are needed.
 
     Args:
         y, chosen: what `conv_max_pool` gave and saved.
+        out: an array for the one by x.
     """
     to_x, to_w, to_b = needed
     how = conv.patches(x, w, **window) if (to_x or to_w) and takes(x, w, **window) else None
     if how is None:
-        return _one_by_one(g, x, w, y, chosen, relu, needed, window)
+        return _one_by_one(g, x, w, y, chosen, relu, {**window, "needed": needed, "out": out})
     m, corner, places = how
     g, x, w, y, chosen = map(conv.contiguous, (g, x, w, y, chosen))
     fast = tier.library("winograd_back")
     found = fast.conv_back(
         g, y if relu else g[:0], x if to_w else x.shape, w if to_x else None, corner, places, m,
-        chosen=chosen, sums=to_b,
+        chosen=chosen, sums=to_b, out=out,
     )  # fmt: skip
     return tuple([one for one, wanted in zip(found, needed, strict=True) if wanted])
 
 
-def _one_by_one(g, x, w, y, chosen, relu, needed, window):
+def _one_by_one(g, x, w, y, chosen, relu, options):
     if relu:
         g = choose.masked(g, y > 0)
-    moves = window["strides"], window["padding"], window["dilations"]
+    moves = options["strides"], options["padding"], options["dilations"]
     places = windows.output_sizes(x.shape[1:-1], w.shape[:-2], *moves)
     d = pool.cell_put(g, chosen, sizes=places, **PAIRS)
-    return conv.conv_bias_back(d, x, w, None, **window, relu=False, needed=needed)
+    return conv.conv_bias_back(d, x, w, None, **options, relu=False)

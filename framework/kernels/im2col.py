@@ -18,20 +18,24 @@ _BLOCK = 1 << 19  # numbers of windows laid out at a time, by each thread: 2 MB
 _FEW = 4  # channels up to which windows are laid out cell by cell, not place by place
 
 
-def conv(x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None):
+def conv(
+    x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
+):  # fmt: skip
     """y: at each place the window's cells times the kernel's, added up (no flip).
 
     Args:
         bias: of the filters, added to y where given.
         relu: whether y is cut at 0 then.
         gate: x counts where this is positive.
+        out: an array that may be used for y.
     """
     dtype, wide_dtype = x.dtype, windows.wide_enough(x.dtype)
     w = w.astype(wide_dtype, copy=False)
     *size, inner, filters = w.shape
     places = windows.output_sizes(x.shape[1:-1], size, strides, padding, dilations)
     padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    y = np.empty((len(x), *places, filters), wide_dtype)
+    given = out is not None and dtype == wide_dtype
+    y = out if given else np.empty((len(x), *places, filters), wide_dtype)
     layout = _Layout(size, strides, dilations, places, groups, x.shape[-1])
     layout.ones = bias is not None and groups == 1
     rows = _rows(w, groups) if not layout.ones else np.r_[_rows(w, 1), bias[None].astype(w.dtype)]
@@ -55,11 +59,12 @@ def conv(x, w, *, strides, padding, dilations, groups, bias=None, relu=False, ga
     return y.astype(dtype, copy=False)
 
 
-def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None):
+def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, out=None):
     """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x.
 
     Args:
         gate: g counts where this is positive.
+        out: an array that may be used for x.
     """
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
@@ -70,7 +75,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None):
         if all(before >= 0 and after >= 0 for before, after in back):
             turned = np.flip(w, range(len(size))).swapaxes(-1, -2)
             options = {"strides": strides, "padding": back, "dilations": dilations, "groups": 1}
-            return conv(g, turned, **options, gate=gate)
+            return conv(g, turned, **options, gate=gate, out=out)
     dtype, w = g.dtype, w.astype(windows.wide_enough(g.dtype), copy=False)
     x = np.zeros((len(g), *windows.widened(sizes, padding), inner * groups), w.dtype)
     layout = _Layout(size, strides, dilations, places, groups, inner * groups)

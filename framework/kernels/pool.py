@@ -215,7 +215,7 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
         if fast is not None:
             return _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out)
     if _by_pairs(size, strides, padding, dilations, sizes) and g.dtype.kind == "f":
-        return _put_pairs(g, chosen, sizes)
+        return _put_pairs(g, chosen, sizes, out)
     d = np.zeros((len(g), *windows.widened(sizes, padding), g.shape[-1]), g.dtype)
 
     def work(some):
@@ -224,12 +224,12 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
             wide[index] += choose.masked(given, chosen[some] == number)
 
     _by_images(work, d)
-    return windows.unpadded(d, sizes, padding)
+    return windows.into(windows.unpadded(d, sizes, padding), out)
 
 
-def _put_pairs(g, chosen, sizes):
+def _put_pairs(g, chosen, sizes, out):
     """`cell_put` for 2 by 2 cells side by side: those to the right, then those on the left."""
-    d = _cleared(g, sizes)
+    d = _cleared(g, sizes, out)
     bits = choose.BITS[g.dtype.itemsize]
     g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)
 
@@ -247,9 +247,9 @@ def _put_pairs(g, chosen, sizes):
     return d
 
 
-def _cleared(g, sizes):
-    """Memory for `cell_put`'s result, 0 at an odd edge, which no window reaches."""
-    d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype)
+def _cleared(g, sizes, out):
+    """`out`, or a new array, for `cell_put`, 0 at an odd edge, which no window reaches."""
+    d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype) if out is None else out
     for axis, n in enumerate(sizes, 1):
         if n % 2:
             d[(slice(None),) * axis + (-1,)] = 0
@@ -257,21 +257,18 @@ def _cleared(g, sizes):
 
 
 def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out):
-    batch, *places, channels = g.shape
-    d = np.empty((batch, *sizes, channels), np.float32) if out is None else out
+    _, *places, channels = g.shape
+    d = _cleared(g, sizes, out)
     flat = [np.ascontiguousarray(a).reshape(-1) for a in (g, chosen)]
     pairs = _by_pairs(size, strides, padding, dilations, sizes)
     if pairs:
-        for axis, n in enumerate(sizes, 1):
-            if n % 2:  # an odd edge, which no window reaches
-                d[(slice(None),) * axis + (-1,)] = 0
         function, window = fast.put_pairs, pairs
     else:
         d.fill(0)
         window = (_window(sizes, places, size, strides, padding, dilations),)
         function = fast.put
     out = d.reshape(-1)
-    threads.run(lambda part: function(*flat, *part, *window, channels, out), _parts(batch, d.size))
+    threads.run(lambda part: function(*flat, *part, *window, channels, out), _parts(len(g), d.size))
     return d
 
 

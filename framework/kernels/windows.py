@@ -79,6 +79,14 @@ def cells(size, strides, dilations, places):
         yield offsets, (slice(None), *index)
 
 
+def into(y, out):
+    """`y`, in the array `out` where that is given."""
+    if out is None or np.may_share_memory(y, out):
+        return y
+    out[...] = y
+    return out
+
+
 def wide_enough(dtype):
     """The dtype to add up in: half-precision floats are added up in float32."""
     return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype

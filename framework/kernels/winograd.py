@@ -52,15 +52,18 @@ def _twice(matrix):
 _form = functools.cache(_Form)
 
 
-def conv(x, w, before, places, m, bias=None, relu=False):
+def conv(x, w, before, places, m, bias=None, relu=False, out=None):
     """y of spatial sizes `places`; plus a bias and cut at 0 with `relu`.
 
     Args:
         before: how many zeros are in front of x's rows and columns.
         m: 2 or 4, the side of the outputs of a patch.
+        out: an array for y.
     """
     form = _form(m)
-    u, y = form.transformed(w), np.empty((len(x), *places, w.shape[3]), np.float32)
+    u, y = form.transformed(w), out
+    if out is None:
+        y = np.empty((len(x), *places, w.shape[3]), np.float32)
 
     def work(first, last):
         block = _Block(form, x.shape, before, y.shape)
@@ -71,7 +74,7 @@ def conv(x, w, before, places, m, bias=None, relu=False):
     return y
 
 
-def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False):
+def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None):
     """The derivatives of sum(g * conv(x, w)) by x, w and the bias: None those not asked for.
 
     Args:
@@ -79,13 +82,15 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False):
         x: given where the one by w is asked for.
         w: given, with the spatial `sizes` of x, where the one by x is.
         sums: whether the one by the bias is asked for.
+        out: an array for the one by x.
     """
     form = _form(m)
     channels = w.shape[2] if x is None else x.shape[3]
     shape = (len(g), *(x.shape[1:3] if sizes is None else sizes), channels)
     by_x = u = None
     if w is not None:
-        by_x, u = np.empty(shape, np.float32), form.transformed(w.swapaxes(2, 3))
+        by_x = np.empty(shape, np.float32) if out is None else out
+        u = form.transformed(w.swapaxes(2, 3))
 
     def work(first, last):
         block, by_u, by_b = _Block(form, shape, before, g.shape), None, 0

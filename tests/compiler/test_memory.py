@@ -1,14 +1,19 @@
 """Where kernels write: into planned memory, over an input that nobody reads any more."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import framework as tf
-from framework.kernels import tier
+from framework.compiler.lines import KERNELS
+from framework.core.op import table
+from framework.kernels import conv, conv_pool, pool, tier
+from framework.kernels import norm as norms
 from framework.ops import norm
 from framework.ops.pool import max_pool
+from tests.ops.test_every_op import samples
 
 WINDOW = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
 
@@ -18,6 +23,52 @@ def _numpy():
     tier.set_tier("numpy")
     yield
     tier.set_tier(None)
+
+
+def written(forward, out_of, args, attrs):
+    """A call that is given `out`; its first result has the bits of the call without."""
+    expected = forward(*args, **attrs)
+    out = np.full_like(out_of(expected), 77)
+    found = out_of(forward(*args, **attrs, out=out))
+    assert found.shape == out.shape
+    assert not out.size or np.shares_memory(found, out)
+    np.testing.assert_array_equal(found, out_of(expected))
+
+
+def first(found):
+    while isinstance(found, tuple):
+        found = found[0]
+    return found
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def form(request, monkeypatch):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+        tier.set_tier("numba")
+        for module, name in ((conv, "_SMALL"), (norms, "_FAST"), (pool, "_FAST")):
+            monkeypatch.setattr(module, name, 0)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name in table])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_kernels_write_where_they_are_told(form, name, dtype):
+    for sample in samples(name):
+        if KERNELS[name](SimpleNamespace(attrs=sample.attrs)) is None:
+            continue
+        args = [a.astype(dtype) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
+                for a in sample.args]  # fmt: skip
+        with np.errstate(all="ignore"):
+            written(table[name].forward, first, args, sample.attrs)
+
+
+def test_a_convolution_with_pooling_writes_where_it_is_told(form):
+    rng = np.random.default_rng(2)
+    x, w, b = (rng.normal(size=s).astype("float32") for s in [(2, 8, 8, 16), (3, 3, 16, 16), (16,)])
+    options = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1, "relu": True}
+    y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **options)
+    options["needed"] = True, True, True
+    written(conv_pool.conv_max_pool_back, first, [y, x, w, y, chosen], options)
 
 
 def lines_of(function, *inputs):

@@ -219,13 +219,13 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
                     )  # fmt: skip
 
 
-def conv(x, w, window, places, bias=NO_BIAS, relu=False):
+def conv(x, w, window, places, bias=NO_BIAS, relu=False, out=None):
     """y, of spatial size `places`; with the bias added and cut at 0 where wanted."""
     filters = w.shape[3]
     packed = scratch.take("conv.packed", _panels(w.shape, filters) * WIDTH)
     packed = packed.reshape(-(-filters // WIDTH), -1, WIDTH)
     pack(w, packed)
-    y = np.empty((len(x), *places, filters), np.float32)
+    y = np.empty((len(x), *places, filters), np.float32) if out is None else out
     distances = (places[0] * places[1], places[1], 1)
     target = (y.reshape(-1), filters, distances, 0, places)
     _multiply(x, NO_GATE, packed, window, target, bias, relu)
@@ -276,7 +276,7 @@ _ALONE = 5e7  # operations in 200 µs
 _MOVE = 40  # operations in the time in which a number comes from memory
 
 
-def conv_input(g, w, sizes, window, gate=NO_GATE):
+def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
     """The gradient by the images, of spatial `sizes`, given that by y, gated where wanted.
 
     With strides s, every s-th place of an axis sees the same cells of the window: each such lattice
@@ -285,7 +285,7 @@ def conv_input(g, w, sizes, window, gate=NO_GATE):
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = w.shape[2]
     _, height, width, _ = g.shape
-    x = np.empty((len(g), *sizes, channels), np.float32)
+    x = np.empty((len(g), *sizes, channels), np.float32) if out is None else out
     flat = x.reshape(-1)
     for i in range(min(down, sizes[0])):
         for j in range(min(right, sizes[1])):

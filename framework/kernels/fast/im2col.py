@@ -201,31 +201,32 @@ def _turned(w):
     return np.ascontiguousarray(np.flip(w, range(w.ndim - 2)).swapaxes(-1, -2))
 
 
-def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False):
+def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
     """y, of spatial size `places`; with the bias added and cut at 0 where wanted.
 
     Args:
         moves: the strides and the dilations.
         padding: in numbers.
+        out: an array for y.
     """
     *size, channels, filters = w.shape
     back = _opposite(size, moves, padding, channels, filters)
     if back:
-        y = _products(x, _turned(w), places, moves, back)
+        y = _products(x, _turned(w), places, moves, back, out=out)
         if bias.size:
             y += bias
         return np.maximum(y, np.float32(0), out=y) if relu else y
-    return _windows(x, w, moves, padding, places, bias, relu)
+    return _windows(x, w, moves, padding, places, bias, relu, out)
 
 
-def conv_input(g, w, sizes, moves, padding, gate=NOTHING):
+def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
     """The gradient by the images, of spatial `sizes`, given that by y, gated where wanted."""
     *size, channels, filters = w.shape
     back = _opposite(size, moves, padding, channels, filters)
     if back:
         g = masked(g, gate > 0) if gate.size else g
-        return _windows(g, _turned(w), moves, back, sizes)
-    return _products(g, w, sizes, moves, padding, gate)
+        return _windows(g, _turned(w), moves, back, sizes, out=out)
+    return _products(g, w, sizes, moves, padding, gate, out)
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
@@ -240,14 +241,14 @@ def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
     return _turned_windows(x, g, size, moves, padding, gate, sums=sums)
 
 
-def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False):
+def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
     """y, by the windows as rows."""
     *size, channels, filters = w.shape
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, places, channels)
     depth = given.runs.size * given.length
     packed = scratch.take("im2col.packed", -(-filters // WIDTH) * depth * WIDTH)
     pack(w.reshape(-1), ZERO, filters, ONE, depth, filters, packed.reshape(-1, depth, WIDTH))
-    y = np.empty((len(x), *places, filters), np.float32)
+    y = np.empty((len(x), *places, filters), np.float32) if out is None else out
     arrays, flat = (x.reshape(-1), packed, given), y.reshape(-1)
 
     def part(_, images):
@@ -258,15 +259,16 @@ def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False):
     return y
 
 
-def _products(g, w, sizes, moves, padding, gate=NOTHING):
+def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
     """x, by rows that are added where windows lie."""
     *size, channels, filters = w.shape
     given = layout(sizes, tuple(size), *moves, padding, g.shape[1:-1], channels)
     panels = -(-given.together * given.length // WIDTH) * -(-given.runs.size // given.together)
     packed = scratch.take("im2col.packed", panels * filters * WIDTH)
     pack_turned(w.reshape(-1), given, filters, packed)
-    new = np.empty if given.plain or any(map(any, padding)) else np.zeros
-    x = new((len(g), *sizes, channels), np.float32)
+    x = np.empty((len(g), *sizes, channels), np.float32) if out is None else out
+    if not given.plain and not any(map(any, padding)):
+        x.fill(0)
     arrays, flat = (g.reshape(-1), gate.reshape(-1), packed, given), x.reshape(-1)
 
     def part(_, images):

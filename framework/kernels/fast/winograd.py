@@ -175,7 +175,7 @@ def multiply(
         )  # fmt: skip
 
 
-def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False):
+def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out=None):
     """y, of spatial size `places`, by patches with m × m outputs; and which cells were chosen.
 
     Args:
@@ -183,13 +183,15 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False):
         bias, relu: added to y, and whether y is cut at 0 then.
         pairs: whether the largest of each 2 × 2 outputs side by side is wanted instead of all; of
             what is chosen there is None otherwise.
+        out: an array for y.
     """
     channels, filters = w.shape[2:]
     depth, panels = up(channels, LANES), -(-filters // WIDTH)
     side, size = (m + 2) ** 2, panels * depth * WIDTH
     u = weights(w, m)
     shape = (len(x), *(n // 2 for n in places), filters) if pairs else (len(x), *places, filters)
-    y, chosen = np.empty(shape, np.float32), np.empty(shape if pairs else 0, np.uint8)
+    y = np.empty(shape, np.float32) if out is None else out
+    chosen = np.empty(shape if pairs else 0, np.uint8)
     height, width, strips, across = grid(places, m)
     block = patches(channels, filters) // across or 1
 

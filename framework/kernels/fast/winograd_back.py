@@ -240,7 +240,7 @@ def gather_weights(us, depth, depth_g, w, m, first, last, part):
                         flat[cell * column + at + k] = part[cell * LANES + k]
 
 
-def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False):
+def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out=None):
     """The gradients by x, the window's weights and a bias, given that by y, gated where wanted.
 
     Args:
@@ -250,6 +250,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False):
         places: the spatial size of y.
         chosen: which outputs g is for, of each 2 × 2; None where it is for all.
         sums: whether that by a bias is needed. What is not is None in the result.
+        out: an array for that by x.
     """
     by_w = isinstance(x, np.ndarray)
     batch, *sizes, channels = x.shape if by_w else x
@@ -265,7 +266,9 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False):
     ranges = parts(batch, 2 * batch * strips * across * size)
     turned = _NOTHING if w is None else weights(_transposed(w), m)
     u = scratch.take("winograd.gradient", len(ranges) * size * by_w).reshape(len(ranges), -1)
-    d = NO_GATE if w is None else np.empty((batch, *sizes, channels), np.float32)
+    d = NO_GATE if w is None else out
+    if d is None:
+        d = np.empty((batch, *sizes, channels), np.float32)
     totals = [np.zeros(filters if sums else 0, np.float32) for _ in ranges]
 
     def part(i):
