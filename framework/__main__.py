@@ -13,7 +13,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m framework", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("config", help="print libraries, threads, and how fast they are here")
-    commands.add_parser("warmup", help="compile the Numba kernels into their cache on disk")
+    commands.add_parser("warmup", help="compile the library's Numba kernels into their cache")
     if parser.parse_args(arguments).command == "config":
         show_config()
         return 0
@@ -21,7 +21,10 @@ def main(arguments=None):
 
 
 def warmup():
-    """Compile what the library has; a program that comes after it loads this from disk."""
+    """Compile what the library has; a program that comes after it loads this from disk.
+
+    The loops of a model's plans are known, and compiled, in its first run on a machine.
+    """
     if reason := tier.numba_missing():
         print(f"Numba cannot be imported ({reason}): pip install 'framework[fast]'")
         return 1

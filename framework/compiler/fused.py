@@ -10,9 +10,12 @@ from framework.compiler.fused_forms import InBlocks, InLoops
 from framework.compiler.fusion import is_sum
 from framework.compiler.graph import OpStep, Recording
 from framework.compiler.loop_groups import BYTE, CALL
+from framework.compiler.telling import brief, tell
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.kernels import tier
+
+_told = set()  # what has been said
 
 
 class Fused:
@@ -86,13 +89,26 @@ class Fused:
                 self._loops = InLoops(self._graph, self._places)
             except InvalidArgumentError:
                 self._loops = False
+            except Exception as error:
+                self._stay("writing", error)
         return self._loops or None
+
+    def _stay(self, doing, error):
+        """A mistake here ends no training: loops are not to be had."""
+        self._loops = False
+        if doing not in _told:
+            _told.add(doing)
+            told = f"{doing} its loops failed ({brief(error)})"
+            tell(f"The optimizer's update stays with NumPy calls: {told}.", error)
 
     def use_loops(self):
         """Run by compiled loops from now on, where Numba and such a form are there.
 
         It takes a second or so the first time that this loop is made on a machine.
         """
-        if tier.library("elementwise") is not None and self.loops is not None:
-            self.loops.compile()
-            self.form = self.loops
+        try:
+            if tier.library("elementwise") is not None and self.loops is not None:
+                self.loops.compile()
+                self.form = self.loops
+        except Exception as error:
+            self._stay("compiling", error)

@@ -181,7 +181,9 @@ class _Watch:
     """Looks whether code outside the package asks for the types of objects.
 
     `type(n)` is a question that an open number answers otherwise than a plain one; `np.arange(n)`
-    asks it without the protocols by which others of NumPy's functions see the plain number.
+    asks it without the protocols by which others of NumPy's functions see the plain number. The
+    run with an open number must not be the first to find out: its result is handed out, and to run
+    again in its place would repeat whatever else the body does.
     """
 
     def __enter__(self):

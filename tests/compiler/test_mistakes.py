@@ -9,7 +9,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler import compiled, loop_groups, loops, numbered, plan
+from framework.compiler import compiled, fused_forms, loop_groups, loops, numbered, plan
 from framework.compiler.emit import Program
 from framework.compiler.graph import Recording
 from framework.compiler.loop_files import LoopFile
@@ -146,6 +146,30 @@ def test_numbers_among_the_arguments_go_on(break_it, step, outcome, monkeypatch,
         )
     (sentence,) = told(caplog)
     assert sentence == f"<lambda> {outcome}: {step} failed (LookupError: a mistake)."
+
+
+@pytest.mark.parametrize("name", ["fits", "loop", "compile", "library"])
+def test_updates_of_a_raw_loop_go_on(name, monkeypatch, caplog):
+    def trained():
+        w = tf.Variable([1.0, 2.0])
+        optimizer = keras.optimizers.Adam(0.1)
+        for _ in range(4):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(w * w)
+            optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return w.numpy()
+
+    expected = trained()
+    monkeypatch.setattr(loops, "_built", {})
+    monkeypatch.setattr("framework.compiler.fused._told", set())
+    break_it, step = WITHOUT_LOOPS[name]
+    break_it(monkeypatch)
+    monkeypatch.setattr(fused_forms, "fits_loop", plan.fits_loop)
+    np.testing.assert_allclose(trained(), expected, rtol=1e-6)
+    (sentence,) = told(caplog)
+    assert sentence == (
+        f"The optimizer's update stays with NumPy calls: {step} failed (LookupError: a mistake)."
+    )
 
 
 def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):

@@ -8,6 +8,8 @@ import numba
 from numba.core import event
 
 _ROOM = __name__.rpartition(".")[0] + "."
+_PACKAGE = __name__.partition(".")[0] + "."
+_FOLDER = str(Path(__file__).parent)
 # "nnan" and "ninf" are not among them: NaN and inf come through as in NumPy
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
@@ -17,13 +19,17 @@ class _Notice(event.Listener):
 
     told = False
 
-    def on_start(self, _event):
-        if not self.told:
-            self.told = True
-            logging.getLogger("framework").warning(
-                "Compiling kernels for this CPU, once: the disk keeps them. "
-                "`python -m framework warmup` does it ahead."
-            )
+    def on_start(self, happening):
+        function = happening.data["dispatcher"].py_func
+        if self.told or not (function.__module__ or "").startswith(_PACKAGE):
+            return  # a function of the user's
+        self.told = True
+        written = function.__code__.co_filename.startswith(_FOLDER)  # else generated: a loop
+        ahead = " `python -m framework warmup` does it ahead." if written else ""
+        kind = "kernels" if written else "the loops of a plan"
+        logging.getLogger("framework").warning(
+            f"Compiling {kind} for this CPU, once: the disk keeps them.{ahead}"
+        )
 
     def on_end(self, _event):
         """Nothing to say."""
