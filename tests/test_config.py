@@ -51,7 +51,7 @@ def test_what_kernels_ask_for_is_there_and_can_be_compiled_ahead():
     assert asked >= {"micro", "target"}
     assert asked <= set(tier.libraries())
     without = {name for name in asked if not hasattr(tier.library(name), "warm")}
-    assert without <= {"target"}
+    assert without <= {"jit", "target"}  # which have no kernels
 
 
 def test_warmup_calls_every_module_once(monkeypatch, capsys):
