@@ -234,13 +234,19 @@ def _rows_agree(group, step):
     return not columns or group.columns is None or columns == {group.columns}
 
 
+_SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus"))
+_LARGE = 1 << 20  # elements, from which a loop is as fast as memory
+
+
 def takes_passes(step):
     """Whether a step alone is worth a group: where NumPy goes over the arrays more than once, or
-    spreads a column, which takes it twice as long."""
+    spreads a column, which takes it twice as long; and a large one that is no ufunc."""
     shape = step.outputs[0].shape
     if any(layout(v, shape) == loops.COLUMN for v in step.values):
         return True
-    return ufunc_of(step.op) is None and step.op.name in ("tanh_back", "sigmoid", "softplus")
+    if ufunc_of(step.op) is not None:
+        return False
+    return step.op.name in _SEVERAL_PASSES or step.outputs[0].size >= _LARGE
 
 
 def _is_elementwise(step):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework.compiler.fusion import takes_passes
+from framework.compiler.graph import OpStep, Value
 from framework.compiler.lines import KERNELS
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
@@ -146,3 +148,13 @@ def test_a_view_of_an_input_keeps_it():
         )
 
     lines_of(run, *inputs())
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "expected"),
+    [("relu", 1 << 20, True), ("relu", 1 << 10, False), ("negative", 1 << 20, False),
+     ("softplus", 1 << 10, True)],
+)  # fmt: skip
+def test_which_steps_are_loops_alone(name, size, expected):
+    x, y = (Value(np.broadcast_to(np.float32(0), (size,))) for _ in range(2))
+    assert takes_passes(OpStep(table[name], [x], {}, (y,), (), None)) == expected
