@@ -11,12 +11,13 @@ import math
 import numpy as np
 
 from framework.core.quiet import quiet
-from framework.kernels import threads, tier
+from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.choose import zeros
 from framework.kernels.windows import wide_enough
 
-_BLOCK = 1 << 17  # elements: a block stays in the cache between its mean and its deviations
-_WIDE = 256  # numbers of a row that BLAS adds up: NumPy's own sum over rows takes 3 times longer
+_UFUNCS = 10  # about what NumPy's passes over an array take
+_LONG_ROW = 2048  # numbers, up to which NumPy's forms join rows: its inner loops want them long
+_FEW = 8  # rows, from which on BLAS adds them up faster than NumPy
 _VECTOR = 16  # numbers; rows of so many, or of a multiple, are gone over as they are,
 _LONG = 256  # others are joined up to this length
 _FAST = 2048  # elements from which on Numba's form is the faster one
@@ -30,10 +31,31 @@ def as_channels(x, axis):
     return x.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
 
 
-def _blocks(x):
-    outer, channels, inner = x.shape
-    step = max(_BLOCK // max(channels * inner, 1), 1)
-    return [x[i : i + step] for i in range(0, outer, step)]
+def _folded(x):
+    """`x` with several rows as one, and how many: NumPy's inner loops want them long."""
+    fold, (rows, channels, inner) = 1, x.shape
+    while inner == 1 and x.size and rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG_ROW:
+        fold *= 2
+    return x.reshape(rows // fold, fold * channels, inner), fold
+
+
+def _by_blocks(work, x):
+    """[work(slice), ...] for blocks of (outer, channels, inner), by several threads where that
+    pays. The blocks follow from the size alone."""
+    step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1] * x.shape[2], 1), 1)
+    parts = [slice(i, i + step) for i in range(0, len(x), step)]
+    found = [None] * len(parts)
+
+    def keep(i):
+        found[i] = work(parts[i])
+
+    with blas.limited(1):  # its own threads would stay in the way
+        if x.size * _UFUNCS < blocks.LEAST:
+            for i in range(len(parts)):
+                keep(i)
+        else:
+            threads.run(keep, range(len(parts)))
+    return found
 
 
 def _over(x):
@@ -41,13 +63,7 @@ def _over(x):
     if x.shape[2] > 1:
         return np.add.reduce(np.add.reduce(x, axis=2), axis=0)
     rows = x[:, :, 0]
-    if rows.size < _WIDE:
-        return np.add.reduce(rows, axis=0)
-    fold = max(_WIDE // rows.shape[1], 1)  # so many rows as one: BLAS likes them long
-    whole = len(rows) // fold * fold
-    wide = rows[:whole].reshape(-1, fold * rows.shape[1])
-    total = np.add.reduce((np.ones(len(wide), x.dtype) @ wide).reshape(fold, -1), axis=0)
-    return total + np.add.reduce(rows[whole:], axis=0) if whole < len(rows) else total
+    return np.add.reduce(rows, axis=0) if len(rows) < _FEW else np.ones(len(rows), x.dtype) @ rows
 
 
 def _spread(vector):
@@ -87,19 +103,18 @@ def moments(x):
     fast = _fast(x)
     if fast is not None:
         return _fast_moments(fast, x)
-    blocks = _blocks(x)
-    if len(blocks) == 1:
-        n, mean, deviations = _of_block(x)
-        return mean, deviations / x.dtype.type(n)
-    count = 0
-    mean, deviations = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for block in blocks:
-        n, own_mean, own = _of_block(block)
-        moved = own_mean - mean
-        mean += moved * (n / (count + n))
-        deviations += own + moved * moved * (count * n / (count + n))
-        count += n
-    return _rounded(mean, deviations, count, x.dtype)
+    wide, fold = _folded(x)
+    found = _by_blocks(lambda at: _of_block(wide[at]), wide)
+    counts = np.repeat([float(n) for n, *_ in found], fold)
+    vectors = [np.float64([f[i] for f in found]).reshape(-1, x.shape[1]) for i in (1, 2)]
+    return _joined(counts, *vectors, x.dtype)
+
+
+def _joined(counts, means, deviations, dtype):
+    """Mean and variance from those of parts (part, channel); NaN of nothing."""
+    count = counts.sum()
+    mean = counts @ means / max(count, 1)
+    return _rounded(mean, deviations.sum(0) + counts @ np.square(means - mean), count, dtype)
 
 
 def _of_block(x):
@@ -131,9 +146,7 @@ def _fast_moments(fast, x):
         return _rounded(*found[0], len(x), x.dtype)
     counts = np.repeat([last - first for first, last in parts], fold).astype(float)
     means, deviations = (found[:, i].reshape(-1, channels) for i in (0, 1))
-    mean = counts @ means / len(x)
-    deviations = deviations.sum(0) + counts @ np.square(means - mean)
-    return _rounded(mean, deviations, len(x), x.dtype)
+    return _joined(counts, means, deviations, x.dtype)
 
 
 def scaled(x, mean, factor, offset, relu=False, out=None):
@@ -147,17 +160,30 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         parts = _parts(x, fold)[::-1]  # what was read last is still in the cache
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, least, out), parts)
         return y
-    for block, out in zip(_blocks(x), _blocks(y), strict=True):
-        _normal(block, mean, factor, offset, out)
-        if relu:
-            np.maximum(out, zeros[x.dtype], out=out)
+    wide, fold = _folded(x)
+    to, vectors = y.reshape(wide.shape), _wide_line((mean, factor, offset), fold)
+
+    def work(at):
+        out = to[at]
+        _normal(wide[at], *vectors, out)
+        if relu:  # with a number it takes 5 times as long
+            np.maximum(out, _shaped(blocks.full(zeros[x.dtype]), out), out=out)
+
+    _by_blocks(work, wide)
     return y
 
 
-def _normal(x, mean, factor, offset, out=None):
-    out = np.subtract(x, _spread(mean), out=out)
-    np.multiply(out, _spread(factor), out=out)
-    return np.add(out, _spread(offset), out=out)
+def _shaped(scratch, like):
+    """Of scratch an array of another's shape."""
+    if like.size > scratch.size:  # one row may be longer than any block
+        return np.zeros(like.shape, like.dtype)
+    return scratch[: like.size].reshape(like.shape)
+
+
+def _normal(x, mean, factor, offset, out):
+    np.subtract(x, mean, out=out)
+    np.multiply(out, factor, out=out)
+    np.add(out, offset, out=out)
 
 
 @quiet
@@ -232,9 +258,17 @@ def _fast_line(line, fold):
     return len(mean) * fold, *(_repeated(v, fold) for v in vectors), beta is not None
 
 
-def _passed(g, x, line):
-    """`g` where (x - mean) * factor + beta is positive; all of it where there is no beta."""
-    return g if line[2] is None else g * np.greater(_normal(x, *line), zeros[x.dtype])
+def _passed(g, centred, factor, beta):
+    """`g` where centred * factor + beta is positive; all of it where there is no beta."""
+    if beta is None:
+        return g
+    normal = centred * factor
+    np.add(normal, beta, out=normal)
+    return np.multiply(g, np.greater(normal, zeros[g.dtype]), out=normal)
+
+
+def _wide_line(line, fold):
+    return [v if v is None else _spread(_repeated(v, fold)) for v in line]
 
 
 def _sums(g, x, line):
@@ -250,14 +284,18 @@ def _sums(g, x, line):
 
         threads.run(work, range(len(parts)))
         return tuple(found.reshape(len(parts), 2, fold, -1).sum(axis=(0, 2)))
-    total, product = np.zeros_like(mean), np.zeros_like(mean)
-    for block, other in zip(_blocks(g), _blocks(x), strict=True):
-        passed = _passed(block, other, line)
-        total += _over(passed)
-        centred = other - _spread(mean)
+    wide, fold = _folded(x)
+    g, (mean, *rest) = g.reshape(wide.shape), _wide_line(line, fold)
+
+    def work(at):
+        centred = wide[at] - mean
+        passed = _passed(g[at], centred, *rest)
+        total = _over(passed)
         centred *= passed
-        product += _over(centred)
-    return total, product
+        return total, _over(centred)
+
+    found = np.array(_by_blocks(work, wide), x.dtype).reshape(-1, 2, fold, x.shape[1])
+    return tuple(found.sum(axis=(0, 2)))
 
 
 def _input_cotangent(g, x, line, slope, level, d):
@@ -273,9 +311,17 @@ def _input_cotangent(g, x, line, slope, level, d):
             g = g.reshape(-1)
             threads.run(lambda part: fast.input_cotangent(g, flat, *part, *vectors, out), parts)
         return
-    for block, other, out in zip(_blocks(g), _blocks(x), _blocks(d), strict=True):
-        weighted = _passed(block, other, line) * _spread(factor)
-        np.subtract(other, _spread(mean), out=out)
-        np.multiply(out, _spread(slope), out=out)
-        np.add(out, _spread(level), out=out)
-        np.add(out, weighted, out=out)
+    wide, fold = _folded(x)
+    g, d = g.reshape(wide.shape), d.reshape(wide.shape)
+    mean, factor, beta = _wide_line(line, fold)
+    slope, level = (_spread(_repeated(v, fold)) for v in (slope, level))
+
+    def work(at):
+        centred = wide[at] - mean
+        passed = _passed(g[at], centred, factor, beta)
+        np.multiply(passed, factor, out=d[at])
+        centred *= slope
+        centred += level
+        np.add(d[at], centred, out=d[at])
+
+    _by_blocks(work, wide)

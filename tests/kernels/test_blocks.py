@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.kernels import attention, blocks, erf, gelu, rows, threads, tier
+from framework.kernels import attention, blocks, erf, gelu, norm, rows, threads, tier
 
 SIZES = (1, 100, blocks.ALONE, blocks.ALONE + 1, 500_000, 600_001)
 
@@ -121,5 +121,25 @@ def test_normalisation_has_the_same_bits_on_any_number_of_threads(name, few, mon
         y, saved = forward(x, *vectors, epsilon=1e-3)
         needed = (True,) * (1 + len(vectors))
         found.append((y, *saved, *back(g, x, vectors[0], *saved, needed=needed)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("shape", [(8, 50, 60, 12), (4001, 70), (3, 7, 30_001)])
+def test_batch_norm_has_the_same_bits_on_any_number_of_threads(shape, relu, few, monkeypatch):
+    monkeypatch.setattr(norm, "_FAST", np.inf)
+    axis = 1 if len(shape) == 3 else len(shape) - 1
+    x, g = np.random.default_rng(0).standard_normal((2, *shape), "float32")
+    gamma, beta, zero = np.random.default_rng(1).standard_normal((3, shape[axis]), "float32")
+    found = []
+    for count in (1, 2):
+        monkeypatch.setattr(threads, "_count", count)
+        made, saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-3, relu=relu)
+        cut = beta if relu else None
+        back = norm.batch_norm_back(
+            g, zero, zero, x, gamma, *saved, cut, axis=axis, needed=(True, True, True)
+        )
+        found.append((*made, *saved, *back))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
