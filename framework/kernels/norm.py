@@ -106,7 +106,8 @@ def moments(x):
     wide, fold = _folded(x)
     found = _by_blocks(lambda at: _of_block(wide[at]), wide)
     counts = np.repeat([float(n) for n, *_ in found], fold)
-    vectors = [np.float64([f[i] for f in found]).reshape(-1, x.shape[1]) for i in (1, 2)]
+    shape = len(counts), x.shape[1]
+    vectors = [np.float64([f[i] for f in found]).reshape(shape) for i in (1, 2)]
     return _joined(counts, *vectors, x.dtype)
 
 
@@ -294,8 +295,9 @@ def _sums(g, x, line):
         centred *= passed
         return total, _over(centred)
 
-    found = np.array(_by_blocks(work, wide), x.dtype).reshape(-1, 2, fold, x.shape[1])
-    return tuple(found.sum(axis=(0, 2)))
+    found = _by_blocks(work, wide)
+    sums = np.array(found, x.dtype).reshape(len(found), 2, fold, x.shape[1])
+    return tuple(sums.sum(axis=(0, 2)))
 
 
 def _input_cotangent(g, x, line, slope, level, d):

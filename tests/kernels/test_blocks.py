@@ -143,3 +143,15 @@ def test_batch_norm_has_the_same_bits_on_any_number_of_threads(shape, relu, few,
         found.append((*made, *saved, *back))
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 4, 4, 3)])
+def test_batch_norm_of_nothing(shape):
+    x, v = np.zeros(shape, "float32"), np.ones(shape[-1], "float32")
+    (y, mean, variance), saved = norm.batch_norm(x, v, v, axis=len(shape) - 1, epsilon=1e-3)
+    assert y.shape == shape
+    assert np.isnan([mean, variance]).all()
+    back = norm.batch_norm_back(
+        x, v, v, x, v, *saved, axis=len(shape) - 1, needed=(True, True, True)
+    )
+    assert [d.shape for d in back] == [shape, v.shape, v.shape]
