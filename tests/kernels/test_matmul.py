@@ -192,6 +192,22 @@ def test_blas_works_alone_on_small_products(monkeypatch):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_blas_leaves_the_cpus_to_numba(fast, monkeypatch):
+    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
+    threads.set_count(2)
+    blas.set_threads(2)
+    seen = []
+    monkeypatch.setattr(np, "dot", lambda *args: seen.append(blas.threads()))
+    a, b = pair(128, 3136, 8)  # too few columns for panels
+    matmul.dot(a, b)
+    matmul.dot(a.astype(np.float64), b.astype(np.float64))
+    tier.set_tier("numpy")
+    matmul.dot(a, b)
+    assert seen == [1, 2, 2]
+    assert blas.threads() == 2
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
     monkeypatch.setattr(matmul, "_controls", matmul._unasked)
     threads.set_count(2)
