@@ -7,13 +7,10 @@ from functools import partial
 import numpy as np
 
 from framework.compiler import lines as writing
-from framework.compiler import loops
 from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
-from framework.compiler.loop_groups import LoopGroup
 from framework.compiler.memory import Arena, Lives, alike, overwritable, own, own_copy
-from framework.kernels import matmul
 
 _MANY = 1024  # elements, from which on a number is slower than an array of it
 
@@ -25,8 +22,8 @@ class Program:
     of result arrays; None where a guard does not hold, having changed nothing then.
     """
 
-    def __init__(self, graph, name, argument_names, loops=False):
-        self.graph, self._loops = graph, loops
+    def __init__(self, graph, name, argument_names):
+        self.graph = graph
         self.namespace = dict(writing.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
         self.lives = Lives(graph)
@@ -34,10 +31,9 @@ class Program:
         self._known = {id(f): name for name, f in writing.NAMES.items()}  # key of an object -> name
         self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
-        self._body = []
+        self._before, self._body = [], []  # lines of `make` before those of the run, and these
         self._in_buffers = {}  # id of a Value that lies in the arena -> its block
         self._c_order = set()  # ids of Values known to be contiguous
-        self.loops = {}  # by name
         self._as_arrays = writing.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
@@ -51,9 +47,7 @@ class Program:
         self.source = self._text(name)
 
     def compiled(self):
-        """The function `make`; loops are compiled now."""
-        for name, loop in self.loops.items():
-            self.namespace[name] = loop.compiled()
+        """The function `make`."""
         # The text is this package's own: op names and numbers; names a user chose are sanitised.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
         return self.namespace["make"]
@@ -163,8 +157,6 @@ class Program:
         ufunc = ufunc_of(step.op)
         writer = None if ufunc is not None else writing.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
-        if self._loops and step.op.name == "matmul" and self._product(position, step):
-            return
         if plain and ufunc is not None and not step.attrs:
             dtype = self._float_beside(step)
             operands = [self._operand(a, dtype) for a in step.args]
@@ -177,30 +169,6 @@ class Program:
             self._written(position, step)
         else:
             self._call(position, step)
-
-    def _product(self, position, step):
-        """Write a product of matrices as a call made ready for their sizes; False if none is."""
-        (made,) = step.outputs
-        if len(step.values) != 2 or any(len(v.shape) != 2 for v in (*step.values, made)):
-            return False
-        if any(v.dtype != np.float32 for v in (*step.values, made)):
-            return False
-        turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
-        a = step.values[0]
-        depth = a.shape[0] if turned[0] else a.shape[1]
-        product = matmul.prepared(*made.shape, depth, *turned)
-        if product is None:
-            return False
-        operands = [self._flat(v, self._contiguous(v)) for v in step.values]
-        out = self._destination(position, step, made) or self._empty(made)
-        made.name = self._numbered_name("matmul")
-        self._c_order.add(id(made))
-        self._body.append(f"{made.name} = {out}")
-        call = self._bound(("product", made.shape, depth, turned), "product", product)
-        read = [self._name(v) + ".T" * t for v, t in zip(step.values, turned, strict=True)]
-        arrays = ", ".join([*operands, self._flat(made, made.name)])
-        self._line(f"{call}({arrays})", step, note=f"{made.name} = {' @ '.join(read)}")
-        return True
 
     def _float_beside(self, step):
         """The dtype in which a number beside floats counts."""
@@ -260,61 +228,6 @@ class Program:
             return repr(value)
         return self._bound(("attribute", id(value)), "attribute", value)
 
-    def _group(self, position, group):
-        if self._loops:
-            self._loop(position, group)
-        else:
-            self._blocks(position, group)
-
-    def _loop(self, position, group):
-        """One call of a loop; what is assigned is written over the variable's old value."""
-        places, in_place = {}, {}
-        for value in group.outputs:
-            if id(value) in group.late or not value.shape:
-                continue
-            found = self._owned(position, group, value)
-            if found is not None:
-                variable, old = found
-                in_place[id(value)] = old
-                value.name = places[id(old)] = self._numbered_name(value.step.op.name)
-                self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
-        made = LoopGroup(group, in_place)
-        outs = [*made.outputs, *made.sums]
-        for value in outs:
-            # What is assigned lies in place already, or is too small to look for a place.
-            escaped = self.lives.root(value) in self.lives.escaped
-            out = None if escaped else self._destination(position, group, value)
-            value.name = self._numbered_name(value.step.op.name)
-            self._body.append(f"{value.name} = {out or self._empty(value)}")
-            self._c_order.add(id(value))
-        operands = [
-            self._number_of_loop(v)
-            if kind == loops.NUMBER
-            else self._passed(made, v, places.get(id(v)) or self._contiguous(v))
-            for v, kind in zip(made.inputs, made.layouts, strict=True)
-        ]
-        text = self._bound(id(made.loop), "loop", made.loop)
-        self.loops[text] = made.loop
-        steps = ", ".join(s.op.name for s in group.steps)
-        names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # the arrays go by the names of their memory
-            read = [self._name(v) for v in made.inputs]
-            written = ", ".join(v.name for v in group.outputs)
-            steps = f"{written} from {', '.join(read)} by {steps}"
-        self._line(f"{text}({names})", group, note=steps)
-        for value in made.sums:
-            if (count := made.counts.get(id(value))) is not None:
-                number = self._number(count, value.dtype)
-                self._body.append(f"divide({value.name}, {number}, {value.name})")
-
-    def _passed(self, loop_group, value, name):
-        flat = loop_group.flat and value.shape
-        return self._flat(value, name) if flat else name
-
-    def _number_of_loop(self, value):
-        """A 0-d array."""
-        return f"{self._name(value)}.reshape(())" if value.shape else self._as_array(value)
-
     def _contiguous(self, value):
         """The name of an array in C order, of a 0-d array where it is a number."""
         if value.constant is not None and not value.constant.flags.c_contiguous:
@@ -330,7 +243,8 @@ class Program:
             self._body.append(f"    {name} = ascontiguousarray({name})")
         return name
 
-    def _blocks(self, position, group):
+    def _group(self, position, group):
+        """A group as NumPy calls over blocks."""
         blocks = Blocks(self._unique("group"), group, self._bound, self._over(position, group))
         names = [self._name(v) for v in group.inputs]
         outs = []
@@ -409,7 +323,10 @@ class Program:
             if unused and temporary and id(value) not in self._in_buffers and value.name:
                 gone.append(value.name)
         if gone:
-            self._body.append(f"del {', '.join(gone)}")
+            self._let_go(gone)
+
+    def _let_go(self, names):
+        self._body.append(f"del {', '.join(names)}")
 
     # ---- the end ----
 
@@ -436,6 +353,7 @@ class Program:
         parts = [
             *self._functions,
             f"def make({buffers}):",
+            *(f"    {line}" for line in self._before),
             f"    def {self.name}({arguments}):",
             *(f"        {line}" for line in self._body),
             f"    return {self.name}",

@@ -42,6 +42,13 @@ class Group:
     def layer(self):
         return next((s.layer for s in self.steps if s.layer is not None), None)
 
+    def join(self, step):
+        """Take a step in behind the others."""
+        self.steps.append(step)
+        self.met |= _met(step)
+        if self.shape and (columns := columns_of(step, self.shape)):
+            self.columns = max(columns)
+
     def finish(self, uses):
         """Find out what comes from outside and what is needed there; `uses` counts all readers."""
         made = [v for s in self.steps for v in s.made]
@@ -160,10 +167,7 @@ class _Grouping:
         return group
 
     def _join(self, group, step):
-        group.steps.append(step)
-        group.met |= _met(step)
-        if group.shape and (columns := columns_of(step, group.shape)):
-            group.columns = max(columns)
+        group.join(step)
         self._home[id(step.outputs[0])] = group
 
     def _merge(self, group, other, step):
@@ -249,11 +253,32 @@ def takes_passes(step):
     return step.op.name in _SEVERAL_PASSES or step.outputs[0].size >= _LARGE
 
 
+def lone(step, uses):
+    """A group of one step; None where it is neither elementwise nor a sum.
+
+    Args:
+        uses: `Graph.uses()`.
+    """
+    if len(step.made) != 1 or not (_is_elementwise(step) or is_sum(step)):
+        return None
+    group = Group(step.values[0].shape if is_sum(step) else step.outputs[0].shape)
+    group.join(step)
+    if is_sum(step):
+        group.late.add(id(step.outputs[0]))
+    group.finish(uses)
+    return group
+
+
 def _is_elementwise(step):
     if step.op.kind != "elementwise" or not step.op.plain or not step.values:
         return False
     (made,) = step.outputs
-    return made.size > 1 and made.dtype.kind in "fb" and made.dtype.itemsize in (1, 4, 8)
+    return (
+        made.shape != ()
+        and made.size > 0
+        and made.dtype.kind in "fb"
+        and made.dtype.itemsize in (1, 4, 8)
+    )
 
 
 def _is_number(step):

@@ -3,6 +3,7 @@
 import itertools
 import math
 import sys
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,9 @@ def fits_loop(step):
 
 
 _NUMBERS = (int, float, bool)
+_TOGETHER = 8  # rows, as many as products have in a unit
+_CHUNK = 512  # elements of a unit where rows are too few
+_COSTLY = {"tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power"}
 _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
 
 
@@ -50,6 +54,8 @@ class LoopGroup:
     """
 
     def __init__(self, group, in_place):
+        self.shape, self.size = group.shape, math.prod(group.shape)
+        self.columns = group.columns or self.size
         literal = {id(v) for v in group.inputs if _literal(v) is not None}
         literal -= {id(s.args[0]) for s in group.steps if is_sum(s)}
         self.inputs = tuple([v for v in group.inputs if id(v) not in literal])
@@ -79,12 +85,48 @@ class LoopGroup:
             for v, kind in zip(self.inputs, self.layouts, strict=True)
         ]
         ndim = [self._ndim(v) for v in (*self.outputs, *self.sums)]
-        self.loop = loops.build(
-            loops.Program(
-                operands, self._steps, stores, self._sums, ndim, after=self._after,
-                hidden=frozenset(self._hidden),
-            )
+        self.program = loops.Program(
+            operands, self._steps, stores, self._sums, ndim, after=self._after,
+            hidden=frozenset(self._hidden),
         )  # fmt: skip
+
+    @cached_property
+    def loop(self):
+        """The loop, to be called with arrays."""
+        return loops.build(self.program)
+
+    @cached_property
+    def task(self):
+        """The loop as a task for the crew."""
+        return loops.build(self.program._replace(task=True))
+
+    def units(self):
+        """How many units the task has, how many go together, and how many elements, or rows where
+        the loop sees rows, a unit has."""
+        if self._sums or not self.shape:
+            return 1, 1, self.size
+        rows = math.prod(self.shape[:-1])
+        if not self.flat:
+            rows = self.size // self.columns
+            return rows, min(_TOGETHER, -(-rows // _TOGETHER)), 1
+        if rows >= _TOGETHER * _TOGETHER // 2:
+            return rows, _TOGETHER, self.shape[-1]
+        return -(-self.size // _CHUNK), 1, _CHUNK
+
+    def bytes_of(self, value, each):
+        """How many bytes of a value a unit touches alone; None where it may be all of them."""
+        kind = layout(value, self.shape)
+        if self._sums or kind not in (loops.FULL, loops.COLUMN):
+            return None
+        if kind == loops.COLUMN:
+            return each * value.dtype.itemsize
+        return each * (1 if self.flat else self.columns) * value.dtype.itemsize
+
+    def seconds(self):
+        """About how long it takes one thread."""
+        nbytes = sum(v.nbytes for v in (*self.inputs, *self.outputs))
+        costly = sum(step[1] in _COSTLY for step in self._steps)
+        return 6e-12 * nbytes + 9e-11 * costly * self.size
 
     def _add(self, steps, step):
         args = tuple([self._operand(a) for a in step.args])

@@ -81,8 +81,9 @@ class Program(NamedTuple):
         named `sum_of(name)` there. What is stored of numbers goes to 0-d arrays.
     hidden: the values whose sum over "all" is for `after` only: there is no array for it.
     ndim: of the arrays of stores and, in this order, sums; one number for all, or a list.
-    part: the call takes two more ints at its end, and works on the elements (or, with ROW or
-        COLUMN operands, rows) from the first to before the second. Only without sums.
+    task: it is not called with arrays, but is a task for the crew (`kernels/fast/tasks.py`). Its
+        numbers are where the arrays lie, then those of `SIZES`. Where there are no sums, a part of
+        it is computed.
     """
 
     operands: list
@@ -90,9 +91,14 @@ class Program(NamedTuple):
     stores: dict
     sums: dict = {}  # noqa: RUF012 (never changed)
     ndim: int | list = 1
-    part: bool = False
+    task: bool = False
     after: list = []  # noqa: RUF012 (never changed)
     hidden: frozenset = frozenset()
+
+
+SIZES = ("n", "columns", "unit")
+"""What a task is told of sizes: how many elements there are, how many in a row, and how many
+elements, or, with ROW or COLUMN operands, rows, a unit has."""
 
 
 def sum_of(name):

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, sum_of
+from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, SIZES, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalars
 
 BLOCK = 4096  # elements, of which a sum is added up in their own precision
+TASK = "numbers, first, last, memory"
 MOST_ARRAYS = 40  # `kernels/fast/elementwise.py` tells so many apart
 
 
@@ -64,7 +65,8 @@ class Writer:
         value = f"x{place}"
         self.values[name] = _Value(value, dtype, layout)
         if layout == NUMBER:
-            self.once.append(f"{value} = {parameter}[()]")
+            whole = f"load({parameter}, 0, {place})" if self.program.task else f"{parameter}[()]"
+            self.once.append(f"{value} = {whole}")
             return
         self._size(layout, parameter)
         lines, index = {
@@ -138,8 +140,6 @@ class Writer:
             self.sums.append((label, value, over))
             if over == "all":
                 self.values[sum_of(name)] = _Value(f"{label}_total", value.dtype, NUMBER)
-        if self.program.part and self.sums:
-            raise InvalidArgumentError("A loop over a part has no sums.")
 
     def _outputs(self):
         stores, sums = self.program.stores, self.program.sums
@@ -171,7 +171,7 @@ class Writer:
             self.sum_targets[label] = target
             if over != "all":
                 self._size(ROW if over == "leading" else COLUMN, target)
-        if self._full is None and (self.each or self.each_row or self.program.part):
+        if self._full is None and (self.each or self.each_row):
             raise InvalidArgumentError("A loop needs an operand or a store of full shape.")
 
     def _named(self, name):
@@ -193,26 +193,43 @@ class Writer:
     # ---- text ----
 
     def text(self):
-        part = ["start", "stop"] if self.program.part else []
         two_levels = self._row or self._column
         body = self._rows() if two_levels else self._flat()
+        task = self.program.task
         lines = [
-            f"def loop({', '.join(self.parameters + part)}):",
-            *self._indented(self._sizes(two_levels)),
+            f"def loop({TASK if task else ', '.join(self.parameters)}):",
+            *self._indented(self._told(two_levels) if task else self._sizes(two_levels)),
             *self._indented(self.once),
             *self._indented(body if self._full else []),
             *self._indented(self.after),
             "",
         ]
-        return "\n".join(lines), self._signature(len(part))
+        return "\n".join(lines), "task" if task else self._signature()
 
-    def _signature(self, ints):
-        kinds = [f"{kind}:{ndim}:{'w' if written else 'r'}" for kind, ndim, written in self.kinds]
-        return " ".join([*kinds, *["int"] * ints])
+    def _signature(self):
+        return " ".join(
+            f"{kind}:{ndim}:{'w' if written else 'r'}" for kind, ndim, written in self.kinds
+        )
 
     @staticmethod
     def _indented(lines, by=1):
         return ["    " * by + line for line in lines]
+
+    def _told(self, two_levels):
+        """Where the arrays of a task lie, its sizes, and its part."""
+        arrays = zip(self.parameters, self.kinds, strict=True)
+        lines = [
+            f"{name} = {kind}_at(numbers[{i}])" for i, (name, (kind, _, _)) in enumerate(arrays)
+        ]
+        count = len(self.parameters)
+        lines += [f"{name} = numbers[{count + i}]" for i, name in enumerate(SIZES)]
+        if two_levels:
+            lines.append("rows = n // columns if columns else 0")
+        if not self.sums:
+            lines.append(
+                f"start, stop = first * unit, min(last * unit, {'rows' if two_levels else 'n'})"
+            )
+        return lines
 
     def _sizes(self, two_levels):
         lines, checks = [f"n = {self._full}.size"] if self._full else [], list(self.checks)
@@ -234,7 +251,7 @@ class Writer:
 
     def _flat(self):
         if not self.sums:
-            bounds = "start, stop" if self.program.part else "n"
+            bounds = "start, stop" if self.program.task else "n"
             return [f"for i in range({bounds}):", *self._indented(self.each)]
         return [
             *(f"{label}_all = float64(0)" for label, *_ in self.sums),
@@ -278,7 +295,7 @@ class Writer:
             else:
                 before.append(f"{label}_all = float64(0)")
                 row_end.append(f"{label}_all += float64({label}_sum)")
-        bounds = "start, stop" if self.program.part else "rows"
+        bounds = "start, stop" if self.program.task and not self.sums else "rows"
         return [
             *before,
             f"for r in range({bounds}):",

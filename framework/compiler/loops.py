@@ -73,6 +73,10 @@ class Loop:
             self._function = self._file.compile(library, self.signature)
         return self._function
 
+    def address(self):
+        """Where the machine code of a task is."""
+        return self.compiled().address
+
     def __call__(self, *arrays):
         (self._function or self.compiled())(*arrays)
 

@@ -105,6 +105,11 @@ class Arena:
     def block_of(self, root):
         return self._of[root]
 
+    def holds(self, root):
+        """The block in which a class lies, as a key; None if there is none."""
+        block = self._of.get(root)
+        return None if block is None else ("block", block)
+
     def name(self, block, shape, dtype):
         key = block, shape, dtype
         if key not in self.views:

@@ -6,6 +6,7 @@ import time
 from framework.compiler import lines as writing
 from framework.compiler.blocks import alone
 from framework.compiler.emit import Program
+from framework.compiler.emit_loops import LoopProgram
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
 from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
@@ -125,8 +126,8 @@ class Plan:
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return
-        self._waiting = Program(graph, *self._names, loops=True)
-        missing = sum(not loop.cached for loop in self._waiting.loops.values())
+        self._waiting = LoopProgram(graph, *self._names)
+        missing = sum(not loop.cached for loop in self._waiting.loops)
         self._calls_left = max(0, calls_until_due(cost, missing) - made)
 
     def _promote(self):

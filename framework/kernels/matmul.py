@@ -19,11 +19,11 @@ import sys
 import numpy as np
 
 from framework.kernels import blas, threads, tier
+from framework.kernels.products import LEAST, suits
 
 ALONE = 1 << 18
-LEAST = 1_000_000
 SHARED = 1 << 25  # 300 µs on one thread: handing over costs 40
-_NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
+_WHOLE = 16  # rows or columns, of which a thread's part has a whole number
 
 
 def dot(a, b, out=None):
@@ -58,7 +58,7 @@ def _shared(a, b, out):
     """a @ b, a part of its longer side on each thread."""
     (m, n), count = (len(a), b.shape[1]), threads.count()
     out = np.empty((m, n), a.dtype) if out is None else out
-    step = -(-max(m, n) // (count * _NARROW)) * _NARROW
+    step = -(-max(m, n) // (count * _WHOLE)) * _WHOLE
     parts = [slice(i, i + step) for i in range(0, max(m, n), step)]
 
     def rows(part):
@@ -70,23 +70,6 @@ def _shared(a, b, out):
     with blas.limited(1):
         threads.run(rows if m >= n else columns, parts)
     return out
-
-
-def prepared(m, n, depth, transpose_a, transpose_b):
-    """`product(a, b, out)` of float32 matrices of these sizes, or None where BLAS does better.
-
-    Args:
-        m, n, depth: a @ b, transposed as said, is (m, n); `depth` is what is summed over.
-
-    Its arguments are flat: the matrices in C order, as they are before they are transposed.
-    """
-    multiplications = m * n * depth
-    if multiplications < LEAST or min(m, n, depth) < _NARROW:
-        return None
-    if n < 128 and -n % 32 > n // 4:
-        return None
-    fast = tier.library("matmul")
-    return None if fast is None else fast.prepared(m, n, depth, transpose_a, transpose_b)
 
 
 # Multiplications to be done by BLAS before Numba is loaded for products alone. Loading takes some
@@ -111,10 +94,8 @@ def stacked(a, b):
 
 def _suits(a, b, out):
     """Whether these are what `fast.matmul.dot` takes, and of a shape that it is faster for."""
-    (m, k), n = a.shape, b.shape[1]
     return (
-        min(m, k, n) >= _NARROW
-        and (n >= 128 or -n % 32 <= n // 4)  # panels have 32 columns, or 16, or 8
+        suits(len(a), b.shape[1], len(b))
         and _plain(a)
         and _plain(b)
         and (out is None or (out.dtype == np.float32 and out.flags.c_contiguous))

@@ -4,19 +4,34 @@ What the text means is checked so for any number of programs; that Numba gives t
 Python is for `test_loops.py`.
 """
 
+import ctypes
 import math
 
 import numpy as np
 
 from framework.compiler.loop_files import LoopFile
-from framework.kernels import tier
+from framework.kernels import threads, tier
+
+
+class _At:
+    """Numbers at an address."""
+
+    def __init__(self, kind, address):
+        self.kind = kind
+        code = np.ctypeslib.as_ctypes_type(kind)
+        self.pointer = ctypes.cast(int(address), ctypes.POINTER(code))
 
 
 def load(array, i, _place):
+    if type(array) is _At:
+        return array.kind(array.pointer[int(i)])
     return array.reshape(-1)[i] if array.ndim else array[()]
 
 
 def store(array, i, value, _place):
+    if type(array) is _At:
+        array.pointer[int(i)] = value.item()
+        return
     assert array.flags.c_contiguous
     array.reshape(-1)[i] = value
 
@@ -43,7 +58,12 @@ def _of_kind(kind):
     return {f"{name}_{width}": in_kind(f) for name, f in functions.items()}
 
 
+_KINDS = (
+    np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
+    np.uint64, np.bool_,
+)  # fmt: skip
 NAMES = {
+    **{f"{np.dtype(k).name}_at": lambda address, k=k: _At(k, address) for k in _KINDS},
     "np": np, "load": load, "store": store, "plus": lambda total, x: total + x,
     "maximum": _maximum, "minimum": _minimum,
     **{kind.__name__: kind for kind in (
@@ -53,11 +73,61 @@ NAMES = {
 }  # fmt: skip
 
 
-def compile_in_python(self, _library, _signature):
+class Task:
+    """A loop as a task; in the place of its address there is a number."""
+
+    known = []  # noqa: RUF012
+
+    def __init__(self, loop):
+        self.address = len(self.known)
+        self.known.append(loop)
+
+
+def _matrix(address, shape, strides):
+    size = sum((n - 1) * s for n, s in zip(shape, strides)) + 1
+    flat = np.ctypeslib.as_array(_At(np.float32, address).pointer, (size,))
+    return np.lib.stride_tricks.as_strided(flat, shape, [4 * s for s in strides])
+
+
+def _product(numbers, first, last, _memory):
+    """In the place of `kernels.fast.products.product`."""
+    c_row, a_row, a_step, b_step, b_column, depth, rows, columns, down = numbers[3:12]
+    c = _matrix(numbers[0], (rows, columns), (c_row, 1))
+    a = _matrix(numbers[1], (rows, depth), (a_row, a_step))
+    b = _matrix(numbers[2], (depth, columns), (b_step, b_column))
+    if down:
+        c[first:last] = a[first:last] @ b
+    else:
+        c[:, first:last] = a @ b[:, first:last]
+
+
+class Products:
+    product = inner_products = Task(_product)
+
+
+class Crew:
+    """Does a phase's parts one after another, the last one first: none may need another."""
+
+    @staticmethod
+    def do(tasks, phases, most):
+        tasks, phases = tasks.reshape(-1, 4), phases.reshape(-1, 3)
+        assert most == max(phases[:, 2])
+        for first, last, parts in phases:
+            for part in reversed(range(parts)):
+                for address, numbers, extent, share in tasks[first:last]:
+                    begin, end = part * share, min((part + 1) * share, extent)
+                    if begin < end:
+                        with np.errstate(all="ignore"):
+                            Task.known[address](_At(np.int64, numbers).pointer, begin, end, None)
+
+
+def compile_in_python(self, _library, signature):
     """In the place of `LoopFile.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
     loop = namespace["loop"]
+    if signature == "task":
+        return Task(loop)
 
     def run(*arrays):
         assert all(type(a) is np.ndarray and a.flags.c_contiguous for a in arrays)
@@ -73,7 +143,10 @@ def install(monkeypatch):
     monkeypatch.setattr(LoopFile, "is_compiled", lambda _self: True)
     monkeypatch.setattr("framework.compiler.loops._built", {})
     monkeypatch.setattr(tier, "_tier", "numba")
+    monkeypatch.setattr(threads, "_count", 3)
+    monkeypatch.setattr("framework.compiler.stretches._LEAST", 1e-12)  # whatever can be is cut
+    monkeypatch.setattr("framework.compiler.emit_loops._FEW", 1)
     library = tier.library
-    found = lambda name: "loops" if name == "elementwise" else None
-    monkeypatch.setattr(tier, "library", found)
+    libraries = {"elementwise": "loops", "crew": Crew, "products": Products}
+    monkeypatch.setattr(tier, "library", libraries.get)
     return library

@@ -1,5 +1,6 @@
 """Generated loops: every op against its NumPy forward, layouts, sums, in place, files."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -250,11 +251,52 @@ def test_values_may_go_into_operands(size):
     np.testing.assert_array_equal(y, before[0] + before[1])
 
 
-def test_a_part_leaves_the_rest():
+def performed(program, arrays, sizes, first, last):
+    """Run the loop of a program as a task, for a part of it."""
+    numbers = np.array([*(a.ctypes.data for a in arrays), *sizes], np.int64)
+    tasks = pytest.importorskip("framework.kernels.fast.tasks")
+    task = build(program._replace(task=True)).compiled()
+    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)(task.address)(numbers.ctypes.data, first, last, 0)
+    assert isinstance(task, tasks.Task)
+
+
+def test_a_part_of_a_task_leaves_the_rest():
     x, y = np.arange(10.0), np.zeros(10)
-    program = Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None}, part=True)
-    build(program)(x, y, 3, 7)
-    np.testing.assert_array_equal(y, [0, 0, 0, 9, 16, 25, 36, 0, 0, 0])
+    program = Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None})
+    performed(program, [x, y], [10, 10, 2], 1, 3)
+    np.testing.assert_array_equal(y, [0, 0, 4, 9, 16, 25, 0, 0, 0, 0])
+    performed(program, [x, y], [10, 10, 4], 2, 3)
+    np.testing.assert_array_equal(y[6:], [0, 0, 64, 81])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_task_gives_what_the_loop_gives(dtype):
+    rng = np.random.default_rng(0)
+    x, b, flags = rng.normal(size=(6, 5)).astype(dtype), np.arange(5, dtype=dtype), np.arange(6) > 2
+    program = Program(
+        [full("x", dtype, 2), row("b", dtype, 1), column("c", "bool", 2), number("k", dtype)],
+        [("s", "multiply", ("x", "k")), ("y", "select", ("c", "s", "b")), ("z", "add", ("y", 1))],
+        {"y": None, "z": "x"}, {"z": "leading", "y": "all"}, ndim=[2, 1, 0],
+    )  # fmt: skip
+    given = [b, flags.reshape(6, 1), np.full((), 3, dtype)]
+    results = []
+    for task in (False, True):
+        own, made = x.copy(), [np.zeros((6, 5), dtype), np.zeros(5, dtype), np.zeros((), dtype)]
+        if task:
+            performed(program, [own, *given, *made], [30, 5, 1], 0, 1)  # sums are of everything
+        else:
+            build(program)(own, *given, *made)
+        results.append([own, *made])
+    for found, expected in zip(*results):
+        np.testing.assert_array_equal(found, expected)
+    rows = program._replace(sums={}, ndim=2)
+    for task in (False, True):
+        own, made = x.copy(), np.zeros((6, 5), dtype)
+        if task:
+            for part in range(3):
+                performed(rows, [own, *given, made], [30, 5, 2], part, part + 1)
+            np.testing.assert_array_equal(own, results[0][0])
+            np.testing.assert_array_equal(made, results[0][1])
 
 
 def test_read_only_arrays_are_read_and_not_written():
@@ -313,7 +355,7 @@ WRONG = {
     "which is no operand": Program([X], [("y", "add", ("x", 0))], {"y": "z"}),
     "over 'rows'": Program([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
     "No sum of bool": Program([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
-    "full shape": Program([number("k", "float32")], [("y", "add", ("k", 0))], {}, part=True),
+    "full shape": Program([row("b", "float32", 1)], [("y", "add", ("b", 0))], {}),
     "results' shape": Program([X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}),
     "only numbers": Program([X], [], {}, {"x": "all"}, after=[("y", "add", ("x", sum_of("x")))]),
 }

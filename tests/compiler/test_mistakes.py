@@ -32,14 +32,16 @@ def raising(*_args, **_kwargs):
     raise MISTAKE
 
 
-def failing(only_loops):
-    """A program whose text is there, and whose run fails after it has written to a variable."""
+def fail(monkeypatch, *names):
+    """Let the texts of these programs be there, and their runs fail after they have written."""
+    for name in names:
+        monkeypatch.setattr(plan, name, failing(getattr(plan, name)))
 
-    class Failing(Program):
+
+def failing(kind):
+    class Failing(kind):
         def compiled(self):
             make = super().compiled()
-            if only_loops and not self._loops:
-                return make
 
             def made(*buffers):
                 run = make(*buffers)
@@ -67,14 +69,14 @@ IN_PYTHON = {
         "writing its plan",
     ),
     "memory": (lambda m: m.setattr(Arena, "make", raising), "running its plan"),
-    "run": (lambda m: m.setattr(plan, "Program", failing(only_loops=False)), "running its plan"),
+    "run": (lambda m: fail(m, "Program", "LoopProgram"), "running its plan"),
 }
 WITHOUT_LOOPS = {
     "fits": (lambda m: m.setattr(plan, "fits_loop", raising), "writing its loops"),
     "loop": (lambda m: m.setattr(loops, "Writer", raising), "writing its loops"),
     "compile": (lambda m: m.setattr(LoopFile, "compile", raising), "compiling its loops"),
     "library": (lambda m: m.setattr(tier, "library", raising), "compiling its loops"),
-    "run": (lambda m: m.setattr(plan, "Program", failing(only_loops=True)), "running its loops"),
+    "run": (lambda m: fail(m, "LoopProgram"), "running its loops"),
 }
 BROKEN = [
     *(pytest.param(*way, "runs in Python", id=f"plan: {name}") for name, way in IN_PYTHON.items()),

@@ -70,16 +70,6 @@ def exchange(_, array, at, expected, value):
 
 
 @intrinsic
-def pointer(_, address):
-    """An address as a pointer to float32."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.CPointer(types.float32)(types.int64), generate
-
-
-@intrinsic
 def pause(_):
     """Let the CPU do something else for a moment."""
 

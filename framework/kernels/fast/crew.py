@@ -1,10 +1,16 @@
-"""Threads that multiply matrices together, without the GIL: a product is shared in 1 or 2 µs.
+"""Threads that work on tasks together, without the GIL: work is shared in less than 1 µs.
 
 `threads.run` hands a part over in 20 to 70 µs, which a product of 50 µs cannot pay. Here the
-threads wait a moment after each product, in machine code, for the next one; then they sleep.
+threads wait a moment after each job, in machine code, for the next one; then they sleep.
 
-What is shared stands in one array. Its word holds the number of the job and how many of its parts
-nobody has taken. Who takes a part may read the job: it stays as it is until the part is done.
+What there is to do is a list of *phases*, each of them a run of tasks (see `tasks`) that are cut
+into as many parts. A part is the same share of every task of its phase, one task after another, so
+that a thread finds in its own cache what it has just written; a phase begins when all parts of the
+one before are done.
+
+What is shared stands in one array. Its word holds the number of the job, a phase, and how many of
+its parts nobody has taken. Who takes a part may read the job: it stays until the part is done. A
+thread that does not come is not waited for: the others take its parts.
 """
 
 import contextlib
@@ -13,87 +19,88 @@ import threading
 from queue import SimpleQueue
 
 import numpy as np
-from numba import carray
 
 from framework.kernels import threads
 from framework.kernels.fast import scratch
-from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, pointer, store
+from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.products import PACKED, multiply
+from framework.kernels.fast.products import PACKED
+from framework.kernels.fast.tasks import integers, perform
+
+# A task in its list: its address, that of its numbers, how many units it has and how many a part
+TASK = 4
+# A phase: its first task and the one after its last, its parts
+PHASE = 3
 
 # Places in the array, in lines of the cache of their own
 _WORD, _DONE, _ASLEEP, _JOB = 0, 16, 32, 48
-_SIZE = 80
+_SIZE = 64
 _PARTS = 0xFFFF
-_EVERYTHING = 1 << 40  # a length for slices: what a job reads and writes is right by its numbers
-# Rounds of waiting, of about 0.3 µs: until then the CPU is kept, which an idle machine has to give;
-# after it other threads are let in, and after that the crew sleeps.
-_BRIEF, _PATIENCE = 20, 400
-_LOOK = 200  # products after which it is looked where the threads run
+# Rounds of waiting: as long as one is brief the CPU is kept, which an idle machine has to give;
+# after these other threads are let in at each, and after all the crew sleeps.
+_BRIEF, _PATIENCE = 100, 500
+_LOOK = 200  # jobs after which it is looked where the threads run
 
 
 @kernel
-def _work(state, packed):
+def _part(tasks, first, last, part, memory):
+    """Do a part of some tasks."""
+    for at in range(first * TASK, last * TASK, TASK):
+        begin = part * tasks[at + 3]
+        end = min(begin + tasks[at + 3], tasks[at + 2])
+        if begin < end:
+            perform(tasks[at], tasks[at + 1], begin, end, memory)
+
+
+@kernel
+def _work(state, memory):
     """Take parts of the present job until none is left."""
     while True:
         word = load(state, _WORD)
         left = word & _PARTS
         if left == 0:
             return
-        if not exchange(state, _WORD, word, word - 1):
+        if exchange(state, _WORD, word, word - 1):
+            tasks, first, last = integers(state[_JOB]), state[_JOB + 1], state[_JOB + 2]
+            _part(tasks, first, last, left - 1, memory)
+            add(state, _DONE, 1)
+
+
+@kernel
+def _lead(state, tasks, phases, memory):
+    """Do all phases, each together with who comes."""
+    number = load(state, _WORD) >> 16
+    for at in range(0, phases.size, PHASE):
+        first, last, parts = phases[at], phases[at + 1], phases[at + 2]
+        if parts == 1:
+            _part(integers(tasks.ctypes.data), first, last, 0, memory.ctypes.data)
             continue
-        job = state[_JOB:]
-        c = carray(pointer(job[0]), (_EVERYTHING,))
-        a = carray(pointer(job[1]), (_EVERYTHING,))
-        b = carray(pointer(job[2]), (_EVERYTHING,))
-        c_row, a_row, a_step, b_step, b_column, depth = (
-            job[3],
-            job[4],
-            job[5],
-            job[6],
-            job[7],
-            job[8],
-        )
-        rows, columns, down, share = job[9], job[10], job[11], job[12]
-        first = (left - 1) * share
-        top, bottom, begin, end = 0, rows, 0, columns
-        if down:
-            top, bottom = first, min(first + share, rows)
-        else:
-            begin, end = first, min(first + share, columns)
-        multiply(
-            c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, begin, end, packed
-        )
-        add(state, _DONE, 1)
+        number += 1
+        state[_DONE] = 0
+        state[_JOB], state[_JOB + 1], state[_JOB + 2] = tasks.ctypes.data, first, last
+        store(state, _WORD, (number << 16) | parts)
+        _work(state, memory.ctypes.data)
+        rounds = 0
+        while load(state, _DONE) < parts:
+            _wait(rounds)
+            rounds += 1
 
 
 @kernel
-def _lead(
-    state, parts, c, c_row, a, a_row, a_step, b, b_step, b_column, depth, rows, columns, down,
-    share, packed,
-):  # fmt: skip
-    """Set out a job, work on it too, and return when it is done."""
-    store(state, _DONE, 0)
-    job = state[_JOB:]
-    job[0], job[1], job[2] = c.ctypes.data, a.ctypes.data, b.ctypes.data
-    job[3], job[4], job[5], job[6], job[7], job[8] = c_row, a_row, a_step, b_step, b_column, depth
-    job[9], job[10], job[11], job[12] = rows, columns, down, share
-    number = (load(state, _WORD) >> 16) + 1
-    store(state, _WORD, (number << 16) | parts)
-    _work(state, packed)
-    rounds = 0
-    while load(state, _DONE) < parts:
-        _wait(rounds)
-        rounds += 1
+def _alone(tasks, phases, memory):
+    """Do all phases on this thread."""
+    for at in range(0, phases.size, PHASE):
+        for part in range(phases[at + 2]):
+            _part(integers(tasks.ctypes.data), phases[at], phases[at + 1], part, memory.ctypes.data)
 
 
 @kernel
-def _serve(state, packed):
+def _serve(state, memory):
     """Work on the jobs that come, until none has come for a while."""
     rounds = 0
     while True:
         if load(state, _WORD) & _PARTS:
-            _work(state, packed)
+            _work(state, memory.ctypes.data)
             rounds = 0
         elif rounds < _PATIENCE:
             _wait(rounds)
@@ -110,10 +117,12 @@ def _change(state, at, number):
 
 @kernel
 def _wait(rounds):
+    if rounds < _BRIEF:
+        pause()
+        return
     for _ in range(16):
         pause()
-    if rounds > _BRIEF:
-        give_way()
+    give_way()
 
 
 class _Crew:
@@ -126,16 +135,16 @@ class _Crew:
         self.calls = SimpleQueue()
         self.hands = 0
         self.threads = []
-        self.until_look = 0  # products until it is looked where the threads run
+        self.until_look = 0  # jobs until it is looked where the threads run
         self.cpu = None  # the leader's, which the hands keep away from
 
-    def multiply(self, parts, *numbers):
-        """Whether the product was shared: only one can be at a time."""
+    def do(self, tasks, phases, most):
+        """Whether the work was shared, in up to `most` parts: only one thread can lead."""
         if not self.leading.acquire(blocking=False):
             return False
         try:
             state = self.state
-            while self.hands < parts - 1 and self.hands < threads.count() - 1:
+            while self.hands < most - 1 and self.hands < threads.count() - 1:
                 self.hands += 1
                 self.until_look = 0
                 hand = threading.Thread(
@@ -146,11 +155,11 @@ class _Crew:
             self.until_look -= 1
             if self.until_look < 0:
                 self._keep_apart()
-            if asleep := min(int(state[_ASLEEP]), parts - 1):
+            if asleep := min(int(state[_ASLEEP]), most - 1):
                 _change(state, _ASLEEP, -asleep)
                 for _ in range(asleep):
                     self.calls.put(None)
-            _lead(state, parts, *numbers, scratch.take("matmul", PACKED))
+            _lead(state, tasks, phases, scratch.take("matmul", PACKED))
         finally:
             self.leading.release()
         return True
@@ -191,9 +200,9 @@ _getcpu = _c_getcpu()
 
 def _hand(state, calls):
     """A thread of the crew."""
-    packed = scratch.aligned(PACKED)
+    memory = scratch.aligned(PACKED)
     while True:
-        _serve(state, packed)
+        _serve(state, memory)
         calls.get()
 
 
@@ -210,6 +219,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def share(parts, *numbers):
-    """`products.multiply` of a whole product in parts; see `_lead` for the numbers."""
-    return give_way is not None and _crew.multiply(parts, *numbers)
+def do(tasks, phases, most):
+    """Do the work of these lists (int64, see `TASK` and `PHASE`).
+
+    Args:
+        most: the most parts that a phase has.
+    """
+    if most == 1 or give_way is None or not _crew.do(tasks, phases, most):
+        _alone(tasks, phases, scratch.take("matmul", PACKED))

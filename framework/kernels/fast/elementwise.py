@@ -13,6 +13,7 @@ from framework.kernels.fast import elementwise_double as double
 from framework.kernels.fast import math
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import element
+from framework.kernels.fast.tasks import Task, pointer
 
 _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
@@ -35,7 +36,8 @@ def _tell_apart(module, access, place):
 
 
 def _address(context, builder, kind, array, index):
-    data = context.make_array(kind)(context, builder, array).data
+    pointer = isinstance(kind, types.CPointer)
+    data = array if pointer else context.make_array(kind)(context, builder, array).data
     return builder.gep(data, [index], inbounds=True)
 
 
@@ -149,10 +151,12 @@ def compiled(function, signature, cached):
 
     Args:
         signature: its parameters' types: "float32:2:r" is an array of 2 dimensions that is read,
-            "float32:2:w" one that is written, "int" an int.
+            "float32:2:w" one that is written; "task" where it is a task.
         cached: whether the machine code is kept on the disk.
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
+    if signature == "task":
+        return Task(function, fastmath=False, cache=cached)
     dispatcher = kernel(function, fastmath=False, cache=cached)
     dispatcher.compile(types.void(*map(_type, signature.split())))
     dispatcher.disable_compile()
@@ -160,20 +164,27 @@ def compiled(function, signature, cached):
 
 
 def _type(text):
-    if text == "int":
-        return types.intp
     kind, ndim, access = text.split(":")
     dtype = types.boolean if kind == "bool" else getattr(types, kind)
     return types.Array(dtype, int(ndim), "C", readonly=access == "r")
+
+
+def _name(kind):
+    return "bool" if kind is types.boolean else kind.name
 
 
 def warm():
     """Nothing: loops are compiled when they are known."""
 
 
+_STORED = (
+    types.float32, types.float64, types.int8, types.int16, types.int32, types.int64, types.uint8,
+    types.uint16, types.uint32, types.uint64, types.boolean,
+)  # fmt: skip
 _MATH = ("exp", "expm1", "log", "sigmoid", "erf")
 NAMES = {
     "np": np,
+    **{f"{_name(kind)}_at": pointer(kind) for kind in _STORED},
     **{kind.name: kind for kind in (types.float32, types.float64)},
     **{
         kind.name: kind for kind in (types.int8, types.int16, types.int32, types.int64, types.uint8)

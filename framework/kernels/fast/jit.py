@@ -72,11 +72,11 @@ def kernel(function=None, **options):
         except RuntimeError:  # there is no folder for the cache
             options["cache"] = False
         else:
-            return _stamped(dispatcher, function.__module__)
+            return stamped(dispatcher, function.__module__)
     return numba.njit(**options)(function)
 
 
-def _stamped(dispatcher, module):
+def stamped(dispatcher, module):
     """Let the cache notice changes of the files that a kernel's own file builds upon.
 
     Numba compares that one file; code of other modules that is compiled into the kernel, such as

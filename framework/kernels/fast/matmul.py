@@ -6,11 +6,13 @@ from framework.kernels import threads
 from framework.kernels.fast import crew, scratch
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH
-from framework.kernels.fast.products import PACKED, multiply
+from framework.kernels.fast.products import PACKED, inner_products, multiply, product
+from framework.kernels.products import swaps
 
-_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 2
+_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
 _LARGE = 40_000_000  # from here on parts are smaller than each thread's share
 _TILE = 16
+_NUMBERS = 12  # of a product's task
 
 
 def dot(a, b, out=None):
@@ -26,37 +28,33 @@ def dot(a, b, out=None):
     c = np.empty((m, n), np.float32) if out is None else out
     a = (a if a_step == 1 else a.T).reshape(-1)
     b = (b if b_column == 1 else b.T).reshape(-1)
-    products = m * n * depth
-    if a_step == 1 and b_step == 1 and n >= 4 * m and products >= _LARGE:
-        # Both run along k. Of C' = B' A' only A' is laid out, the smaller by far.
+    if swaps(m, n, depth, a_step != 1, b_step == 1):
         _swapped(c, a, a_row, b, b_column, depth)
         return c
-    flat = c.reshape(-1)
     down = m >= n
-    size, unit = (m, ROWS) if down else (n, WIDTH)
-    parts, share = shares(size, unit, products)
-    numbers = flat, n, a, a_row, a_step, b, b_step, b_column, depth
-    if parts == 1 or not crew.share(parts, *numbers, m, n, int(down), share):
-        multiply(*numbers, 0, m, 0, n, scratch.take("matmul", PACKED))
+    extent, unit = (m, ROWS) if down else (n, WIDTH)
+    parts, share = shares(extent, unit, m * n * depth)
+    lists = np.empty(_NUMBERS + crew.TASK + crew.PHASE, np.int64)
+    _set(
+        lists, c.reshape(-1), a, b, n, a_row, a_step, b_step, b_column, depth, m, n, int(down),
+        product.address, extent, share, parts,
+    )  # fmt: skip
+    tasks, phases = lists[_NUMBERS : _NUMBERS + crew.TASK], lists[_NUMBERS + crew.TASK :]
+    crew.do(tasks, phases, parts)
     return c
 
 
-def prepared(m, n, depth, transpose_a, transpose_b):
-    """See `kernels.matmul.prepared`."""
-    a_row, a_step = (1, m) if transpose_a else (depth, 1)
-    b_step, b_column = (1, depth) if transpose_b else (n, 1)
-    products = m * n * depth
-    if a_step == 1 and b_step == 1 and n >= 4 * m and products >= _LARGE:
-        return lambda a, b, out: _swapped(out.reshape(m, n), a, a_row, b, b_column, depth)
-    down = int(m >= n)
-    parts, share = shares(*((m, ROWS) if down else (n, WIDTH)), products)
-
-    def product(a, b, out):
-        numbers = out, n, a, a_row, a_step, b, b_step, b_column, depth
-        if parts == 1 or not crew.share(parts, *numbers, m, n, down, share):
-            multiply(*numbers, 0, m, 0, n, scratch.take("matmul", PACKED))
-
-    return product
+@kernel
+def _set(
+    lists, c, a, b, c_row, a_row, a_step, b_step, b_column, depth, m, n, down, task, extent, share,
+    parts,
+):  # fmt: skip
+    """Fill in a product's numbers, a list of it as the only task, and one of one phase."""
+    lists[0], lists[1], lists[2] = c.ctypes.data, a.ctypes.data, b.ctypes.data
+    lists[3], lists[4], lists[5], lists[6], lists[7] = c_row, a_row, a_step, b_step, b_column
+    lists[8], lists[9], lists[10], lists[11] = depth, m, n, down
+    lists[12], lists[13], lists[14], lists[15] = task, lists.ctypes.data, extent, share
+    lists[16], lists[17], lists[18] = 0, 1, parts
 
 
 def shares(size, unit, products):
@@ -98,6 +96,5 @@ def warm():
     """Compile `dot` for matrices as they are and transposed, alone and shared."""
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
+    crew.do(np.array([inner_products.address]), np.zeros(crew.PHASE, np.int64), 2)  # nothing of it
     _swapped(x, x.reshape(-1), WIDTH, x.reshape(-1), WIDTH, WIDTH)
-    flat = x.reshape(-1)
-    crew.share(1, flat, WIDTH, flat, WIDTH, 1, flat, WIDTH, 1, WIDTH, WIDTH, WIDTH, 1, WIDTH)

@@ -2,21 +2,24 @@
 
     C[i, j] = sum over k of A[i, k] B[k, j]
 
-B is laid out in panels block by block. A is read where it lies, unless its columns are rows of the
-memory that lie far apart. The blocks of the sum over k depend on the product only: a part of C has
-the same bits, whichever parts it is made of.
+B is laid out in panels block by block, unless it is small and can be read where it lies. A is read
+where it lies, unless its columns are rows of the memory that lie far apart. The blocks of the sum
+over k depend on the product only: a part of C has the same bits, whichever parts it is made of.
 """
 
 import numpy as np
+from numba import carray
 
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
+from framework.kernels.fast.tasks import Task, floats
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
 HEIGHT = 32 * ROWS  # of a block of A
 DEPTH, BREADTH = 512, 8 * WIDTH  # of a block of B
 FAR = 1024  # numbers between columns of A, from which on they are laid out
 FAR_DEPTH, FAR_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
+NEAR = 1 << 15  # numbers between the first and the last of a B that is read where it lies
 APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
 
 _BLOCK_OF_A = HEIGHT * FAR_DEPTH
@@ -86,6 +89,7 @@ def multiply(
         memory: of PACKED numbers, to work in.
     """
     far = a_row == 1 and a_step >= FAR
+    near = b_column == 1 and not far and depth * b_step <= NEAR
     deepest, broadest = (FAR_DEPTH, FAR_BREADTH) if far else (DEPTH, BREADTH)
     packed_a, packed = memory[:_BLOCK_OF_A], memory[_BLOCK_OF_A:]
     for p in range(0, depth, deepest):
@@ -95,6 +99,14 @@ def multiply(
         for j in range(left, right, broadest):
             breadth = min(broadest, right - j)
             panels = (breadth + WIDTH - 1) // WIDTH
+            if near:
+                for n in range(0, breadth, WIDTH):
+                    panel(
+                        c, top * c_row + j + n, c_row, a, top * a_row + p * a_step, a_row, a_step,
+                        b, p * b_step + j + n, b_step, steps, 1, 0, 0, add, bottom - top,
+                        min(WIDTH, breadth - n),
+                    )  # fmt: skip
+                continue
             if b_column == 1:
                 _pack_rows(b, p * b_step + j, b_step, steps, breadth, packed)
             else:
@@ -118,3 +130,38 @@ def multiply(
                             c, c_at + m * c_row, c_row, packed_a, m * steps, 1, rows, packed,
                             n * stride, WIDTH, steps, 1, 0, 0, add, rows, columns,
                         )  # fmt: skip
+
+
+_EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
+
+
+@Task
+def product(numbers, first, last, memory):
+    """`multiply`, for rows of C, or for columns.
+
+    numbers: where C, A and B are, then the arguments up to `depth` in their order, then how many
+        rows and columns C has, and whether its rows are the units.
+    """
+    top, bottom, left, right = 0, numbers[9], 0, numbers[10]
+    if numbers[11]:
+        top, bottom = first, last
+    else:
+        left, right = first, last
+    multiply(
+        carray(floats(numbers[0]), _EVERYTHING), numbers[3],
+        carray(floats(numbers[1]), _EVERYTHING), numbers[4], numbers[5],
+        carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
+        numbers[8], top, bottom, left, right, carray(memory, PACKED),
+    )  # fmt: skip
+
+
+@Task
+def inner_products(numbers, first, last, memory):
+    """C[i] = sum over k of A[i, k] B[k], for rows of A, which are contiguous as B is."""
+    c, a, b = floats(numbers[0]), floats(numbers[1]), floats(numbers[2])
+    row, depth = numbers[4], numbers[8]
+    for i in range(first, last):
+        total, at = np.float32(0), i * row
+        for k in range(depth):
+            total += a[at + k] * b[k]
+        c[i] = total

@@ -1,0 +1,261 @@
+"""The source of a plan with loops: runs of products and loops become calls of a crew."""
+
+import numpy as np
+
+from framework.compiler import loops
+from framework.compiler.emit import Program
+from framework.compiler.fusion import Group, lone
+from framework.compiler.graph import DrawStep, OpStep
+from framework.compiler.lines import takes_out
+from framework.compiler.loop_groups import LoopGroup, fits_loop
+from framework.compiler.stretches import Access, Piece, Stretch
+from framework.kernels import products, tier
+
+_FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
+_OF_PRODUCT = 8e-12  # seconds of a multiplication
+
+
+class LoopProgram(Program):
+    """A Program whose groups are loops, and whose products of matrices are the package's own.
+
+    Those that follow one another wait in a stretch, and are written as one call before the first
+    step that needs something of them.
+
+    `loops`: all of them, to be compiled.
+    """
+
+    def __init__(self, graph, name, argument_names):
+        self.loops = []
+        self._called, self._stretches = {}, {}  # by name
+        self._waiting = []  # (piece, its line, its loop if it may be called alone)
+        self._fixed = set()  # names of arrays that are there before a run
+        self._made, self._gone = set(), []  # ids of the classes that wait, and names to be let go
+        self._in_place = {}  # id of a class -> what stands for the memory that it is written to
+        self._uses = graph.uses()
+        super().__init__(graph, name, argument_names)
+
+    def compiled(self):
+        """The function `make`; loops are compiled now."""
+        for name, loop in self._called.items():
+            self.namespace[name] = loop.compiled()
+        for name, stretch in self._stretches.items():
+            self.namespace[name] = stretch.compiled(tier.library("crew").do)
+        return super().compiled()
+
+    # ---- stretches ----
+
+    def _step(self, position, step):
+        if self._waiting and not self._passes(step):
+            self._close()
+        super()._step(position, step)
+
+    def _passes(self, step):
+        """Whether a step joins the stretch that is open, or may be written before it."""
+        if type(step) is not OpStep:
+            return type(step) in (Group, DrawStep)
+        if self._product_of(step) is not None or self._group_of(step) is not None:
+            return True
+        if step.op.kind != "movement" or not step.op.plain or takes_out(step):
+            return False
+        return not any(self.lives.root(v) in self._made for v in step.values)
+
+    def _wait(self, piece, made, line, loop=None):
+        """Let a piece wait. `line` is a call of it, `loop` what it calls."""
+        self._waiting.append((piece, line, loop))
+        self._made.update(self.lives.root(v) for v in made)
+
+    def _close(self):
+        """Write what waits."""
+        waiting, self._waiting, self._made = self._waiting, [], set()
+        if not waiting:
+            return
+        pieces, lines, called = zip(*waiting, strict=True)
+        few = len(pieces) <= _FEW and sum(piece.work for piece in pieces) <= _SMALL
+        if few and all(called):
+            self._body += lines
+            self._called.update(called)
+            self.loops += [loop for _, loop in called]
+        else:
+            self._stretch(pieces, lines)
+        if self._gone:
+            super()._let_go(self._gone)
+            self._gone = []
+
+    def _stretch(self, pieces, lines):
+        stretch = Stretch(pieces, self._fixed)
+        made, run = self._unique("stretch"), self._unique("run")
+        self._stretches[made] = stretch
+        self.loops += [piece.task for piece in pieces if type(piece.task) is loops.Loop]
+        self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
+        self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
+        self._body += [f"#     {line}" for line in lines]
+
+    def _let_go(self, names):
+        if self._waiting:
+            self._gone += names
+        else:
+            super()._let_go(names)
+
+    def _finish(self):
+        self._close()
+        super()._finish()
+
+    # ---- pieces ----
+
+    def _place(self, value):
+        """The name of a value's array for a stretch."""
+        block = self._in_buffers.get(id(value))
+        if block is not None:
+            name = self.arena.name(block, value.shape, value.dtype)
+        else:
+            name = self._contiguous(value)
+        if block is not None or value.constant is not None:
+            self._fixed.add(name)
+        return name
+
+    def _memory(self, value):
+        """What stands for the memory in which a value lies."""
+        root = self.lives.root(value)
+        return self._in_place.get(root) or self.arena.holds(root) or ("class", root)
+
+    def _access(self, value, unit, written=False):
+        """An access by units of so many bytes, by all parts to everything where None."""
+        if not written and id(value) not in self._in_buffers:
+            unit = None  # it may be a view of a part of what lies there
+        return Access(self._memory(value), unit, written)
+
+    def _op(self, position, step):
+        if (product := self._product_of(step)) is not None:
+            self._product(position, step, product)
+        elif self._waiting and (group := self._group_of(step)) is not None:
+            self._group(position, group)
+        else:
+            super()._op(position, step)
+
+    def _group_of(self, step):
+        """A step that is in no group as one of its own, which may join a stretch; else None."""
+        return lone(step, self._uses) if fits_loop(step) else None
+
+    def _product_of(self, step):
+        """The product of matrices that a step is, if it is one for a stretch; else None."""
+        if step.op.name != "matmul" or len(step.values) != 2:
+            return None
+        (made,) = step.outputs
+        values = (*step.values, made)
+        if any(len(v.shape) != 2 or v.dtype != np.float32 or not v.size for v in values):
+            return None
+        a = step.values[0]
+        turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
+        depth = a.shape[0] if turned[0] else a.shape[1]
+        return products.prepared(*made.shape, depth, *turned, joins=bool(self._waiting))
+
+    def _product(self, position, step, product):
+        """Have a product of matrices wait for the others of its stretch."""
+        (made,), (a, b) = step.outputs, step.values
+        out = self._destination(position, step, made) or self._empty(made)
+        places = [self._place(v) for v in (a, b)]
+        made.name = self._numbered_name("matmul")
+        self._c_order.add(id(made))
+        self._body.append(f"{made.name} = {out}")
+        read = [self._name(v) for v in (a, b)]
+        read = [f"{name}.T" if turned else name for name, turned in zip(read, product.transposed)]
+        line = f"{made.name} = {' @ '.join(read)}"
+        if step.layer is not None:
+            line = f"{line}  # {step.layer.path}"
+        order = (b, a) if product.turned else (a, b)
+        places = places[::-1] if product.turned else places
+        rows = product.by_rows
+        accesses = (
+            self._access(made, 4 * made.shape[1] if rows else None, written=True),
+            self._access(a, 4 * a.shape[1] if rows and not product.transposed[0] else None),
+            self._access(b, None),
+        )
+        piece = Piece(
+            product, (self._place(made), *places), tuple((v.size, v.dtype) for v in (made, *order)),
+            product.numbers, product.extent, product.unit, accesses,
+            product.multiplications * _OF_PRODUCT,
+        )  # fmt: skip
+        self._wait(piece, [made], line)
+
+    def _group(self, position, group):
+        """Have a loop wait; what is assigned is written over the variable's old value."""
+        places, in_place = {}, {}
+        for value in group.outputs:
+            if id(value) in group.late or not value.shape:
+                continue
+            found = self._owned(position, group, value)
+            if found is not None:
+                variable, old = found
+                in_place[id(value)] = old
+                value.name = places[id(old)] = self._numbered_name(value.step.op.name)
+                self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
+        made = LoopGroup(group, in_place)
+        for value in (*made.outputs, *made.sums):
+            # What is assigned lies in place already, or is too small to look for a place.
+            escaped = self.lives.root(value) in self.lives.escaped
+            out = None if escaped else self._destination(position, group, value)
+            value.name = self._numbered_name(value.step.op.name)
+            self._body.append(f"{value.name} = {out or self._empty(value)}")
+            self._c_order.add(id(value))
+        for value in group.outputs:
+            if id(value) in in_place:
+                self._in_place[self.lives.root(value)] = self._memory(in_place[id(value)])
+        line, called = self._call_of_loop(group, made, places)
+        self._wait(self._piece_of_loop(group, made, places, in_place), group.outputs, line, called)
+        counts = [(v, made.counts[id(v)]) for v in made.sums if id(v) in made.counts]
+        if counts:
+            self._close()
+        for value, count in counts:
+            number = self._number(count, value.dtype)
+            self._body.append(f"divide({value.name}, {number}, {value.name})")
+
+    def _piece_of_loop(self, group, made, places, in_place):
+        """The task of a loop."""
+        outs = (*made.outputs, *made.sums)
+        extent, unit, each = made.units()
+        accesses = []
+        for value in made.inputs:
+            written = any(value is old for old in in_place.values())
+            accesses.append(self._access(value, made.bytes_of(value, each), written))
+        accesses += [self._access(v, made.bytes_of(v, each), written=True) for v in outs]
+        arrays = [
+            places.get(id(v)) or (self._number_place(v) if kind == loops.NUMBER else self._place(v))
+            for v, kind in zip(made.inputs, made.layouts, strict=True)
+        ]
+        values = (*made.inputs, *outs)
+        return Piece(
+            made.task, (*arrays, *map(self._place, outs)),
+            tuple((v.size, v.dtype) for v in values), (made.size, made.columns, each), extent, unit,
+            tuple(accesses), made.seconds(),
+        )  # fmt: skip
+
+    def _number_place(self, value):
+        return self._place(value) if id(value) in self._in_buffers else self._as_array(value)
+
+    def _call_of_loop(self, group, made, places):
+        """The line that calls a loop alone, and (name, the loop)."""
+        outs = [*made.outputs, *made.sums]
+        operands = [
+            self._number_of_loop(v)
+            if kind == loops.NUMBER
+            else self._passed(made, v, places.get(id(v)) or self._contiguous(v))
+            for v, kind in zip(made.inputs, made.layouts, strict=True)
+        ]
+        text = self._bound(id(made.loop), "loop", made.loop)
+        steps = ", ".join(s.op.name for s in group.steps)
+        names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
+        if made.flat:  # the arrays go by the names of their memory
+            read = [self._name(v) for v in made.inputs]
+            written = ", ".join(v.name for v in group.outputs)
+            steps = f"{written} from {', '.join(read)} by {steps}"
+        layer = group.layer
+        note = steps if layer is None else f"{layer.path}: {steps}"
+        return f"{text}({names})  # {note}", (text, made.loop)
+
+    def _passed(self, loop_group, value, name):
+        flat = loop_group.flat and value.shape
+        return self._flat(value, name) if flat else name
+
+    def _number_of_loop(self, value):
+        """A 0-d array."""
+        return f"{self._name(value)}.reshape(())" if value.shape else self._as_array(value)

@@ -1,0 +1,167 @@
+"""Products and loops of a plan that follow one another, done by the threads of a crew in one call.
+
+Each is a piece of some units, mostly rows. Pieces are gathered into phases (see
+`kernels/fast/crew.py`): within one, a part of the units goes through all pieces before another
+thread has done its own. So a piece joins the phase of the one before it unless it needs more of
+what others of the phase write than its own units.
+"""
+
+import weakref
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.kernels import threads
+
+_LEAST = 1.5e-6  # seconds of a part that are worth handing it over
+_LARGE = 3e-4  # of a phase, from which on parts are smaller than each thread's share
+_WHOLE = None
+
+
+class Access(NamedTuple):
+    """What a piece reads or writes.
+
+    key: what stands for the memory. unit: how many bytes a unit has there, if a part touches its
+    own units and no others, else None.
+    """
+
+    key: object
+    unit: int | None
+    written: bool
+
+
+class Piece(NamedTuple):
+    """A task of a stretch.
+
+    task: what gives its `address()`, compiled then if need be.
+    arrays: the names of its arrays, in the order of its numbers. expected: (size, dtype) of each.
+    numbers: those that follow.
+    extent, unit: how many units there are, and how many of them go together.
+    accesses: of all arrays. work: about how long it takes one thread, in seconds.
+    """
+
+    task: object
+    arrays: tuple
+    expected: tuple
+    numbers: tuple
+    extent: int
+    unit: int
+    accesses: tuple
+    work: float
+
+    def cut(self, parts):
+        """How many units a part has."""
+        return -(-self.extent // (parts * self.unit)) * self.unit
+
+
+def _conflict(a, b):
+    """Whether a piece must wait until all parts of an earlier one are done."""
+    cut = a.extent, a.unit
+    return any(
+        x.key == y.key
+        and (x.written or y.written)
+        and (x.unit is _WHOLE or x.unit != y.unit or cut != (b.extent, b.unit))
+        for x in a.accesses
+        for y in b.accesses
+    )
+
+
+def phases(pieces):
+    """(first piece, the one after the last, parts) of each phase."""
+    starts = [0]
+    for at, piece in enumerate(pieces):
+        if any(_conflict(before, piece) for before in pieces[starts[-1] : at]):
+            starts.append(at)
+    found = zip(starts, [*starts[1:], len(pieces)], strict=True)
+    return [(first, last, _parts(pieces[first:last])) for first, last in found]
+
+
+def _parts(pieces):
+    work = sum(piece.work for piece in pieces)
+    number = min(threads.count(), int(work / _LEAST))
+    if number > 1 and work > _LARGE:
+        number *= 2  # a thread that comes late, or has to wait, leaves more to the others
+    return max(1, min(number, max(-(-piece.extent // piece.unit) for piece in pieces)))
+
+
+class Stretch:
+    """Pieces, in order.
+
+    Args:
+        pieces: a list of Piece.
+        fixed: the names of the arrays that are there before a run, in the order of `bound`.
+
+    `given`: the names of the other arrays, in the order in which a run gives them.
+    """
+
+    def __init__(self, pieces, fixed):
+        self._pieces = pieces
+        names = list(dict.fromkeys(name for piece in pieces for name in piece.arrays))
+        self.fixed = [name for name in names if name in fixed]
+        self.given = [name for name in names if name not in fixed]
+        self.expected = {
+            name: expected
+            for piece in pieces
+            for name, expected in zip(piece.arrays, piece.expected, strict=True)
+        }
+        self.phases = phases(pieces)
+
+    def compiled(self, do):
+        """`bound(fixed arrays...)`, which gives `run(given arrays...)`.
+
+        Args:
+            do: `crew.do`.
+        """
+        addresses = [piece.task.address() for piece in self._pieces]
+        return lambda *arrays: _Run(self, addresses, arrays, do)
+
+    def lists(self, addresses):
+        """Numbers of all tasks, {name: places of its address}, the lists of tasks and phases."""
+        numbers, places, tasks = [], {}, []
+        for first, last, parts in self.phases:
+            for piece, address in zip(self._pieces[first:last], addresses[first:last], strict=True):
+                tasks.append((address, len(numbers), piece.extent, piece.cut(parts)))
+                for name in piece.arrays:
+                    places.setdefault(name, []).append(len(numbers))
+                    numbers.append(0)
+                numbers += piece.numbers
+        return numbers, places, tasks
+
+
+class _Run:
+    """A stretch on certain memory; one thread calls it at a time."""
+
+    def __init__(self, stretch, addresses, arrays, do):
+        numbers, places, tasks = stretch.lists(addresses)
+        self._numbers = np.array(numbers, np.int64)
+        self._tasks = np.array(tasks, np.int64)
+        self._tasks[:, 1] = self._tasks[:, 1] * 8 + self._numbers.ctypes.data
+        self._tasks = self._tasks.reshape(-1)
+        self._phases = np.array(stretch.phases, np.int64).reshape(-1)
+        self._most = max(parts for _, _, parts in stretch.phases)
+        self._do, self._fixed = do, arrays
+        for name, array in zip(stretch.fixed, arrays, strict=True):
+            self._numbers[places[name]] = array.ctypes.data
+        self._places = [places[name] for name in stretch.given]
+        self._expected = [stretch.expected[name] for name in stretch.given]
+        self._known = [_nothing] * len(stretch.given)  # the arrays whose addresses are filled in
+
+    def __call__(self, *arrays):
+        known = self._known
+        for at, array in enumerate(arrays):
+            if known[at]() is not array:
+                self._find(at, array)
+        self._do(self._tasks, self._phases, self._most)
+
+    def _find(self, at, array):
+        plain = array.flags.c_contiguous and array.flags.aligned
+        if not plain or (array.size, array.dtype) != self._expected[at]:
+            raise ValueError("the sizes of the arrays do not fit together")
+        self._numbers[self._places[at]] = array.ctypes.data
+        # Mostly these are variables' own arrays, which stay. They must not be held here: a variable
+        # is written in place only if nobody else has its array.
+        self._known[at] = weakref.ref(array)
+
+
+def _nothing():
+    return None

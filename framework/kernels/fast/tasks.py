@@ -1,0 +1,86 @@
+"""Tasks: functions that machine code calls by their address, on any thread, without the GIL.
+
+    task(numbers, first, last, memory)
+
+`numbers` are the addresses and sizes of what the task reads and writes. It works on a part of it,
+from `first` to before `last` of as many units as the task has, and may use `memory`, of
+`products.PACKED` float32 numbers that nobody else uses meanwhile. What it does to a unit does not
+depend on the part that the unit comes in. It must not raise.
+"""
+
+from functools import cached_property
+
+from llvmlite import ir
+from numba import types
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+
+from framework.kernels.fast.jit import FASTMATH, stamped
+
+_SIGNATURE = types.void(
+    types.CPointer(types.int64), types.intp, types.intp, types.CPointer(types.float32)
+)
+
+
+class Task:
+    """A function compiled as a task when its address is first asked for.
+
+    Args:
+        function: of the four arguments above.
+        fastmath, cache: as for `kernel`.
+    """
+
+    def __init__(self, function, fastmath=FASTMATH, cache=True):
+        self._function, self._fastmath, self._cache = function, fastmath, cache
+
+    @cached_property
+    def address(self):
+        """Where its machine code is; compiled, or loaded from the disk, now if need be."""
+        return self._compiled.address
+
+    @cached_property
+    def _compiled(self):
+        options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
+        made = CFunc(self._function, (_SIGNATURE.args, _SIGNATURE.return_type), {}, options)
+        if self._cache:
+            try:
+                made.enable_caching()
+            except RuntimeError:  # there is no folder for the cache
+                pass
+            else:
+                stamped(made, self._function.__module__)
+        made.compile()
+        return made
+
+
+@intrinsic
+def perform(_, task, numbers, first, last, memory):
+    """Call the task at an address, with the addresses of its numbers and of memory."""
+
+    def generate(context, builder, signature, arguments):
+        kinds = [context.get_value_type(kind) for kind in _SIGNATURE.args]
+        function = ir.FunctionType(ir.VoidType(), kinds).as_pointer()
+        address, *rest = arguments
+        rest[0] = builder.inttoptr(rest[0], kinds[0])
+        rest[3] = builder.inttoptr(rest[3], kinds[3])
+        builder.call(builder.inttoptr(address, function), rest)
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(place, place, types.intp, types.intp, place), generate
+
+
+def pointer(kind):
+    """A function for use in kernels: an address as a pointer to numbers of a kind."""
+
+    @intrinsic
+    def at(_, address):
+        def generate(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), generate
+
+    return at
+
+
+integers, floats = pointer(types.int64), pointer(types.float32)

@@ -1,0 +1,185 @@
+"""Stretches: which pieces wait for which, what joins, the same bits for any number of threads."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.compiler.stretches import Access, Piece, phases
+from framework.kernels import products, threads, tier
+from tests.compiler import interpreted
+
+
+@pytest.fixture(autouse=True)
+def put_back():
+    yield
+    threads.set_count()
+    tier.set_tier()
+
+
+def piece(*accesses, extent=64, unit=8, work=1e-4):
+    return Piece(None, (), (), (), extent, unit, accesses, work)
+
+
+def read(key, unit=None):
+    return Access(key, unit, written=False)
+
+
+def write(key, unit=None):
+    return Access(key, unit, written=True)
+
+
+ONE_PHASE = {
+    "own rows of what was written": [write("a", 256), read("a", 256)],
+    "another memory": [write("a"), read("b")],
+    "read by both": [read("a"), read("a")],
+    "own rows written over": [read("a", 256), write("a", 256)],
+}
+TWO_PHASES = {
+    "all of what was written": [write("a", 256), read("a")],
+    "rows of another size": [write("a", 256), read("a", 128)],
+    "all is written": [write("a"), read("a", 256)],
+    "written over what was read by all": [read("a"), write("a", 256)],
+    "both write": [write("a", 256), write("a", 128)],
+}
+
+
+@pytest.mark.parametrize(
+    ("accesses", "number"),
+    [(c, 1) for c in ONE_PHASE.values()] + [(c, 2) for c in TWO_PHASES.values()],
+    ids=[*ONE_PHASE, *TWO_PHASES],
+)
+def test_which_pieces_share_a_phase(accesses, number):
+    threads.set_count(2)
+    assert len(phases([piece(a) for a in accesses])) == number
+
+
+def test_rows_cut_in_another_way_are_waited_for():
+    threads.set_count(2)
+    first = piece(write("a", 256))
+    for other in (piece(read("a", 256), extent=32), piece(read("a", 256), unit=1)):
+        assert len(phases([first, other])) == 2
+
+
+def test_a_piece_waits_for_all_of_its_phase():
+    threads.set_count(2)
+    pieces = [piece(write("a", 4)), piece(write("b", 4)), piece(read("b", 4)), piece(read("a"))]
+    assert [found[:2] for found in phases(pieces)] == [(0, 3), (3, 4)]
+
+
+def test_parts():
+    threads.set_count(2)
+    for work, parts in ((1e-7, 1), (1e-5, 2), (1e-2, 4)):
+        assert phases([piece(write("a", 4), work=work)]) == [(0, 1, parts)]
+    assert phases([piece(write("a"), extent=1, unit=1)]) == [(0, 1, 1)]
+    assert phases([piece(write("a", 4), extent=9, work=1e-2)]) == [(0, 1, 2)]  # units of 8
+    threads.set_count(1)
+    assert phases([piece(write("a", 4), work=1e-2)]) == [(0, 1, 1)]
+    assert [piece(extent=e).cut(2) for e in (64, 65, 8, 9)] == [32, 40, 8, 8]
+
+
+def test_products_wait_for_all_of_what_they_read(monkeypatch):
+    """Parts run one after another here, the last first."""
+    interpreted.install(monkeypatch)
+    rng = np.random.default_rng(0)
+    x, y = (tf.constant(rng.standard_normal((32, 32), "f")) for _ in range(2))
+    variables = tf.Variable(y), tf.Variable(y)
+
+    def body(v, x, y):
+        a, b = tf.tanh(x) * 2.0, tf.tanh(y) + y
+        read = a @ b + a @ v
+        v.assign(tf.tanh(v) * 0.5 + v)  # in place
+        return tf.tanh(a @ b) + read, tf.matmul(a, b, transpose_a=True) - a @ v
+
+    compiled = tf.function(lambda x, y: body(variables[0], x, y))
+    for _ in range(6):
+        found, expected = compiled(x, y), body(variables[1], x, y)
+        for a, b in zip((*found, variables[0]), (*expected, variables[1]), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+    assert "side by side" in compiled.source
+    monkeypatch.undo()
+
+
+SHAPES = [
+    # rows, depth, columns: alone, joining, of one row, of one column
+    (256, 64, 64), (64, 256, 96), (33, 17, 10), (1, 256, 64), (64, 256, 1), (5, 1, 7), (1, 9, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", [(0, 0), (0, 1), (1, 0), (1, 1)], ids=str)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_products_as_tasks(turned, parts):
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    crew = tier.library("crew")
+    threads.set_count(3)
+    rng = np.random.default_rng(0)
+    for m, depth, n in SHAPES:
+        a, b = rng.standard_normal((m, depth), "f"), rng.standard_normal((depth, n), "f")
+        c, exact = np.full((m, n), np.nan, "f"), a.astype("d") @ b
+        a, b = [np.ascontiguousarray(x.T) if t else x for x, t in zip((a, b), turned)]
+        product = products.prepared(m, n, depth, *map(bool, turned), joins=True)
+        order = (b, a) if product.turned else (a, b)
+        numbers = np.array([*(x.ctypes.data for x in (c, *order)), *product.numbers], np.int64)
+        share = -(-product.extent // (parts * product.unit)) * product.unit
+        task = [product.address(), numbers.ctypes.data, product.extent, share]
+        crew.do(np.array(task), np.array([0, 1, parts]), parts)
+        np.testing.assert_allclose(c, exact, rtol=1e-4, atol=1e-4)
+
+
+def network(count, kind):
+    """Losses and weights of a second-order step of a network, with `count` threads."""
+    tier.set_tier(kind)
+    threads.set_count(count)
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential([
+        keras.Input((1,)), *(keras.layers.Dense(64, "tanh") for _ in range(3)),
+        keras.layers.Dense(1),
+    ])  # fmt: skip
+    optimizer = keras.optimizers.Adam(1e-3)
+    points = np.linspace(-1, 1, 250, dtype="f").reshape(250, 1)  # no whole number of blocks
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = model(x, training=True)
+            slope = inner.gradient(y, x)
+            loss = tf.reduce_mean(tf.square(slope + y))
+        optimizer.apply(outer.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return loss
+
+    losses = [step(tf.constant(points)).numpy() for _ in range(6)]
+    return step.source, [*losses, *(v.numpy() for v in model.trainable_variables)]
+
+
+def test_a_step_with_any_number_of_threads():
+    pytest.importorskip("numba")
+    _, expected = network(1, "numpy")
+    found = []
+    for count in (1, 2, 3):
+        source, values = network(count, "numba")
+        assert "side by side" in source
+        found.append([v.tobytes() for v in values])
+        for a, b in zip(values, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+    assert found[0] == found[1] == found[2]
+
+
+def test_other_arrays_of_variables_are_found():
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    v, w = (tf.Variable(np.ones((64, 128), "f")) for _ in range(2))
+
+    @tf.function
+    def f(x):
+        a = tf.tanh(x @ v) * 2.0
+        return tf.tanh(a @ tf.transpose(w)) + 1.0
+
+    x = tf.constant(np.ones((256, 64), "f"))
+    expected = [f(x).numpy() for _ in range(3)]
+    assert "side by side" in f.source
+    for array in (np.ones((64, 128), "f"), np.zeros((64, 128), "f")):
+        v.assign(array)  # other arrays of the same size are found
+        assert np.array_equal(f(x).numpy(), expected[0]) == bool(array.any())
