@@ -12,6 +12,7 @@ from framework.compiler.stretches import Access, Piece, Stretch
 from framework.kernels import products, tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
+_JOINS = 1 << 17  # bytes: from here on NumPy, which writes over what it reads, does as well
 _OF_PRODUCT = 8e-12  # seconds of a multiplication
 
 
@@ -134,7 +135,8 @@ class LoopProgram(Program):
 
     def _group_of(self, step):
         """A step that is in no group as one of its own, which may join a stretch; else None."""
-        return lone(step, self._uses) if fits_loop(step) else None
+        small = all(v.nbytes <= _JOINS for v in (*step.values, *step.made))
+        return lone(step, self._uses) if small and fits_loop(step) else None
 
     def _product_of(self, step):
         """The product of matrices that a step is, if it is one for a stretch; else None."""

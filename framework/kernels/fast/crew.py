@@ -33,11 +33,12 @@ TASK = 4
 PHASE = 3
 
 # Places in the array, in lines of the cache of their own
-_WORD, _DONE, _ASLEEP, _JOB = 0, 16, 32, 48
-_SIZE = 64
+_WORD, _DONE, _ASLEEP, _JOB, _LEADING = 0, 16, 32, 48, 64
+_SIZE = 80
 _PARTS = 0xFFFF
 # Rounds of waiting: as long as one is brief the CPU is kept, which an idle machine has to give;
-# after these other threads are let in at each, and after all the crew sleeps.
+# after these other threads are let in at each, and after all the crew sleeps, unless there is more
+# to come of a list that somebody leads through.
 _BRIEF, _PATIENCE = 100, 500
 _LOOK = 200  # jobs after which it is looked where the threads run
 
@@ -70,6 +71,7 @@ def _work(state, memory):
 def _lead(state, tasks, phases, memory):
     """Do all phases, each together with who comes."""
     number = load(state, _WORD) >> 16
+    store(state, _LEADING, 1)
     for at in range(0, phases.size, PHASE):
         first, last, parts = phases[at], phases[at + 1], phases[at + 2]
         if parts == 1:
@@ -84,6 +86,7 @@ def _lead(state, tasks, phases, memory):
         while load(state, _DONE) < parts:
             _wait(rounds)
             rounds += 1
+    store(state, _LEADING, 0)
 
 
 @kernel
@@ -102,7 +105,7 @@ def _serve(state, memory):
         if load(state, _WORD) & _PARTS:
             _work(state, memory.ctypes.data)
             rounds = 0
-        elif rounds < _PATIENCE:
+        elif rounds < _PATIENCE or load(state, _LEADING):
             _wait(rounds)
             rounds += 1
         else:

@@ -19,7 +19,7 @@ HEIGHT = 32 * ROWS  # of a block of A
 DEPTH, BREADTH = 512, 8 * WIDTH  # of a block of B
 FAR = 1024  # numbers between columns of A, from which on they are laid out
 FAR_DEPTH, FAR_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
-NEAR = 1 << 15  # numbers between the first and the last of a B that is read where it lies
+NEAR = 1 << 15  # numbers of a B of short rows that is read where it lies; long ones share places
 APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
 
 _BLOCK_OF_A = HEIGHT * FAR_DEPTH
@@ -89,7 +89,7 @@ def multiply(
         memory: of PACKED numbers, to work in.
     """
     far = a_row == 1 and a_step >= FAR
-    near = b_column == 1 and not far and depth * b_step <= NEAR
+    near = b_column == 1 and not far and b_step <= 2 * WIDTH and depth * b_step <= NEAR
     deepest, broadest = (FAR_DEPTH, FAR_BREADTH) if far else (DEPTH, BREADTH)
     packed_a, packed = memory[:_BLOCK_OF_A], memory[_BLOCK_OF_A:]
     for p in range(0, depth, deepest):
