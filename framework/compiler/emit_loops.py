@@ -64,6 +64,8 @@ class LoopProgram(Program):
         """Let a piece wait. `line` is a call of it, `loop` what it calls."""
         self._waiting.append((piece, line, loop))
         self._made.update(self.lives.root(v) for v in made)
+        if piece.work > 1e-4:
+            self._close()
 
     def _close(self):
         """Write what waits."""
