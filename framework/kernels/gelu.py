@@ -103,7 +103,7 @@ def _tail(x, out, scratch):
     """Into `out` Φ(-|x|); |x|, no more than END, and exp(-x²/2), which lie in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size) <= END:  # NaN, too
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # NaN, too
         np.minimum(size, _NUMBERS[END], out=size)  # 4 times as slow as a product
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)

@@ -230,3 +230,7 @@ def do(tasks, phases, most):
     """
     if most == 1 or give_way is None or not _crew.do(tasks, phases, most):
         _alone(tasks, phases, scratch.take("matmul", PACKED))
+
+
+def warm():
+    """Nothing: `matmul.warm` compiles what is here with its own."""
