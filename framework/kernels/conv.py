@@ -19,8 +19,8 @@ _algorithm = "auto"
 _SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
 _LARGE = 1e7  # those that im2col does before Winograd's form in NumPy is the faster one
 _CHANNELS = 16  # from which on Winograd's transforms pay
-_LINE = 24  # places from which on the direct form does, which has products of a line each
-_FEW = 8  # channels and filters below which it does not
+_LINE = 24  # places from which on the direct form pays, which has products of a line each
+_FEW = 24  # columns of its products, channels or filters, from which on it does as well
 # The largest m of Winograd's m × m outputs that "auto" takes: benchmarks/conv_accuracy.py finds the
 # losses of twelve steps by m = 4 as close to direct convolution's as by m = 2, in 0.7 of the time.
 _OUTPUTS = 4
@@ -211,8 +211,8 @@ class _Call:
             m = _least(places) if min(channels, filters) >= _CHANNELS else 0
         return m
 
-    def _direct(self, channels, filters, places):
-        """Whether the direct form is to be taken, not im2col."""
+    def _direct(self, columns, places):
+        """Whether the direct form is to be taken, not im2col, for products of so many columns."""
         if len(self.size) > 2 or _algorithm == "im2col":
             return False
         if _algorithm != "auto":
@@ -221,7 +221,7 @@ class _Call:
             self.size != (1, 1)
             and max(self.strides) == 1
             and places[-1] >= _LINE
-            and min(channels, filters) >= _FEW
+            and columns >= _FEW
         )
 
     def conv(self, x, w, padding, places, bias, relu, out):
@@ -232,7 +232,7 @@ class _Call:
         if self.fast is None:
             return winograd.conv(x, w, before, places, m, bias, relu, out) if m else None
         bias = self.fast.NO_BIAS if bias is None else contiguous(bias)
-        if not m and not self._direct(*w.shape[-2:], places):
+        if not m and not self._direct(w.shape[-1], places):
             x, w = contiguous(x), contiguous(w)
             return tier.library("im2col").conv(x, w, self.moves, *given, bias, relu, out)
         x, w, out = _planar(x), _planar(w, 0), None if out is None else _planar(out)
@@ -251,7 +251,8 @@ class _Call:
             if not m:
                 return None, None, None
             return winograd.back(g, gate, before, m, x=x, w=w, sizes=sizes, sums=sums, out=out)
-        if not m and not self._direct(channels, g.shape[-1], wide):
+        columns = g.shape[-1] if w is None else min(channels, g.shape[-1])
+        if not m and not self._direct(columns, wide):
             return self._back(g, gate, x, w, tuple(map(tuple, given)), sizes, sums, out)
         g, gate = _planar(g), self.fast.NO_GATE if gate is None else _planar(gate)
         x, w = None if x is None else _planar(x), None if w is None else _planar(w, 0)

@@ -240,12 +240,13 @@ def test_each_form_is_chosen_where_it_is_the_fastest(monkeypatch):
     kernels.conv(real(1, 3, 3, 1), real(3, 3, 1, 2), **once)
     assert called == []
     kernels.conv(real(8, 16, 16, 16), real(3, 3, 16, 32), **once)
-    kernels.conv(real(8, 8, 32, 16), real(5, 5, 16, 32), **once)
-    assert called == [winograd, direct]
-    called.clear()
+    kernels.conv(real(8, 8, 32, 32), real(5, 5, 32, 32), **once)
     kernels.conv(real(8, 8, 32, 3), real(3, 3, 3, 32), **once)
+    assert called == [winograd, direct, direct]
+    called.clear()
+    kernels.conv(real(8, 8, 32, 64), real(3, 3, 64, 3), **once)
     kernels.conv(real(8, 16, 16, 16), real(5, 5, 16, 32), **once)
-    kernels.conv(real(8, 16, 32, 16), real(3, 3, 16, 32), **once | {"strides": (1, 2)})
+    kernels.conv(real(8, 16, 32, 32), real(3, 3, 32, 32), **once | {"strides": (1, 2)})
     kernels.conv(real(64, 1, 1, 64), real(3, 3, 64, 64), **once)
     kernels.conv(real(8, 8, 32, 64), real(1, 1, 64, 64), **once)
     kernels.conv(real(2, 4, 4, 32, 8), real(3, 3, 3, 8, 8), **once | {

@@ -15,13 +15,22 @@ import numpy as np
 from framework.kernels import threads
 from framework.kernels.choose import masked
 from framework.kernels.fast import scratch
-from framework.kernels.fast.conv import NO_BIAS, ONE, STEP, ZERO, added, finish, parts
+from framework.kernels.fast.conv import (
+    NO_BIAS,
+    ONE,
+    STEP,
+    ZERO,
+    add_places,
+    added,
+    finish,
+    parts,
+)
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.layout import APART, gather, layout, scatter, unwiden, widen
 from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.target import LANES
 
-FEW = 8  # filters, fewer than which make narrow products
+FEW = WIDTH * 3 // 4  # filters, fewer than which make narrow products
 NOTHING = np.empty(0, np.float32)
 
 
@@ -230,15 +239,22 @@ def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None.
-
-    That by a bias may be None even where it is wanted.
-    """
+    """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None."""
     back = _opposite(size, moves, padding, x.shape[-1], g.shape[-1])
     if back:
         g = masked(g, gate > 0) if gate.size else g
-        return _turned(_turned_windows(g, x, size, moves, back)[0]), None
+        w = _turned(_turned_windows(g, x, size, moves, back)[0])
+        return w, _sums(g) if sums else None
     return _turned_windows(x, g, size, moves, padding, gate, sums=sums)
+
+
+def _sums(g):
+    """The gradient by the bias."""
+    sums, each = np.zeros(g.shape[-1], np.float32), g.size // max(len(g), 1)
+    flat = g.reshape(-1)
+    for n in range(len(g)):
+        add_places(flat, n * each, each // sums.size, sums.size, sums)
+    return sums
 
 
 def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):

@@ -48,7 +48,7 @@ def layout(sizes, size, strides, dilations, padding, places, channels):
     if dilations[-1] == 1 and size[-1] * channels <= _DEPTH:
         runs, length = _sums(size[:-1], apart), size[-1] * channels
     number = math.prod(places)
-    group = max(_BLOCK // 2 // max(number, 1), 1)
+    group = max(_BLOCK // max(number, 1), 1)
     blocks = -(-group * number // _BLOCK)
     block = -(-group * number // (blocks * ROWS)) * ROWS
     return Layout(
