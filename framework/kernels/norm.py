@@ -285,6 +285,10 @@ def _sums(g, x, line):
 
         threads.run(work, range(len(parts)))
         return tuple(found.reshape(len(parts), 2, fold, -1).sum(axis=(0, 2)))
+    return _sums_by_blocks(g, x, line)
+
+
+def _sums_by_blocks(g, x, line):
     wide, fold = _folded(x)
     g, (mean, *rest) = g.reshape(wide.shape), _wide_line(line, fold)
 

@@ -8,7 +8,7 @@ over k depend on the product only: a part of C has the same bits, whichever part
 """
 
 import numpy as np
-from numba import carray
+from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
