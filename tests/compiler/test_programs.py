@@ -15,18 +15,8 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.core import nest
-from framework.kernels import tier
-from tests.compiler import interpreted
 
-
-@pytest.fixture(autouse=True, params=["numpy", "loops"])
-def kind(request, monkeypatch):
-    tier.set_tier("numpy")
-    if request.param == "loops":
-        interpreted.install(monkeypatch)
-    yield request.param
-    monkeypatch.undo()
-    tier.set_tier(None)
+pytestmark = pytest.mark.usefixtures("kind")
 
 
 def vector(*numbers):

@@ -9,8 +9,6 @@ import framework as tf
 from framework import keras
 from framework.core import nest
 from framework.core.op import first_order_only, table
-from framework.kernels import tier
-from tests.compiler import interpreted
 from tests.layers.samples import SAMPLES as LAYERS
 from tests.layers.test_every_layer import as_tensors, called, made
 from tests.losses.samples import SAMPLES as LOSSES
@@ -18,16 +16,7 @@ from tests.metrics.samples import SAMPLES as METRICS
 from tests.ops.test_every_op import samples
 from tests.optimizers.cases import CASES as OPTIMIZERS
 
-
-@pytest.fixture(autouse=True, params=["numpy", "loops"])
-def kind(request, monkeypatch):
-    """The tier, and the tolerance that its own order of arithmetic asks for."""
-    tier.set_tier("numpy")
-    if request.param == "loops":
-        interpreted.install(monkeypatch)
-    yield request.param
-    monkeypatch.undo()
-    tier.set_tier(None)
+pytestmark = pytest.mark.usefixtures("kind")
 
 
 def assert_same(found, expected, rtol=0.0):

@@ -257,7 +257,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out
     filters = g.shape[3]
     if by_w and w is not None and channels * filters > _APART:
         how = {"chosen": chosen}
-        by_x, _, _ = conv_back(g, gate, x.shape, w, padding, places, m, **how)
+        by_x, _, _ = conv_back(g, gate, x.shape, w, padding, places, m, **how, out=out)
         return by_x, *conv_back(g, gate, x, None, padding, places, m, **how, sums=sums)[1:]
     depth, depth_g = up(channels, LANES), up(filters, LANES)
     size = (m + 2) ** 2 * depth * depth_g

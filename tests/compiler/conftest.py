@@ -1,0 +1,17 @@
+"""What the tests of the compiler share."""
+
+import pytest
+
+from framework.kernels import tier
+from tests.compiler import interpreted
+
+
+@pytest.fixture(params=["numpy", "loops"])
+def kind(request, monkeypatch):
+    """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
+    tier.set_tier("numpy")
+    if request.param == "loops":
+        interpreted.install(monkeypatch)
+    yield request.param
+    monkeypatch.undo()
+    tier.set_tier(None)
