@@ -151,7 +151,7 @@ class LoopProgram(Program):
         a = step.values[0]
         turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
         depth = a.shape[0] if turned[0] else a.shape[1]
-        return products.prepared(*made.shape, depth, *turned, joins=bool(self._waiting))
+        return products.prepared(*made.shape, depth, *turned)
 
     def _product(self, position, step, product):
         """Have a product of matrices wait for the others of its stretch."""
@@ -166,8 +166,6 @@ class LoopProgram(Program):
         line = f"{made.name} = {' @ '.join(read)}"
         if step.layer is not None:
             line = f"{line}  # {step.layer.path}"
-        order = (b, a) if product.turned else (a, b)
-        places = places[::-1] if product.turned else places
         rows = product.by_rows
         accesses = (
             self._access(made, 4 * made.shape[1] if rows else None, written=True),
@@ -175,7 +173,7 @@ class LoopProgram(Program):
             self._access(b, None),
         )
         piece = Piece(
-            product, (self._place(made), *places), tuple((v.size, v.dtype) for v in (made, *order)),
+            product, (self._place(made), *places), tuple((v.size, v.dtype) for v in (made, a, b)),
             product.numbers, product.extent, product.unit, accesses,
             product.multiplications * _OF_PRODUCT,
         )  # fmt: skip

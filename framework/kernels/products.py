@@ -6,7 +6,6 @@ from framework.kernels import tier
 
 ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
 LEAST = 1_000_000  # multiplications
-_JOINS = 300_000  # the most of those that join a run of tasks, but would not be one alone
 _LARGE = 40_000_000
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
 
@@ -14,15 +13,12 @@ _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as 
 class Product(NamedTuple):
     """A product of matrices as a task.
 
-    task: its name in `kernels/fast/products.py`. transposed: whether A is, and B.
-    turned: whether B's place comes before A's in its numbers, after C's. numbers: the others.
+    transposed: whether A is, and B. numbers: those after the places of C, A and B.
     extent, unit: how many units it has, and how many of them go together.
     by_rows: whether a part reads its own rows of A only, and writes its rows of C.
     """
 
-    task: str
     transposed: tuple
-    turned: bool
     numbers: tuple
     extent: int
     unit: int
@@ -31,34 +27,29 @@ class Product(NamedTuple):
 
     def address(self):
         """Where the machine code of its task is."""
-        return getattr(tier.library("products"), self.task).address
+        return tier.library("products").product.address
 
 
-def prepared(m, n, depth, transpose_a, transpose_b, joins=False):
-    """The product of float32 matrices of these sizes; None where `matmul.dot` does better.
+def prepared(m, n, depth, transpose_a, transpose_b):
+    """The product of float32 matrices of these sizes; None where `matmul.dot` leaves it to BLAS.
+
+    That is decided by the sizes alone, as there: a plan has the bits of the same ops done one by
+    one, and BLAS's depend on the CPU in other ways than ours.
 
     Args:
         m, n, depth: a @ b, transposed as said, is (m, n); `depth` is what is summed over.
-        joins: whether it can go with other tasks, which saves the call.
 
     The matrices lie in C order, as they are before they are transposed.
     """
-    multiplications = m * n * depth
-    if swaps(m, n, depth, transpose_a, transpose_b):
-        return None
-    if not suits(m, n, depth) and not (joins and multiplications <= _JOINS):
+    if swaps(m, n, depth, transpose_a, transpose_b) or not suits(m, n, depth):
         return None
     a_row, a_step = (1, m) if transpose_a else (depth, 1)
     b_step, b_column = (1, depth) if transpose_b else (n, 1)
-    task, turned, down = "product", False, m >= n
-    numbers = n, a_row, a_step, b_step, b_column, depth, m, n, int(down)
-    if n == 1 < m and not transpose_a:
-        task = "inner_products"
-    elif n == 1 < m:  # C' = B' A', which lie where C, B and A do
-        turned, down, numbers = True, False, (m, 1, 1, a_step, 1, depth, 1, m, 0)
-    extent, unit = (m, ROWS) if down else (max(m, n) if turned else n, COLUMNS)
+    by_rows = m >= n
+    extent, unit = (m, ROWS) if by_rows else (n, COLUMNS)
+    numbers = n, a_row, a_step, b_step, b_column, depth, m, n, int(by_rows)
     transposed = transpose_a, transpose_b
-    return Product(task, transposed, turned, numbers, extent, unit, down, multiplications)
+    return Product(transposed, numbers, extent, unit, by_rows, m * n * depth)
 
 
 def suits(m, n, depth):

@@ -1,5 +1,10 @@
 """The one train step and its faces: the same numbers to the last bit."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -121,6 +126,25 @@ def each_tier(request):
     tier.set_tier(request.param)
     yield
     tier.set_tier(None)
+
+
+BLAS_CORES = ["Haswell", "Prescott"]  # AVX2 and SSE3: sums in other orders than with AVX-512
+
+
+@pytest.mark.parametrize("core", BLAS_CORES)
+def test_four_faces_end_with_the_same_bits_with_other_blas_kernels(core):
+    pytest.importorskip("numba")
+    code = """
+import test_step
+test_step.tier.set_tier("numba")
+test_step.test_four_faces_end_with_the_same_bits()
+"""
+    paths = [str(Path(__file__).parent), *sys.path]
+    env = dict(os.environ, OPENBLAS_CORETYPE=core, PYTHONPATH=os.pathsep.join(paths))
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.usefixtures("each_tier")

@@ -6,7 +6,7 @@ from framework.kernels import threads
 from framework.kernels.fast import crew, scratch
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH
-from framework.kernels.fast.products import PACKED, inner_products, multiply, product
+from framework.kernels.fast.products import PACKED, multiply, product
 from framework.kernels.products import swaps
 
 _LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
@@ -96,5 +96,5 @@ def warm():
     """Compile `dot` for matrices as they are and transposed, alone and shared."""
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
-    crew.do(np.array([inner_products.address]), np.zeros(crew.PHASE, np.int64), 2)  # nothing of it
+    crew.do(np.array([product.address]), np.zeros(crew.PHASE, np.int64), 2)  # nothing of it
     _swapped(x, x.reshape(-1), WIDTH, x.reshape(-1), WIDTH, WIDTH)

@@ -155,17 +155,5 @@ def product(numbers, first, last, memory):
     )  # fmt: skip
 
 
-@Task
-def inner_products(numbers, first, last, memory):
-    """C[i] = sum over k of A[i, k] B[k], for rows of A, which are contiguous as B is."""
-    c, a, b = floats(numbers[0]), floats(numbers[1]), floats(numbers[2])
-    row, depth = numbers[4], numbers[8]
-    for i in range(first, last):
-        total, at = np.float32(0), i * row
-        for k in range(depth):
-            total += a[at + k] * b[k]
-        c[i] = total
-
-
 def warm():
     """Nothing: `matmul.warm` compiles what is here with its own."""
