@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 
 from framework.compiler import lines as writing
+from framework.compiler.arena import Arena
 from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
-from framework.compiler.memory import Arena, Lives, alike, overwritable, own, own_copy
+from framework.compiler.memory import Lives, alike, overwritable, own, own_copy
 
 _MANY = 1024  # elements, from which on a number is slower than an array of it
 
@@ -32,7 +33,7 @@ class Program:
         self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
         self._before, self._body = [], []  # lines of `make` before those of the run, and these
-        self._in_buffers = {}  # id of a Value that lies in the arena -> its block
+        self._in_buffers = {}  # id of a Value that lies in the arena -> its slot
         self._c_order = set()  # ids of Values known to be contiguous
         self._as_arrays = writing.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
@@ -114,6 +115,7 @@ class Program:
     # ---- steps ----
 
     def _step(self, position, step):
+        self.arena.now = position
         if type(step) is GuardStep:
             self._guard(step)
         elif type(step) is DrawStep:
@@ -269,30 +271,35 @@ class Program:
     # ---- memory ----
 
     def _destination(self, position, step, value):
-        """Where a value is written: its variable's own array, a block of the arena; None: new."""
+        """Where a value is written: its variable's own array, a slot of the arena; None: new."""
         root = self.lives.root(value)
         if root in self.lives.escaped:
             found = self._owned(position, step, value)
             return None if found is None else f"own({self._variable(found[0])})"
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
-        if type(step) is not Group:
-            for other in overwritable(step):
-                at = self.lives.root(other)
-                if self.lives.last[at] == position and alike(value, other):
-                    self.arena.release(at)
-        name = self.arena.take(root, value)
-        self._in_buffers[id(value)] = self.arena.block_of(root)
-        return name
+        if not self._written_over(position, step, value):
+            self.arena.take(root, value)
+        slot = self._in_buffers[id(value)] = self.arena.slot_of(root)
+        return self.arena.name(slot, value.shape, value.dtype)
+
+    def _written_over(self, position, step, value):
+        """Whether a value gets the slot of one that the step reads, and no later one."""
+        if type(step) is Group:
+            return False
+        to = self.lives.root(value)
+        roots = [self.lives.root(v) for v in overwritable(step) if alike(value, v)]
+        unread = [root for root in roots if self.lives.last[root] == position]
+        return any(self.arena.hand_over(root, value, to) for root in unread)
 
     def _flat(self, value, name):
         """An array that lies in C order, with one axis."""
         if len(value.shape) == 1:
             return name
-        block = self._in_buffers.get(id(value))
-        if block is None or value.name != name:
+        slot = self._in_buffers.get(id(value))
+        if slot is None or value.name != name:
             return f"{name}.reshape(-1)"
-        return self.arena.name(block, (value.size,), value.dtype)
+        return self.arena.name(slot, (value.size,), value.dtype)
 
     def _owned(self, position, step, value):
         """(the variable that is assigned the value, its old Value), where this is the last read."""
@@ -312,18 +319,21 @@ class Program:
         return variable, old
 
     def _forget(self, position, step):
-        """Give blocks back and let go of arrays that no later step reads."""
+        """Give slots back and let go of arrays that no later step reads."""
         gone = []
         for value in {id(v): v for v in (*step.values, *step.made)}.values():
             root = self.lives.root(value)
             if self.lives.last[root] == position and root not in self.lives.escaped:
-                self.arena.release(root)
+                self._release(root)
             unused = self.lives.read_last.get(id(value), position) <= position
             temporary = value.argument is None and value.constant is None and value.shape
             if unused and temporary and id(value) not in self._in_buffers and value.name:
                 gone.append(value.name)
         if gone:
             self._let_go(gone)
+
+    def _release(self, root):
+        self.arena.release(root)
 
     def _let_go(self, names):
         self._body.append(f"del {', '.join(names)}")

@@ -30,7 +30,8 @@ class LoopProgram(Program):
         self._called, self._stretches = {}, {}  # by name
         self._waiting = []  # (piece, its line, its loop if it may be called alone)
         self._fixed = set()  # names of arrays that are there before a run
-        self._made, self._gone = set(), []  # ids of the classes that wait, and names to be let go
+        self._made = set()  # ids of the classes that wait
+        self._gone, self._unneeded = [], []  # names and classes that what waits is the last to read
         self._in_place = {}  # id of a class -> what stands for the memory that it is written to
         self._uses = graph.uses()
         super().__init__(graph, name, argument_names)
@@ -80,9 +81,11 @@ class LoopProgram(Program):
             self.loops += [loop for _, loop in called]
         else:
             self._stretch(pieces, lines)
+        for root in self._unneeded:
+            self.arena.release(root)
         if self._gone:
             super()._let_go(self._gone)
-            self._gone = []
+        self._gone, self._unneeded = [], []
 
     def _stretch(self, pieces, lines):
         stretch = Stretch(pieces, self._fixed)
@@ -92,6 +95,12 @@ class LoopProgram(Program):
         self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
         self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
         self._body += [f"#     {line}" for line in lines]
+
+    def _release(self, root):
+        if self._waiting:
+            self._unneeded.append(root)
+        else:
+            super()._release(root)
 
     def _let_go(self, names):
         if self._waiting:
@@ -107,19 +116,20 @@ class LoopProgram(Program):
 
     def _place(self, value):
         """The name of a value's array for a stretch."""
-        block = self._in_buffers.get(id(value))
-        if block is not None:
-            name = self.arena.name(block, value.shape, value.dtype)
+        slot = self._in_buffers.get(id(value))
+        if slot is not None:
+            name = self.arena.name(slot, value.shape, value.dtype)
         else:
             name = self._contiguous(value)
-        if block is not None or value.constant is not None:
+        if slot is not None or value.constant is not None:
             self._fixed.add(name)
         return name
 
     def _memory(self, value):
         """What stands for the memory in which a value lies."""
         root = self.lives.root(value)
-        return self._in_place.get(root) or self.arena.holds(root) or ("class", root)
+        slot = self.arena.slot_of(root)
+        return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False):
         """An access by units of so many bytes, by all parts to everything where None."""

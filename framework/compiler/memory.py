@@ -1,4 +1,4 @@
-"""Which values may share memory, how long each is needed, and which buffer it is written to."""
+"""Which values may be views of one another, how long each is needed, what may be written over."""
 
 import numpy as np
 
@@ -7,14 +7,26 @@ from framework.compiler.graph import OpStep
 from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
 from framework.core.buffers import exclusive
 
-_LINE = 64
+# Ops whose results, and what they save, never are views of what they read, whatever that is.
+MAKE_OWN = frozenset(
+    (
+        *("attention", "attention_back", "batch_norm", "batch_norm_back", "layer_norm"),
+        *("layer_norm_back", "rms_norm", "rms_norm_back", "conv", "conv_bias", "conv_bias_back"),
+        *("conv_input", "conv_kernel", "max_pool", "max_index", "max_cell", "cell_take"),
+        *("cell_put", "window_sum", "window_spread", "conv_max_pool", "conv_max_pool_back"),
+        *("gelu", "gelu_back", "softmax", "softmax_back", "log_softmax", "log_softmax_back"),
+        *("softmax_cross_entropy", "cross_entropy_back", "sparse_softmax_cross_entropy"),
+        *("sparse_cross_entropy_back", "lstm", "lstm_back", "gru", "gru_back", "simple_rnn"),
+        *("simple_rnn_back", "gather", "concat", "stack", "put", "scatter_add", "one_hot"),
+    )
+)
 
 
 class Lives:
     """Classes of values that may be views of one another, and the last step that reads each class.
 
     A movement may give a view of what it moves; so may any op that gives as many bytes as it
-    takes. What a ufunc, a writer or a group gives is an array of its own.
+    takes. What a ufunc, a writer, a group or one of `MAKE_OWN` gives is an array of its own.
     """
 
     def __init__(self, graph):
@@ -67,77 +79,15 @@ class Lives:
 
 def makes_own(step, value):
     """Whether an output of the step is sure to be an array of its own."""
-    if type(step) is not OpStep or (value is step.outputs[0] and takes_out(step)):
+    if type(step) is not OpStep or step.op.name in MAKE_OWN:
+        return True
+    if value is step.outputs[0] and takes_out(step):
         return True
     if step.op.kind in ("contraction", "reduction") and step.op.plain:
         return (
             all(v.nbytes != step.outputs[0].nbytes for v in step.values) or into(step) is not None
         )
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
-
-
-class Arena:
-    """Blocks of memory that are used again when what they held is no longer needed."""
-
-    def __init__(self):
-        self.sizes = []  # bytes of each block
-        self._free = []  # numbers of blocks
-        self.views = {}  # (block, shape, dtype) -> name
-        self._of = {}  # root of a class -> its block
-
-    def take(self, root, value):
-        """The name of an array of the value's shape and dtype in a block of its own."""
-        fitting = [b for b in self._free if value.nbytes <= self.sizes[b]]
-        if fitting:
-            # of equals what was in use last, which is still in the cache
-            block = min(reversed(fitting), key=self.sizes.__getitem__)
-            self._free.remove(block)
-        elif self._free:  # the largest grows
-            block = max(self._free, key=self.sizes.__getitem__)
-            self._free.remove(block)
-            self.sizes[block] = value.nbytes
-        else:
-            block = len(self.sizes)
-            self.sizes.append(value.nbytes)
-        self._of[root] = block
-        return self.name(block, value.shape, value.dtype)
-
-    def block_of(self, root):
-        return self._of[root]
-
-    def holds(self, root):
-        """The block in which a class lies, as a key; None if there is none."""
-        block = self._of.get(root)
-        return None if block is None else ("block", block)
-
-    def name(self, block, shape, dtype):
-        key = block, shape, dtype
-        if key not in self.views:
-            self.views[key] = f"b{len(self.views)}"
-        return self.views[key]
-
-    def release(self, root):
-        """The class is no longer needed."""
-        block = self._of.pop(root, None)
-        if block is not None:
-            self._free.append(block)
-
-    @property
-    def nbytes(self):
-        return sum(self.sizes)
-
-    def make(self):
-        """New memory: the arrays of `views`, in order."""
-        blocks = [_aligned(size) for size in self.sizes]
-        return [
-            np.ndarray(shape, dtype, blocks[block]) for block, shape, dtype in self.views
-        ]  # fmt: skip
-
-
-def _aligned(size):
-    """Bytes that begin with a line of the cache: vectors that straddle two are slower to load."""
-    whole = np.empty(size + _LINE, np.uint8)
-    return whole[-whole.ctypes.data % _LINE :][:size]
 
 
 # ---- what may be written over ----

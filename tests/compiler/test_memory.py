@@ -10,6 +10,7 @@ import framework as tf
 from framework.compiler.fusion import takes_passes
 from framework.compiler.graph import OpStep, Value
 from framework.compiler.lines import KERNELS
+from framework.compiler.memory import MAKE_OWN
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms
@@ -64,11 +65,31 @@ def test_kernels_write_where_they_are_told(form, name, dtype):
             written(table[name].forward, first, args, sample.attrs)
 
 
+def arrays_of(found):
+    if isinstance(found, tuple | list):
+        return [array for part in found for array in arrays_of(part)]
+    return [found] if isinstance(found, np.ndarray) and found.nbytes else []
+
+
+@pytest.mark.parametrize("name", sorted(MAKE_OWN & set(table)))
+def test_what_makes_its_own_shares_no_memory(form, name):
+    for sample in samples(name):
+        with np.errstate(all="ignore"):
+            args = [
+                np.array(x, "f") if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+                for x in sample.args
+            ]
+            found = arrays_of(table[name].forward(*args, **sample.attrs))
+        for array in arrays_of(args):
+            assert not any(np.may_share_memory(array, made) for made in found)
+
+
 def test_a_convolution_with_pooling_writes_where_it_is_told(form):
     rng = np.random.default_rng(2)
     x, w, b = (rng.normal(size=s).astype("float32") for s in [(2, 8, 8, 16), (3, 3, 16, 16), (16,)])
     options = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1, "relu": True}
     y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **options)
+    assert not any(np.may_share_memory(x, made) for made in (y, chosen))
     options["needed"] = True, True, True
     written(conv_pool.conv_max_pool_back, first, [y, x, w, y, chosen], options)
 

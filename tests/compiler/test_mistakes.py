@@ -10,10 +10,10 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.compiler import compiled, fused_forms, loop_groups, loops, numbered, plan
+from framework.compiler.arena import Arena
 from framework.compiler.emit import Program
 from framework.compiler.graph import Recording
 from framework.compiler.loop_files import LoopFile
-from framework.compiler.memory import Arena
 from framework.kernels import tier
 from tests.compiler import interpreted
 

@@ -1,0 +1,86 @@
+"""One piece of memory for a plan: who lies where, and that it is little."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.compiler import arena
+from framework.compiler.graph import Value
+
+
+def random_pieces(seed, number=60, steps=40):
+    rng = np.random.default_rng(seed)
+    first = np.sort(rng.integers(0, steps, number))
+    last = np.minimum(first + rng.geometric(0.2, number), steps)
+    return (64 * rng.integers(1, 100, number)).tolist(), first.tolist(), last.tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pieces_needed_together_lie_apart(seed):
+    sizes, first, last = random_pieces(seed)
+    offsets = arena.packed(sizes, first, last)
+    pieces = list(zip(offsets, sizes, first, last, strict=True))
+    for i, (at, size, begin, end) in enumerate(pieces):
+        assert at >= 0
+        for other, other_size, other_begin, other_end in pieces[:i]:
+            if begin <= other_end and other_begin <= end:
+                assert at + size <= other or other + other_size <= at
+    least = max(
+        sum(n for n, a, b in zip(sizes, first, last, strict=True) if a <= t <= b) for t in range(41)
+    )
+    assert max(at + size for at, size, *_ in pieces) <= 1.25 * least
+
+
+def test_a_chain_needs_two_places():
+    assert arena.packed([64] * 6, range(6), range(1, 7)) == [0, 64, 0, 64, 0, 64]
+
+
+def test_small_pieces_that_stay_take_no_large_place():
+    sizes = [1024, 64, 1024, 64, 1024]
+    offsets = arena.packed(sizes, first=[0, 1, 2, 3, 4], last=[1, 9, 3, 9, 5])
+    assert max(np.add(offsets, sizes)) == 1024 + 2 * 64
+
+
+def test_nothing_at_all():
+    assert arena.packed([], [], []) == []
+    assert arena.Arena().make() == []
+    assert arena.Arena().nbytes == 0
+
+
+def test_arrays_begin_with_a_line_of_the_cache():
+    made = arena.Arena()
+    for root, size in enumerate((3, 17, 40)):
+        slot = made.take(root, Value(np.zeros(size, "f")))
+        made.name(slot, (size,), np.dtype("f"))
+    arrays = made.make()
+    assert [a.shape for a in arrays] == [(3,), (17,), (40,)]
+    assert all(a.ctypes.data % 64 == 0 for a in arrays)
+    for i, a in enumerate(arrays):
+        a[:] = i
+    assert [a.tolist() for a in arrays] == [[0.0] * 3, [1.0] * 17, [2.0] * 40]
+
+
+def test_a_plan_needs_what_the_tape_keeps_and_little_more(kind):
+    rng = np.random.default_rng(0)
+    layers, rows, width = 6, 512, 64
+    kernels = [tf.Variable(rng.normal(size=(width, width)).astype("f") / 8) for _ in range(layers)]
+    biases = [tf.Variable(np.zeros(width, "f")) for _ in range(layers)]
+    x = tf.constant(rng.normal(size=(rows, width)).astype("f"))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            for kernel, bias in zip(kernels, biases, strict=True):
+                x = tf.nn.gelu(x @ kernel + bias)
+            loss = tf.reduce_mean(x * x)
+        gradients = tape.gradient(loss, [*kernels, *biases])
+        for v, g in zip([*kernels, *biases], gradients, strict=True):
+            v.assign_sub(0.01 * g)
+        return loss
+
+    for _ in range(4):
+        step(x)
+    ((entry,),) = step._compiled.plans.values()
+    # What gelu reads in each layer, and the cotangent; what becomes of it takes the last layer's
+    # place, and so do the kernels' gradients.
+    assert entry.plan.nbytes <= (layers + 1.5) * 4 * rows * width
