@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from framework.autodiff.diagonal import Diagonal
 from framework.core.op import table
 from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor, infer
@@ -23,8 +24,11 @@ from framework.ops.reduction import reduce_sum
 
 def shape_of(x):
     """The shape of an operand as a plain tuple."""
-    if type(x) is np.ndarray:
+    kind = type(x)
+    if kind is np.ndarray:
         return x.shape
+    if kind is Tensor:
+        return x.array.shape
     return tuple(x.shape) if isinstance(x, Operand) else np.shape(getattr(x, "array", x))
 
 
@@ -130,6 +134,8 @@ def _matmul(op, xs, batched, attrs):
     shape_a, shape_b = shape_of(a), shape_of(b)
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
     if not b_batched and len(shape_b) == 2 and not transpose_a:
+        if type(a) is Diagonal:
+            return a.product(b, transpose_b)
         found = op(_stack(a, math.prod(shape_b)), b, **attrs)
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]

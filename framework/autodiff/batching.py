@@ -9,9 +9,6 @@ of a lower level: where two maps are nested, the inner one's rows are of the hig
 
 import itertools
 import math
-import operator
-
-import numpy as np
 
 from framework.autodiff.batch_rules import (
     np_dtype_of,
@@ -20,12 +17,14 @@ from framework.autodiff.batch_rules import (
     rule_of,
     shape_of,
 )  # fmt: skip
+from framework.autodiff.diagonal import Diagonal
 from framework.core import dtypes, recorders
 from framework.core.doors import strict
 from framework.core.dtypes import Shape
 from framework.core.errors import BatchedValueError
 from framework.core.operand import Operand
 from framework.core.recorders import Recorder, thread
+from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.ops.movement import stack
 from framework.ops.operators import hang
@@ -69,7 +68,7 @@ class Batched(Operand):
     """A tensor in each of several rows: internal, and never returned to users.
 
     Args:
-        value: an array or tensor whose leading axis counts the rows.
+        value: an array or tensor whose leading axis counts the rows, or a `Diagonal`.
         level: of the map that it belongs to.
     """
 
@@ -91,7 +90,8 @@ class Batched(Operand):
     @property
     def dtype(self):
         value = self.value
-        return dtypes.of_array(value) if isinstance(value, np.ndarray) else value.dtype
+        known = isinstance(value, Operand | Tensor) and type(value) is not Diagonal
+        return value.dtype if known else dtypes.of_array(value)
 
     @property
     def ndim(self):
@@ -141,23 +141,27 @@ hang(Batched, _door)
 
 def rows_of(x, level, count):
     """`x` with its leading axis of `count` rows; what is no `Batched` of this level is repeated."""
-    return x.value if type(x) is Batched and x.level is level else repeated(x, count)
+    if type(x) is Batched and x.level is level:
+        return x.value.dense() if type(x.value) is Diagonal else x.value
+    return repeated(x, count)
 
 
 def call(op, args, attrs):
     """`op(*args, **attrs)` in every row; at least one of the arguments is `Batched`."""
+    level = None
+    for arg in args:
+        if type(arg) is Batched and (level is None or arg.level.order > level.order):
+            level = arg.level
     args = [a.read() if isinstance(a, CoreVariable) else a for a in args]
-    level = max([a.level for a in args if type(a) is Batched], key=_order)
     batched = [type(a) is Batched and a.level is level for a in args]
     xs = [a.value if b else a for a, b in zip(args, batched)]
     if thread.stack is not level.outside:
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
             return _told(inside, op, args, attrs, xs, batched, level)
+    if not thread.stack:  # nobody is told of the calls on all rows
+        xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
-
-
-_order = operator.attrgetter("order")
 
 
 def _boxed(found, level):

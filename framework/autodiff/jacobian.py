@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.autodiff.batch_rules import np_dtype_of, shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
+from framework.autodiff.diagonal import Diagonal
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.core import nest
 from framework.core.doors import tensor
@@ -211,7 +212,13 @@ class _Identity:
         self._element, self._shape = element, shape
 
     def rows(self, start, stop):
-        """Those from `start` to `stop`; one of zeros where there is none: ops want at least one."""
+        """Those from `start` to `stop`, as a `Diagonal` where they are one."""
+        if self.count and len(self._element) == 1:
+            return Diagonal(start, stop, self._shape, self.dtype)
+        return self.dense(start, stop)
+
+    def dense(self, start, stop):
+        """The same as an array; one of zeros where there is none: ops want at least one."""
         if not self.count:
             return np.zeros((1, *self._shape), self.dtype)
         eye = np.zeros((stop - start, self.count), self.dtype)
@@ -283,12 +290,12 @@ def _block(tape, target, sources, rows):
     record = tape._edges
     if not tape._persistent:
         tape._edges = list(record)  # walking uses it up
-    grads = {target.serial: Batched(Tensor(rows), level)}
+    grads = {target.serial: Batched(rows, level)}
     tape._walk_back(grads, sources, True)
     if not tape._persistent:
         tape._edges = record
     found = [_collected(tape, grads, source) for source in sources]
-    return [None if g is None else rows_of(g, level, len(rows)) for g in found]
+    return [None if g is None else rows_of(g, level, rows.shape[0]) for g in found]
 
 
 def _one_by_one(tape, target, sources, eye):
@@ -298,7 +305,7 @@ def _one_by_one(tape, target, sources, eye):
     for k in range(max(eye.count, 1)):
         if not tape._persistent:
             tape._edges = list(record)
-        (row,) = eye.rows(k, k + 1)
+        (row,) = eye.dense(k, k + 1)
         grads = {target.serial: Tensor(row) if taped else row}
         tape._walk_back(grads, sources, taped)
         for column, source in zip(columns, sources, strict=True):

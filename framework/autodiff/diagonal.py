@@ -1,0 +1,87 @@
+"""Rows of an identity, kept as such while they can be: the cotangents of a vector's elements."""
+
+import numpy as np
+
+from framework.core.operand import Operand
+from framework.core.tensor import Tensor
+from framework.ops.elementwise import gated, multiply
+from framework.ops.movement import broadcast_to, getitem, reshape, transpose
+
+
+class Diagonal(Operand):
+    """Rows of which the i-th is `scale[..., start + i]` there on the last axis, and zero beside it.
+
+    An elementwise product scales them; a product with a matrix is the matrix's rows, scaled, which
+    is a sum less for each element. Any other op is applied to the rows written out.
+
+    Args:
+        start, stop: which rows of the identity.
+        shape: of a row; of its last axis the identity is.
+        dtype: NumPy's.
+        scale: of the same shape; None for ones.
+    """
+
+    __slots__ = ("_scale", "dtype", "shape", "start", "stop")
+
+    def __init__(self, start, stop, shape, dtype, scale=None):
+        self.start, self.stop, self.dtype, self._scale = start, stop, dtype, scale
+        self.shape = (stop - start, *shape)
+
+    def dense(self):
+        """All rows, an array or a tensor."""
+        count, *lead, size = self.shape
+        eye = np.zeros((count, size), self.dtype)
+        eye.reshape(-1)[self.start :: size + 1] = 1
+        if not lead:
+            return eye if self._scale is None else multiply(eye, self._scale)
+        eye = eye.reshape(count, *(1,) * len(lead), size)
+        if self._scale is None:
+            return np.broadcast_to(eye, self.shape)
+        return multiply(eye, self._scale)
+
+    def _op_call(self, op, args, attrs):
+        if (scaled := _SCALED.get(op.name)) is not None:
+            found = scaled(op, *args)
+            if found is not None:
+                return found
+        return op(*[a.dense() if type(a) is Diagonal else a for a in args], **attrs)
+
+    def _scaled(self, op, other):
+        """The rows after an elementwise op that keeps zeros; None where it makes more of them."""
+        shape = self.shape[1:]
+        if not isinstance(other, (np.ndarray, Tensor)) or tuple(other.shape) != shape:
+            return None
+        ones = self._scale
+        if ones is None:
+            ones = np.broadcast_to(np.ones((), self.dtype), shape)
+        return Diagonal(self.start, self.stop, shape, self.dtype, op(ones, other))
+
+    def product(self, matrix, transposed):
+        """Every row times a matrix that they share, or its transpose."""
+        count, *lead, size = self.shape
+        if transposed:
+            matrix = transpose(matrix, perm=(1, 0))
+        rows, scale = matrix, self._scale
+        if count != size:
+            rows = getitem(rows, index=(slice(self.start, self.stop),))
+        if type(rows) is np.ndarray:
+            rows = np.ascontiguousarray(rows)
+        columns = rows.shape[1]
+        rows = reshape(rows, shape=(count, *(1,) * len(lead), columns))
+        if scale is None:
+            return broadcast_to(rows, shape=(count, *lead, columns))
+        scale = transpose(scale, perm=(len(lead), *range(len(lead))))
+        if count != size:
+            scale = getitem(scale, index=(slice(self.start, self.stop),))
+        return multiply(reshape(scale, shape=(count, *lead, 1)), rows)
+
+
+def _product(op, a, b):
+    return a._scaled(op, b) if type(a) is Diagonal else b._scaled(op, a)
+
+
+def _gated(op, g, on):
+    return g._scaled(op, on) if type(g) is Diagonal else None
+
+
+_SCALED = {multiply.name: _product, gated.name: _gated}
