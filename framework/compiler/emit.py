@@ -156,6 +156,9 @@ class Program:
         self._line(f"{output.name} = {draw}()", step)
 
     def _op(self, position, step):
+        if self._is_another_view(step):
+            self._view(step)
+            return
         ufunc = ufunc_of(step.op)
         writer = None if ufunc is not None else writing.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
@@ -171,6 +174,16 @@ class Program:
             self._written(position, step)
         else:
             self._call(position, step)
+
+    def _is_another_view(self, step):
+        """Whether a step gives another shape to what fills a slot: no more than another name."""
+        return step.op.name == "reshape" and id(step.values[0]) in self._in_buffers
+
+    def _view(self, step):
+        (x,), (y,) = step.values, step.outputs
+        slot = self._in_buffers[id(y)] = self._in_buffers[id(x)]
+        y.name = self._numbered_name(step.op.name)
+        self._line(f"{y.name} = {self.arena.name(slot, y.shape, y.dtype)}", step)
 
     def _float_beside(self, step):
         """The dtype in which a number beside floats counts."""

@@ -4,16 +4,18 @@ import numpy as np
 
 from framework.compiler import loops
 from framework.compiler.emit import Program
-from framework.compiler.fusion import Group, lone
+from framework.compiler.fusion import Group, is_sum, lone
 from framework.compiler.graph import DrawStep, OpStep
 from framework.compiler.lines import takes_out
 from framework.compiler.loop_groups import LoopGroup, fits_loop
+from framework.compiler.memory import alike
 from framework.compiler.stretches import Access, Piece, Stretch
 from framework.kernels import products, tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
 _JOINS = 1 << 17  # bytes: from here on NumPy, which writes over what it reads, does as well
 _OF_PRODUCT = 8e-12  # seconds of a multiplication
+_HEAVY = 1e-4  # seconds of a piece, from which on only what works on its result goes with it
 
 
 class LoopProgram(Program):
@@ -31,6 +33,7 @@ class LoopProgram(Program):
         self._waiting = []  # (piece, its line, its loop if it may be called alone)
         self._fixed = set()  # names of arrays that are there before a run
         self._made = set()  # ids of the classes that wait
+        self._heavy = False  # whether what waits is worth a call of its own
         self._gone, self._unneeded = [], []  # names and classes that what waits is the last to read
         self._in_place = {}  # id of a class -> what stands for the memory that it is written to
         self._uses = graph.uses()
@@ -53,24 +56,37 @@ class LoopProgram(Program):
 
     def _passes(self, step):
         """Whether a step joins the stretch that is open, or may be written before it."""
+        if type(step) is OpStep and (self._is_another_view(step) or self._moves_others(step)):
+            return True
+        if self._heavy:
+            return self._follows(step)
         if type(step) is not OpStep:
             return type(step) in (Group, DrawStep)
-        if self._product_of(step) is not None or self._group_of(step) is not None:
-            return True
+        return self._product_of(step) is not None or self._group_of(step) is not None
+
+    def _moves_others(self, step):
+        """Whether a step is a movement that reads nothing of what waits."""
         if step.op.kind != "movement" or not step.op.plain or takes_out(step):
             return False
         return not any(self.lives.root(v) in self._made for v in step.values)
+
+    def _follows(self, step):
+        """Whether a step is a loop over what waits: a thread then finds its rows in its cache."""
+        group = self._group_of(step) if type(step) is OpStep else step
+        if type(group) is not Group or any(is_sum(s) for s in group.steps):
+            return False
+        return any(self.lives.root(v) in self._made for v in group.inputs)
 
     def _wait(self, piece, made, line, loop=None):
         """Let a piece wait. `line` is a call of it, `loop` what it calls."""
         self._waiting.append((piece, line, loop))
         self._made.update(self.lives.root(v) for v in made)
-        if piece.work > 1e-4:
-            self._close()
+        self._heavy |= piece.work > _HEAVY
 
     def _close(self):
         """Write what waits."""
-        waiting, self._waiting, self._made = self._waiting, [], set()
+        waiting, self._waiting = self._waiting, []
+        self._made, self._heavy = set(), False
         if not waiting:
             return
         pieces, lines, called = zip(*waiting, strict=True)
@@ -128,7 +144,7 @@ class LoopProgram(Program):
     def _memory(self, value):
         """What stands for the memory in which a value lies."""
         root = self.lives.root(value)
-        slot = self.arena.slot_of(root)
+        slot = self._in_buffers.get(id(value), self.arena.slot_of(root))
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False):
@@ -148,7 +164,8 @@ class LoopProgram(Program):
     def _group_of(self, step):
         """A step that is in no group as one of its own, which may join a stretch; else None."""
         small = all(v.nbytes <= _JOINS for v in (*step.values, *step.made))
-        return lone(step, self._uses) if small and fits_loop(step) else None
+        suits = small or (self._heavy and not is_sum(step))
+        return lone(step, self._uses) if suits and fits_loop(step) else None
 
     def _product_of(self, step):
         """The product of matrices that a step is, if it is one for a stretch; else None."""
@@ -191,9 +208,9 @@ class LoopProgram(Program):
 
     def _group(self, position, group):
         """Have a loop wait; what is assigned is written over the variable's old value."""
-        places, in_place = {}, {}
+        places, in_place = {}, self._overwritten(position, group)
         for value in group.outputs:
-            if id(value) in group.late or not value.shape:
+            if id(value) in group.late or id(value) in in_place or not value.shape:
                 continue
             found = self._owned(position, group, value)
             if found is not None:
@@ -201,6 +218,7 @@ class LoopProgram(Program):
                 in_place[id(value)] = old
                 value.name = places[id(old)] = self._numbered_name(value.step.op.name)
                 self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
+        owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = LoopGroup(group, in_place)
         for value in (*made.outputs, *made.sums):
             # What is assigned lies in place already, or is too small to look for a place.
@@ -210,8 +228,8 @@ class LoopProgram(Program):
             self._body.append(f"{value.name} = {out or self._empty(value)}")
             self._c_order.add(id(value))
         for value in group.outputs:
-            if id(value) in in_place:
-                self._in_place[self.lives.root(value)] = self._memory(in_place[id(value)])
+            if id(value) in owned:
+                self._in_place[self.lives.root(value)] = self._memory(owned[id(value)])
         line, called = self._call_of_loop(group, made, places)
         self._wait(self._piece_of_loop(group, made, places, in_place), group.outputs, line, called)
         counts = [(v, made.counts[id(v)]) for v in made.sums if id(v) in made.counts]
@@ -220,6 +238,26 @@ class LoopProgram(Program):
         for value, count in counts:
             number = self._number(count, value.dtype)
             self._body.append(f"divide({value.name}, {number}, {value.name})")
+
+    def _overwritten(self, position, group):
+        """{id of an output: the input in whose slot it is written, as nobody reads that later}."""
+        found = {}
+        roots = [self.lives.root(v) for v in group.inputs]
+        for value in group.outputs:
+            root = self.lives.root(value)
+            if id(value) in group.late or value.shape != group.shape or root in self.lives.escaped:
+                continue
+            for old, at in zip(group.inputs, roots, strict=True):
+                unread = self.lives.last[at] == position and roots.count(at) == 1
+                free = unread and alike(old, value) and id(old) in self._in_buffers
+                if free and self.arena.hand_over(at, value, root):
+                    found[id(value)] = old
+                    slot = self._in_buffers[id(value)] = self._in_buffers[id(old)]
+                    value.name = self._numbered_name(value.step.op.name)
+                    name = self.arena.name(slot, value.shape, value.dtype)
+                    self._body.append(f"{value.name} = {name}")
+                    break
+        return found
 
     def _piece_of_loop(self, group, made, places, in_place):
         """The task of a loop."""

@@ -182,3 +182,76 @@ def test_other_arrays_of_variables_are_found():
     for array in (np.ones((64, 128), "f"), np.zeros((64, 128), "f")):
         v.assign(array)  # other arrays of the same size are found
         assert np.array_equal(f(x).numpy(), expected[0]) == bool(array.any())
+
+
+W, B, C = (
+    tf.constant(np.random.default_rng(n).standard_normal(shape, "f"))
+    for n, shape in enumerate([(128, 128), (128,), (2048, 128)])
+)
+CUBE = (32, 64, 128)
+
+
+def twice_read(x):
+    y = x @ W
+    return tf.nn.gelu(y + B), tf.nn.gelu(y * y) + tf.nn.gelu(y @ W)
+
+
+def turned(x):
+    y = tf.matmul(x, x, transpose_a=True)
+    return tf.nn.gelu(y + tf.transpose(y))
+
+
+def seen_in_part(x):
+    y = x @ W
+    return tf.nn.gelu(y + B), tf.reduce_sum(y[:3])
+
+
+def less_its_row(x):
+    y = x @ W
+    return tf.nn.gelu(tf.nn.relu(y - y[0]))
+
+
+FOLLOWED = {  # a function, and how many products' memory its plan works in
+    "bias": (lambda x: tf.nn.gelu(tf.nn.relu(x @ W + B)), 1),
+    "another shape": (lambda x: tf.nn.gelu(tf.reshape(x @ W, CUBE) + B), 1),
+    "shapes in turn": (
+        lambda x: tf.nn.gelu(tf.reshape(tf.reshape(x @ W, CUBE) + B, (2048, 128)) - C),
+        1,
+    ),
+    "more than one": (lambda x: tf.nn.gelu(x @ W + B) + tf.nn.gelu(C @ W - B), 1),
+    "returned": (lambda x: x @ W + B, 1),
+    "read again": (twice_read, 2),
+    "turned": (turned, 1 / 16),
+    "seen in part": (seen_in_part, 2),
+    "less its row": (less_its_row, 2),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_loops_on_a_large_product_go_with_it(name):
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    function, products = FOLLOWED[name]
+    body = lambda x: [2.0 * y - 1.0 for y in tf.nest.flatten(function(x))]
+    compiled = tf.function(body)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        x = tf.constant(rng.standard_normal((2048, 128), "f"))
+        given = x.numpy().copy()
+        for found, expected in zip(compiled(x), body(x), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
+        np.testing.assert_array_equal(x, given)
+    ((entry,),) = compiled._compiled.plans.values()
+    assert "side by side" in compiled.source
+    assert products <= entry.plan.nbytes / C.numpy().nbytes < products + 0.01
+
+
+def test_a_loop_behind_a_product_is_part_of_its_call():
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    compiled = tf.function(lambda x: 2.0 * FOLLOWED["another shape"][0](x) - 1.0)
+    for _ in range(4):
+        compiled(C)
+    run = compiled.source.partition("# these, side by side:")[2].splitlines()
+    assert "@" in run[1]
+    assert "loop(reshape_1" in run[2]
