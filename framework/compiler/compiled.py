@@ -186,7 +186,8 @@ class Compiled:
             troubles = sorted({e.plan.trouble for e in entries if e.plan.trouble is not None})
             troubles = [f" It stays with NumPy calls: {t}." for t in troubles]
             guards = guards if reads else ""
-            lines.append(f"({text_of(key)}): {count}{guards}.{''.join(troubles)}")
+            memory = _memory(max(e.plan.nbytes for e in entries), len(entries))
+            lines.append(f"({text_of(key)}): {count}{guards}.{memory}{''.join(troubles)}")
         lines += [f"({text_of(key)}): in Python: {why}." for key, why in self.refused.items()]
         return "\n".join(lines)
 
@@ -205,6 +206,14 @@ class Compiled:
         """The Python source of the plans, in the order in which they were recorded."""
         entries = [e for found in self.plans.values() for e in found]
         return "\n".join(e.plan.source for e in entries)
+
+
+def _memory(nbytes, plans):
+    """A sentence, where it is worth one."""
+    if nbytes < 1e6:
+        return ""
+    works = "It works in" if plans == 1 else "They work in up to"
+    return f" {works} {nbytes / 1e6:.1f} MB."
 
 
 def packing(result):
