@@ -137,6 +137,10 @@ class WithNumbers:
         return self._plan.trouble
 
     @property
+    def nbytes(self):
+        return self._plan.nbytes
+
+    @property
     def failure(self):
         return self._plan.failure
 

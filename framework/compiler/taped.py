@@ -262,6 +262,11 @@ class WithTape:
         return "\n".join([self._plan.source, *backs])
 
     @property
+    def nbytes(self):
+        """Of the forward pass; what that gives the way back is kept by the tape."""
+        return self._plan.nbytes
+
+    @property
     def trouble(self):
         return self._plan.trouble
 
