@@ -29,12 +29,9 @@ class Diagonal(Operand):
 
     def dense(self):
         """All rows, an array or a tensor."""
-        count, *lead, size = self.shape
-        eye = np.zeros((count, size), self.dtype)
-        eye.reshape(-1)[self.start :: size + 1] = 1
-        if not lead:
-            return eye if self._scale is None else multiply(eye, self._scale)
-        eye = eye.reshape(count, *(1,) * len(lead), size)
+        *lead, size = self.shape[1:]
+        eye = identity(self.start, self.stop, size, self.dtype)
+        eye = eye.reshape(len(eye), *(1,) * len(lead), size)
         if self._scale is None:
             return np.broadcast_to(eye, self.shape)
         return multiply(eye, self._scale)
@@ -74,6 +71,13 @@ class Diagonal(Operand):
         if count != size:
             scale = getitem(scale, index=(slice(self.start, self.stop),))
         return multiply(reshape(scale, shape=(count, *lead, 1)), rows)
+
+
+def identity(start, stop, size, dtype):
+    """The rows from `start` to `stop` of the identity, an array of (stop - start, size)."""
+    eye = np.zeros((stop - start, size), dtype)
+    eye.reshape(-1)[start :: size + 1] = 1
+    return eye
 
 
 def _product(op, a, b):

@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.autodiff.batch_rules import np_dtype_of, shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
-from framework.autodiff.diagonal import Diagonal
+from framework.autodiff.diagonal import Diagonal, identity
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.core import nest
 from framework.core.doors import tensor
@@ -221,8 +221,7 @@ class _Identity:
         """The same as an array; one of zeros where there is none: ops want at least one."""
         if not self.count:
             return np.zeros((1, *self._shape), self.dtype)
-        eye = np.zeros((stop - start, self.count), self.dtype)
-        eye.reshape(-1)[start :: self.count + 1] = 1
+        eye = identity(start, stop, self.count, self.dtype)
         ones = (1,) * (len(self._shape) - len(self._element))
         eye = eye.reshape(stop - start, *ones, *self._element)
         return np.broadcast_to(eye, (stop - start, *self._shape)) if ones else eye

@@ -31,7 +31,7 @@ class Product(NamedTuple):
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):
-    """The product of float32 matrices of these sizes; None where `matmul.dot` leaves it to BLAS.
+    """The product of float32 matrices of these sizes; None where `matmul.dot` has another way.
 
     That is decided by the sizes alone, as there: a plan has the bits of the same ops done one by
     one, and BLAS's depend on the CPU in other ways than ours.
