@@ -7,26 +7,13 @@ from framework.compiler.graph import OpStep
 from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
 from framework.core.buffers import exclusive
 
-# Ops whose results, and what they save, never are views of what they read, whatever that is.
-MAKE_OWN = frozenset(
-    (
-        *("attention", "attention_back", "batch_norm", "batch_norm_back", "layer_norm"),
-        *("layer_norm_back", "rms_norm", "rms_norm_back", "conv", "conv_bias", "conv_bias_back"),
-        *("conv_input", "conv_kernel", "max_pool", "max_index", "max_cell", "cell_take"),
-        *("cell_put", "window_sum", "window_spread", "conv_max_pool", "conv_max_pool_back"),
-        *("gelu", "gelu_back", "softmax", "softmax_back", "log_softmax", "log_softmax_back"),
-        *("softmax_cross_entropy", "cross_entropy_back", "sparse_softmax_cross_entropy"),
-        *("sparse_cross_entropy_back", "lstm", "lstm_back", "gru", "gru_back", "simple_rnn"),
-        *("simple_rnn_back", "gather", "concat", "stack", "put", "scatter_add", "one_hot"),
-    )
-)
-
 
 class Lives:
     """Classes of values that may be views of one another, and the last step that reads each class.
 
     A movement may give a view of what it moves; so may any op that gives as many bytes as it
-    takes. What a ufunc, a writer, a group or one of `MAKE_OWN` gives is an array of its own.
+    takes. What a ufunc, a writer, a group or an op whose results are `fresh` gives is an array of
+    its own.
     """
 
     def __init__(self, graph):
@@ -79,7 +66,7 @@ class Lives:
 
 def makes_own(step, value):
     """Whether an output of the step is sure to be an array of its own."""
-    if type(step) is not OpStep or step.op.name in MAKE_OWN:
+    if type(step) is not OpStep or step.op.fresh:
         return True
     if value is step.outputs[0] and takes_out(step):
         return True

@@ -9,9 +9,16 @@ from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 
 # Of plans alone: no tape ever sees them
-_forward = Op("conv_max_pool", conv_pool.conv_max_pool, no_derivative, saves=True, listed=False)
+_forward = Op(
+    "conv_max_pool", conv_pool.conv_max_pool, no_derivative, saves=True, listed=False, fresh=True
+)
 _back = Op(
-    "conv_max_pool_back", conv_pool.conv_max_pool_back, no_derivative, outputs=None, listed=False
+    "conv_max_pool_back",
+    conv_pool.conv_max_pool_back,
+    no_derivative,
+    outputs=None,
+    listed=False,
+    fresh=True,
 )
 
 

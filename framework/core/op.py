@@ -69,12 +69,14 @@ class Op:
         infer: `infer(*specs, **attrs)` gives the output's (shape, dtype), where running the
             forward on zeros (the default for a symbolic call) is wrong or dear.
         listed: whether it stands in `table`; an op made for one function of a user does not.
+        fresh: the results, and what is saved, never share memory with the inputs. Plans know it of
+            ufuncs; of other ops without it they think that a result may be a view.
     """
 
     __slots__ = (
-        "backward", "broadcasts", "chains", "composite", "derivative", "forward", "infer", "inputs",
-        "joined", "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed", "variadic",
-        "vjps",
+        "backward", "broadcasts", "chains", "composite", "derivative", "forward", "fresh", "infer",
+        "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed",
+        "variadic", "vjps",
     )  # fmt: skip
 
     takes_none = False  # of several cotangents, None for one that is missing: else zeros
@@ -82,12 +84,13 @@ class Op:
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
         composite=None, broadcasts=False, infer=None, inputs=None, listed=True,
+        fresh=False,
     ):  # fmt: skip
         if listed and name in table:
             raise FrameworkError(f"There is an op named {name!r} already.")
         self.name, self.forward, self.kind = name, forward, kind
         self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
-        self.plain = outputs == 1 and not saves
+        self.plain, self.fresh = outputs == 1 and not saves, fresh
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
         self.joined = backward is not None or outputs != 1  # no cotangent for each input alone

@@ -16,7 +16,7 @@ _forward = quiet(kernel.forward)
 
 # The cotangents of the inputs in `needed`, in order.
 attention_back = Op(
-    "attention_back", quiet(kernel.backward), backward=first_order_only, outputs=None
+    "attention_back", quiet(kernel.backward), backward=first_order_only, outputs=None, fresh=True
 )
 
 
@@ -75,5 +75,5 @@ def _heads_first(x):
 # broadcast to (batch, heads, length, keys), or are None; `causal`: no key behind the query's place.
 attention = Op(
     "attention", _forward, backward=_rule, composite=composite, saves=True,
-    infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype),
+    infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype), fresh=True,
 )  # fmt: skip

@@ -31,7 +31,7 @@ def _conv_by_w(g, x, w_shape, strides, padding, dilations, groups):
 
 
 conv = Op(
-    "conv", kernels.conv, _conv_by_x, _conv_by_w, kind="contraction", infer=_conv_infer
+    "conv", kernels.conv, _conv_by_x, _conv_by_w, kind="contraction", infer=_conv_infer, fresh=True
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _input_by_w(h, g, w_shape, strides, padding, dilations, groups):
 # `conv`'s derivative by its first input, which a transposed convolution is
 conv_input = Op(
     "conv_input", kernels.conv_input, _input_by_g, _input_by_w, kind="contraction",
-    infer=_input_infer,
+    infer=_input_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def _kernel_by_g(h, x, strides, padding, dilations, groups):
 # `conv`'s derivative by its second input, the kernel
 conv_kernel = Op(
     "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
-    infer=_kernel_infer,
+    infer=_kernel_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def _conv_bias_back_infer(_g, x, w, _y, *, needed, **_):
 
 conv_bias_back = Op(
     "conv_bias_back", kernels.conv_bias_back, backward=first_order_only, outputs=None,
-    infer=_conv_bias_back_infer,
+    infer=_conv_bias_back_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -117,5 +117,5 @@ def _conv_bias_composite(x, w, b, *, relu, **window):
 conv_bias = Op(
     "conv_bias", kernels.conv_bias, backward=_conv_bias_rule, composite=_conv_bias_composite,
     kind="contraction",
-    infer=lambda x, w, b, *, relu, **window: _conv_infer(x, w, **window),
+    infer=lambda x, w, b, *, relu, **window: _conv_infer(x, w, **window), fresh=True,
 )  # fmt: skip

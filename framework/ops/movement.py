@@ -88,6 +88,7 @@ roll = movement(
 concat = movement(
     "concat", lambda *xs, axis: np.concatenate(xs, axis),
     backward=lambda g, xs_shape, axis: split(g, sizes=tuple(s[axis] for s in xs_shape), axis=axis),
+    fresh=True,
 )  # fmt: skip
 
 
@@ -97,7 +98,10 @@ def _split(x, *, sizes, axis):
 
 split = movement("split", _split, lambda gs, axis: concat(*gs, axis=axis), outputs=None)
 stack = movement(
-    "stack", lambda *xs, axis: np.stack(xs, axis), backward=lambda g, axis: unstack(g, axis=axis)
+    "stack",
+    lambda *xs, axis: np.stack(xs, axis),
+    backward=lambda g, axis: unstack(g, axis=axis),
+    fresh=True,
 )
 unstack = movement(
     "unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
@@ -135,7 +139,9 @@ getitem = movement(
     "getitem", lambda x, *, index: x[index],
     lambda g, x_shape, index: put(g, shape=x_shape, index=index), infer=_getitem_infer,
 )  # fmt: skip
-put = movement("put", scatter.put, lambda g, index: getitem(g, index=index), infer=_shape_infer)
+put = movement(
+    "put", scatter.put, lambda g, index: getitem(g, index=index), infer=_shape_infer, fresh=True
+)
 
 
 gather = movement(
@@ -144,11 +150,12 @@ gather = movement(
     no_derivative,
     infer=lambda x, indices, *, axis: (
         (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype
-    ),
+    ), fresh=True,
 )  # fmt: skip
 scatter_add = movement(
     "scatter_add", scatter.scatter_add,
     lambda g, indices, axis: gather(g, indices, axis=axis), no_derivative, infer=_shape_infer,
+    fresh=True,
 )  # fmt: skip
 
 
@@ -184,7 +191,7 @@ def _one_hot(indices, *, depth, dtype):
     return (indices[..., None] == np.arange(depth)).astype(dtype)
 
 
-one_hot = movement("one_hot", _one_hot, no_derivative)
+one_hot = movement("one_hot", _one_hot, no_derivative, fresh=True)
 
 
 def _argsort(x, *, axis, descending=False):

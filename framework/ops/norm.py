@@ -34,7 +34,7 @@ def _batch_norm_infer(x, _gamma, _beta, *, axis, epsilon, relu=False):
 
 
 batch_norm_back = Op(
-    "batch_norm_back", norm.batch_norm_back, backward=first_order_only, outputs=None
+    "batch_norm_back", norm.batch_norm_back, backward=first_order_only, outputs=None, fresh=True
 )
 
 
@@ -59,7 +59,7 @@ def _batch_norm_composite(x, gamma, beta, *, axis, epsilon, relu=False):
 # beta are vectors
 batch_norm = Op(
     "batch_norm", norm.batch_norm, backward=_batch_norm_rule, outputs=3, saves=True,
-    composite=_batch_norm_composite, infer=_batch_norm_infer,
+    composite=_batch_norm_composite, infer=_batch_norm_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _last_axes(x, vector):
 
 
 layer_norm_back = Op(
-    "layer_norm_back", rows.layer_norm_back, backward=first_order_only, outputs=None
+    "layer_norm_back", rows.layer_norm_back, backward=first_order_only, outputs=None, fresh=True
 )
 
 
@@ -108,11 +108,13 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 # over the last axes, as many as gamma and beta have
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
-    composite=_layer_norm_composite, infer=_like_input,
+    composite=_layer_norm_composite, infer=_like_input, fresh=True,
 )  # fmt: skip
 
 
-rms_norm_back = Op("rms_norm_back", rows.rms_norm_back, backward=first_order_only, outputs=None)
+rms_norm_back = Op(
+    "rms_norm_back", rows.rms_norm_back, backward=first_order_only, outputs=None, fresh=True
+)
 
 
 def _rms_norm_rule(g, x, scale, saved, needed):
@@ -128,5 +130,5 @@ def _rms_norm_composite(x, scale, *, epsilon):
 # over the last axes, as many as scale has
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
-    composite=_rms_norm_composite, infer=_like_input,
+    composite=_rms_norm_composite, infer=_like_input, fresh=True,
 )  # fmt: skip

@@ -22,13 +22,14 @@ def _index_infer(x, **window):
 
 
 # where in the flat spatial axes the largest cell of each window is; of equals the first
-max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer)
+max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer, fresh=True)
 
 
 # the number of the largest cell within each window; of equals the first
 max_cell = Op(
     "max_cell", kernels.max_cell, no_derivative,
     infer=lambda x, **window: (_pool_infer(x, **window)[0], kernels.cell_dtype(window["size"])),
+    fresh=True,
 )  # fmt: skip
 
 
@@ -41,13 +42,14 @@ def _put(g, chosen, x_shape, size, strides, padding, dilations):
 
 # the chosen cell of each window, and its adjoint
 cell_take = Op("cell_take", kernels.cell_take, _put, no_derivative,
-               infer=lambda x, chosen, **_: (chosen.shape, x.dtype))  # fmt: skip
+               infer=lambda x, chosen, **_: (chosen.shape, x.dtype), fresh=True)  # fmt: skip
 cell_put = Op(
     "cell_put", kernels.cell_put,
     lambda h, chosen, size, strides, padding, dilations: cell_take(
         h, chosen, size=size, strides=strides, padding=padding, dilations=dilations
     ),
     no_derivative, infer=lambda g, _, *, sizes, **__: ((g.shape[0], *sizes, g.shape[-1]), g.dtype),
+    fresh=True,
 )  # fmt: skip
 
 
@@ -58,7 +60,9 @@ def _max_pool_vjp(g, x, saved, x_shape, size, strides, padding, dilations):
     return _put(g, chosen, x_shape, **window)
 
 
-max_pool = Op("max_pool", kernels.max_pool, _max_pool_vjp, saves=True, infer=_pool_infer)
+max_pool = Op(
+    "max_pool", kernels.max_pool, _max_pool_vjp, saves=True, infer=_pool_infer, fresh=True
+)
 
 
 def _spread(g, x_shape, size, strides, padding, dilations):
@@ -68,13 +72,13 @@ def _spread(g, x_shape, size, strides, padding, dilations):
     )  # fmt: skip
 
 
-window_sum = Op("window_sum", kernels.window_sum, _spread, infer=_pool_infer)
+window_sum = Op("window_sum", kernels.window_sum, _spread, infer=_pool_infer, fresh=True)
 window_spread = Op(
     "window_spread", kernels.window_spread,
     lambda h, size, strides, padding, dilations: window_sum(
         h, size=size, strides=strides, padding=padding, dilations=dilations
     ),
-    infer=lambda g, *, sizes, **_: ((g.shape[0], *sizes, g.shape[-1]), g.dtype),
+    infer=lambda g, *, sizes, **_: ((g.shape[0], *sizes, g.shape[-1]), g.dtype), fresh=True,
 )  # fmt: skip
 
 

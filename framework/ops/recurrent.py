@@ -221,7 +221,7 @@ def _lstm_back(
     return _picked(made, needed, dtype)
 
 
-lstm_back = Op("lstm_back", _lstm_back, backward=first_order_only, outputs=None)
+lstm_back = Op("lstm_back", _lstm_back, backward=first_order_only, outputs=None, fresh=True)
 
 
 def _lstm_composite(
@@ -241,7 +241,7 @@ def _lstm_composite(
 # `lstm_cell`. Gives (outputs?, h, c).
 lstm = Op(
     "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
-    saves=True, infer=_specs(states=2),
+    saves=True, infer=_specs(states=2), fresh=True,
 )  # fmt: skip
 
 
@@ -270,7 +270,9 @@ def _simple_rnn_back(
     return _picked(made, needed, dtype)
 
 
-simple_rnn_back = Op("simple_rnn_back", _simple_rnn_back, backward=first_order_only, outputs=None)
+simple_rnn_back = Op(
+    "simple_rnn_back", _simple_rnn_back, backward=first_order_only, outputs=None, fresh=True
+)
 
 
 def _simple_rnn_composite(
@@ -286,7 +288,7 @@ def _simple_rnn_composite(
 # h <- tanh(x kernel + h recurrent_kernel + bias) (Elman 1990). Gives (outputs?, h).
 simple_rnn = Op(
     "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
-    composite=_simple_rnn_composite, infer=_specs(states=1),
+    composite=_simple_rnn_composite, infer=_specs(states=1), fresh=True,
 )  # fmt: skip
 
 
@@ -319,7 +321,7 @@ def _gru_back(
     return _picked(made, needed, dtype)
 
 
-gru_back = Op("gru_back", _gru_back, backward=first_order_only, outputs=None)
+gru_back = Op("gru_back", _gru_back, backward=first_order_only, outputs=None, fresh=True)
 
 
 def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
@@ -344,5 +346,5 @@ def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_
 # Gives (outputs?, h).
 gru = Op(
     "gru", _gru, backward=_by_order(gru_back), composite=_gru_composite, outputs=None, saves=True,
-    infer=_specs(states=1),
+    infer=_specs(states=1), fresh=True,
 )  # fmt: skip

@@ -30,10 +30,14 @@ softmax_back = Op(
         h * (g - reduce_sum(g * p, axis=(axis,), keepdims=True))
         - g * reduce_sum(h * p, axis=(axis,), keepdims=True)
     ),
-    infer=_like_first,
+    infer=_like_first, fresh=True,
 )  # fmt: skip
 softmax = Op(
-    "softmax", kernels.softmax, lambda g, y, axis: softmax_back(g, y, axis=axis), infer=_like_first
+    "softmax",
+    kernels.softmax,
+    lambda g, y, axis: softmax_back(g, y, axis=axis),
+    infer=_like_first,
+    fresh=True,
 )
 
 # g to g - exp(p) * sum(g), p what log_softmax gave
@@ -41,11 +45,11 @@ log_softmax_back = Op(
     "log_softmax_back", kernels.log_softmax_back,
     lambda h, p, axis: h - reduce_sum(h * exp(p), axis=(axis,), keepdims=True),
     lambda h, g, p, axis: negative(h * exp(p) * reduce_sum(g, axis=(axis,), keepdims=True)),
-    infer=_like_first,
+    infer=_like_first, fresh=True,
 )  # fmt: skip
 log_softmax = Op(
     "log_softmax", kernels.log_softmax, lambda g, y, axis: log_softmax_back(g, y, axis=axis),
-    infer=_like_first,
+    infer=_like_first, fresh=True,
 )  # fmt: skip
 
 
@@ -67,10 +71,13 @@ def _gelu_slope_change(x, approximate):
 gelu_back = elementwise(
     "gelu_back", gelu_kernels.gelu_back,
     lambda h, x, approximate: gelu_back(h, x, approximate=approximate),
-    lambda h, g, x, approximate: h * g * _gelu_slope_change(x, approximate),
+    lambda h, g, x, approximate: h * g * _gelu_slope_change(x, approximate), fresh=True,
 )  # fmt: skip
 gelu = elementwise(
-    "gelu", gelu_kernels.gelu, lambda g, x, approximate: gelu_back(g, x, approximate=approximate)
+    "gelu",
+    gelu_kernels.gelu,
+    lambda g, x, approximate: gelu_back(g, x, approximate=approximate),
+    fresh=True,
 )
 
 # ---- cross-entropies of logits over the last axis ------------------------------------------------
@@ -96,7 +103,9 @@ def _cross_entropy_back(g, labels, e, total):
     return d
 
 
-cross_entropy_back = Op("cross_entropy_back", _cross_entropy_back, backward=first_order_only)
+cross_entropy_back = Op(
+    "cross_entropy_back", _cross_entropy_back, backward=first_order_only, fresh=True
+)
 
 
 def _cross_entropy_rule(g, logits, labels, saved, needed):
@@ -116,7 +125,7 @@ def _cross_entropy_composite(logits, labels):
 # Labels are probabilities in the shape of the logits.
 softmax_cross_entropy = Op(
     "softmax_cross_entropy", _cross_entropy, backward=_cross_entropy_rule, saves=True,
-    composite=_cross_entropy_composite, infer=_losses_infer,
+    composite=_cross_entropy_composite, infer=_losses_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -147,7 +156,7 @@ def _sparse_cross_entropy_back(g, labels, e, total):
 
 
 sparse_cross_entropy_back = Op(
-    "sparse_cross_entropy_back", _sparse_cross_entropy_back, backward=first_order_only
+    "sparse_cross_entropy_back", _sparse_cross_entropy_back, backward=first_order_only, fresh=True
 )
 
 
@@ -162,5 +171,5 @@ def _sparse_cross_entropy_composite(logits, labels):
 sparse_softmax_cross_entropy = Op(
     "sparse_softmax_cross_entropy", _sparse_cross_entropy, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),
-    composite=_sparse_cross_entropy_composite, infer=_losses_infer,
+    composite=_sparse_cross_entropy_composite, infer=_losses_infer, fresh=True,
 )  # fmt: skip

@@ -10,7 +10,6 @@ import framework as tf
 from framework.compiler.fusion import takes_passes
 from framework.compiler.graph import OpStep, Value
 from framework.compiler.lines import KERNELS
-from framework.compiler.memory import MAKE_OWN
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms
@@ -71,8 +70,8 @@ def arrays_of(found):
     return [found] if isinstance(found, np.ndarray) and found.nbytes else []
 
 
-@pytest.mark.parametrize("name", sorted(MAKE_OWN & set(table)))
-def test_what_makes_its_own_shares_no_memory(form, name):
+@pytest.mark.parametrize("name", sorted(name for name, op in table.items() if op.fresh))
+def test_fresh_results_share_no_memory(form, name):
     for sample in samples(name):
         with np.errstate(all="ignore"):
             args = [
