@@ -1,12 +1,14 @@
 """Steps that one kernel does together, in less time than one after the other.
 
-A convolution with the pooling after it, and their way back; both derivatives of a convolution. The
-numbers are the same, to the last bit.
+A convolution with the pooling after it, and their way back; both derivatives of a convolution; gelu
+with its slope, where its derivative is wanted. The numbers are the same, to the last bit.
 """
 
-from framework.compiler.graph import Graph, OpStep
+from framework.compiler.graph import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
+from framework.kernels import gelu as gelus
+from framework.ops.rows import gelu_back
 
 # Of plans alone: no tape ever sees them
 _forward = Op(
@@ -17,6 +19,14 @@ _back = Op(
     conv_pool.conv_max_pool_back,
     no_derivative,
     outputs=None,
+    listed=False,
+    fresh=True,
+)
+_gelu = Op(
+    "gelu_with_slope",
+    gelus.with_slope,
+    lambda g, x, approximate: gelu_back(g, x, approximate=approximate),
+    saves=True,
     listed=False,
     fresh=True,
 )
@@ -33,6 +43,8 @@ def merged(graph):
             standing.update(_with_convolution(step, uses, readers))
         elif _is(step, "conv_input"):
             standing.update(_with_derivative(step, readers, order))
+        elif _is(step, "gelu_back"):
+            standing.update(_with_slope(step, readers, order, standing))
     if not standing:
         return graph
     for step in standing.values():
@@ -103,6 +115,25 @@ def _with_derivative(by_x, readers, order):
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
         both = OpStep(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
         return {id(first): both, id(second): None}
+    return {}
+
+
+def _with_slope(back, readers, order, standing):
+    """What stands in the place of a gelu and of its derivative: the cotangent times the slope."""
+    g, x = back.args
+    if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
+        return {}
+    for forward in readers[id(x)]:
+        if not _is(forward, "gelu") or forward.attrs != back.attrs or not gelus.shares(x):
+            continue
+        if order[id(forward)] > order[id(back)]:
+            continue
+        both = standing.get(id(forward))
+        if both is None:
+            made = forward.outputs, (Value(x),)
+            both = OpStep(_gelu, [x], forward.attrs, *made, forward.layer)
+        times = OpStep(table["multiply"], [g, *both.saved], {}, back.outputs, (), back.layer)
+        return {id(forward): both, id(back): times}
     return {}
 
 

@@ -29,6 +29,7 @@ TAIL = (
 )  # fmt: skip
 
 _SIGN = np.array(-(1 << 31), np.int32)
+_ZERO = np.zeros((), np.float32)
 _CUBIC, _INNER, _DENSITY = 0.044715, math.sqrt(2 / math.pi), 1 / math.sqrt(2 * math.pi)
 _NUMBERS = {n: np.array(n, np.float32) for n in (END, CENTER, -0.5, 0.5, _DENSITY)}
 
@@ -42,9 +43,9 @@ def gelu(x, *, approximate):
     if found is not None:
         return found
     if approximate:
-        return _by_blocks(_gelu_tanh_block, x)
+        return _by_blocks(_gelu_tanh_block, (x,))[0]
     if x.dtype == np.float32:
-        return _by_blocks(_gelu_block, x)
+        return _by_blocks(_gelu_block, (x,))[0]
     return x * (erf(x * math.sqrt(0.5)) + 1) * 0.5
 
 
@@ -59,9 +60,9 @@ def gelu_back(g, x, *, approximate):
     if found is not None:
         return found
     if approximate:
-        return _by_blocks(_tanh_back_block, g, x)
+        return _by_blocks(_tanh_back_block, (g, x))[0]
     if x.dtype == np.float32:
-        return _by_blocks(_back_block, g, x)
+        return _by_blocks(_back_block, (g, x))[0]
     slope = (erf(x * math.sqrt(0.5)) + 1) * 0.5
     return g * (slope + x * np.exp(x * x * -0.5) * _DENSITY)
 
@@ -83,20 +84,35 @@ def _fast(name, *arrays):
     return y
 
 
-def _by_blocks(function, x, *others):
-    """`function(x, *others, out, scratch)`, block by block."""
-    flat = [np.ascontiguousarray(a).reshape(-1) for a in (x, *others)]
-    y = np.empty_like(flat[0])
-    kinds = (y.dtype,) * 3
+def shares(x):
+    """Whether `gelu` and `gelu_back` both begin with the same NumPy calls: then `with_slope` does
+    both in little more time than one."""
+    return x.dtype == np.float32 and (x.size < _FAST or tier.library("rows") is None)
+
+
+def with_slope(x, *, approximate):
+    """gelu of x and, saved, its slope: `gelu_back` is g times that, to the last bit."""
+    if not shares(x):
+        ones = np.ones_like(x)
+        return gelu(x, approximate=approximate), (gelu_back(ones, x, approximate=approximate),)
+    y, slope = _by_blocks(_tanh_both_block if approximate else _both_block, (x,), 2)
+    return y, (slope,)
+
+
+def _by_blocks(function, arrays, count=1):
+    """`function(*arrays, *outs, scratch)`, block by block: the `count` arrays that it fills."""
+    flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
+    outs = [np.empty_like(flat[0]) for _ in range(count)]
+    kinds = (flat[0].dtype,) * 3
 
     def work(start, stop):
         scratch = blocks.take(kinds)
-        arrays = [a[start:stop] for a in (*flat, y)]
-        function(*arrays, [a[: stop - start] for a in scratch])
+        parts = [a[start:stop] for a in (*flat, *outs)]
+        function(*parts, [a[: stop - start] for a in scratch])
         blocks.give(kinds, scratch)
 
-    blocks.run(work, y.size, _UFUNCS)
-    return y.reshape(x.shape)
+    blocks.run(work, flat[0].size, _UFUNCS)
+    return [out.reshape(arrays[0].shape) for out in outs]
 
 
 def _tail(x, out, scratch):
@@ -117,24 +133,37 @@ def _tail(x, out, scratch):
 
 
 def _gelu_block(x, out, scratch):
-    size, zeros = _tail(x, out, scratch)
-    np.multiply(out, size, out)
-    zeros.fill(0)
-    np.maximum(x, zeros, out=size)  # with a number it takes 5 times as long
-    np.subtract(size, out, out)
+    size, spare = _tail(x, out, scratch)
+    _value(x, out, size, spare, out)
+
+
+def _value(x, tail, size, spare, out):
+    np.multiply(tail, size, out)
+    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # with a number it takes 5 times as long
+    np.subtract(spare, out, out)
 
 
 def _back_block(g, x, out, scratch):
-    size, e = _tail(x, out, scratch)
-    np.subtract(_NUMBERS[0.5], out, out)
+    _slope(x, out, *_tail(x, out, scratch))
+    np.multiply(out, g, out)
+
+
+def _both_block(x, y, slope, scratch):
+    size, e = _tail(x, slope, scratch)
+    _value(x, slope, size, scratch[2], y)
+    _slope(x, slope, size, e)
+
+
+def _slope(x, tail, size, e):
+    """The slope in the place of the tail."""
+    np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    np.add(out, size, out)  # the slope is 1/2 and that, for x < 0 less that
-    bits, sign = out.view(np.int32), e.view(np.int32)
+    np.add(tail, size, tail)  # the slope is 1/2 and that, for x < 0 less that
+    bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
     np.bitwise_xor(bits, sign, bits)  # copysign takes 3 times as long
-    np.add(out, _NUMBERS[0.5], out)
-    np.multiply(out, g, out)
+    np.add(tail, _NUMBERS[0.5], tail)
 
 
 def _tanh(x, t, squared):
@@ -151,15 +180,32 @@ def _tanh(x, t, squared):
 def _gelu_tanh_block(x, out, scratch):
     half, _, squared = scratch
     _tanh(x, out, squared)
+    _tanh_value(x, out, half, out)
+
+
+def _tanh_value(x, t, half, out):
     np.multiply(x, x.dtype.type(0.5), half)
-    np.add(out, x.dtype.type(1), out)
+    np.add(t, x.dtype.type(1), out)
     np.multiply(out, half, out)
 
 
 def _tanh_back_block(g, x, out, scratch):
     t, rest, squared = scratch
-    one = x.dtype.type(1)
     _tanh(x, t, squared)
+    _tanh_slope(x, t, rest, squared)
+    np.multiply(t, g, out)
+
+
+def _tanh_both_block(x, y, slope, scratch):
+    half, rest, squared = scratch
+    _tanh(x, slope, squared)
+    _tanh_value(x, slope, half, y)
+    _tanh_slope(x, slope, rest, squared)
+
+
+def _tanh_slope(x, t, rest, squared):
+    """The slope in the place of the tanh."""
+    one = x.dtype.type(1)
     np.multiply(squared, x.dtype.type(3 * _CUBIC * _INNER), squared)
     np.add(squared, x.dtype.type(_INNER), squared)
     np.multiply(squared, x, squared)
@@ -169,4 +215,3 @@ def _tanh_back_block(g, x, out, scratch):
     np.add(t, one, t)
     np.add(t, squared, t)
     np.multiply(t, x.dtype.type(0.5), t)
-    np.multiply(t, g, out)
