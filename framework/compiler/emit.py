@@ -12,6 +12,7 @@ from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
 from framework.compiler.memory import Lives, alike, overwritable, own, own_copy
+from framework.compiler.together import products
 
 _MANY = 1024  # elements, from which on a number is slower than an array of it
 
@@ -172,6 +173,8 @@ class Program:
             self._line(f"{output.name} = {writing.call(ufunc, call, operands, out)}", step)
         elif plain and writer is not None:
             self._written(position, step)
+        elif step.op is products:
+            self._products(position, step)
         else:
             self._call(position, step)
 
@@ -207,6 +210,19 @@ class Program:
         number = lambda n: of_numbers(n, output.dtype)
         for text in writing.INTO[step.op.name](step, operands, output.name, number):
             self._line(text, step)
+
+    def _products(self, position, step):
+        given, tasks = iter([self._operand(a) for a in step.args]), []
+        pair = lambda turned: ", ".join(next(given) + ".T" * t for t in turned)
+        for value, (turned, following, _) in zip(step.outputs, step.attrs["tasks"], strict=True):
+            factors = pair(turned)
+            operands = [next(given) if t is None else f"({pair(t)})" for _, t in following]
+            steps = [f"({u.__name__}, {x}), " for (u, _), x in zip(following, operands)]
+            out = self._destination(position, step, value) or self._empty(value)
+            value.name = self._numbered_name(step.op.name)
+            self._body.append(f"{value.name} = {out}")
+            tasks.append(f"({factors}, {value.name}, ({''.join(steps)})), ")
+        self._line(f"large_dots(({''.join(tasks)}))", step)
 
     def _empty(self, value):
         dtype = self._bound(("dtype", value.dtype), value.dtype.name, value.dtype)

@@ -111,7 +111,7 @@ INTO = {
 }  # fmt: skip
 
 # Writers that read an operand after they have begun to write.
-LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul"))
+LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
 # Kernels that write their first output into `out`, where they are given one. An entry tells of a
 # step which of its inputs that may be: positions, or None where it has no such output.
@@ -135,7 +135,7 @@ NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
-    "large_dot": matmul.dot,
+    "large_dot": matmul.dot, "large_dots": matmul.several,
     "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.passes import optimized, with_outer_products
 from framework.compiler.telling import brief
+from framework.compiler.together import together
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
@@ -54,7 +55,7 @@ class Plan:
         self._waiting = None  # the program with loops, until it takes over
         self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
-        program = Program(grouped(self._graph, _fits_blocks, alone), *self._names)
+        program = Program(grouped(together(self._graph), _fits_blocks, alone), *self._names)
         self._install((program, program.compiled()), self._failed)
         self._calls_left = TRIAL if tier.tier() in ("auto", "numba") else -1
         if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > LARGE):

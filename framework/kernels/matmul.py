@@ -56,20 +56,73 @@ def _is_plain(a, b):
 
 def _shared(a, b, out):
     """a @ b, a part of its longer side on each thread."""
-    (m, n), count = (len(a), b.shape[1]), threads.count()
-    out = np.empty((m, n), a.dtype) if out is None else out
-    step = -(-max(m, n) // (count * _WHOLE)) * _WHOLE
-    parts = [slice(i, i + step) for i in range(0, max(m, n), step)]
-
-    def rows(part):
-        np.matmul(a[part], b, out=out[part])
-
-    def columns(part):
-        np.matmul(a, b[:, part], out=out[:, part])
-
-    with blas.limited(1):
-        threads.run(rows if m >= n else columns, parts)
+    out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
+    several(((a, b, out, ()),))
     return out
+
+
+def shares(multiplications):
+    """Whether a product of so many is divided among threads as NumPy's."""
+    if multiplications < SHARED or threads.count() == 1 or blas.controls() is None:
+        return False
+    return tier.library("matmul") is None
+
+
+def several(tasks):
+    """Products that do not need each other, and what follows each element by element.
+
+    Handing over takes as long as a fifth of a product, so they are handed over at once; and what
+    follows finds its part in the cache.
+
+    Args:
+        tasks: (a, b, out, following) for out = a @ b, float32 or float64, `out` contiguous, of any
+            shape; each that follows, (ufunc, operand), changes `out`. An operand is a row, or of
+            the shape of `out`, or a pair of matrices whose product is.
+    """
+    parts = []
+    for task in map(_flat, tasks):
+        a, b, out, following = task
+        if len(a) * b.size >= SHARED and threads.count() > 1 and _is_plain(a, b):
+            size = max(out.shape)
+            step = -(-size // (threads.count() * _WHOLE)) * _WHOLE
+            parts += [(task, slice(i, i + step)) for i in range(0, size, step)]
+            continue
+        dot(a, b, out)
+        for ufunc, x in following:
+            ufunc(out, dot(*x) if type(x) is tuple else x, out)
+    if parts:
+        parts.sort(key=_work, reverse=True)  # of those that are done last none takes long
+        with blas.limited(1):
+            threads.run(lambda part: _part(*part), parts)
+
+
+def _flat(task):
+    """A task with its result, and what follows, as matrices."""
+    a, b, out, following = task
+    shape = len(a), b.shape[1]
+    given = [x if type(x) is tuple or x.ndim == 1 else x.reshape(shape) for _, x in following]
+    return a, b, out.reshape(shape), [(u, x) for (u, _), x in zip(following, given, strict=True)]
+
+
+def _work(part):
+    (_, b, out, following), at = part
+    depths = [len(b)] + [len(x[1]) for _, x in following if type(x) is tuple]
+    return (at.stop - at.start) * min(out.shape) * sum(depths)
+
+
+def _part(task, at):
+    """Some rows of a task, or columns where there are more of them."""
+    a, b, out, following = task
+    by_rows = len(a) >= b.shape[1]
+    rows, columns = (at, slice(None)) if by_rows else (slice(None), at)
+    part = out[rows, columns]
+    np.matmul(a[rows], b[:, columns], out=part)
+    for ufunc, x in following:
+        if type(x) is tuple:
+            operand = np.matmul(x[0][rows], x[1][:, columns])
+        else:
+            operand = x[columns] if x.ndim == 1 else x[rows, columns]
+        ufunc(part, operand, part)
 
 
 # Multiplications to be done by BLAS before Numba is loaded for products alone. Loading takes some

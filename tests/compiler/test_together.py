@@ -1,0 +1,132 @@
+"""Large products of a plan in NumPy calls are one step, with what follows each of them."""
+
+import re
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.kernels import matmul, threads, tier
+
+pytestmark = pytest.mark.skipif(
+    matmul.blas.controls() is None, reason="only OpenBLAS is shared among these threads"
+)
+layers = keras.layers
+
+
+@pytest.fixture(autouse=True)
+def small_products(monkeypatch):
+    tier.set_tier("numpy")
+    threads.set_count(2)
+    for limit in ("ALONE", "LEAST", "SHARED"):
+        monkeypatch.setattr(matmul, limit, 1 << 12)
+    yield
+    threads.set_count(None)
+    tier.set_tier(None)
+
+
+def run(body, *arrays):
+    """The results of a compiled function, equal in Python and in the plan; and the plan's text."""
+    function = tf.function(body)
+    args = [tf.constant(a, tf.float32) for a in arrays]
+    expected = [y.numpy() for y in function(*args)]
+    for _ in range(3):
+        found = [y.numpy() for y in function(*args)]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+    return function.source
+
+
+def normal(*shape):
+    return np.random.default_rng(len(shape) + shape[0]).normal(size=shape)
+
+
+def counts(source):
+    """How many products each call of several has; and how many are alone."""
+    calls = re.findall(r"large_dots\((.*)\)", source)
+    return [len(re.findall(r"products_\d+", c)) for c in calls], len(
+        re.findall("large_dot\\(", source)
+    )
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_block_of_a_transformer(heads, monkeypatch):
+    def steps():
+        keras.utils.set_random_seed(4)
+        x = inputs = layers.Input((6, 20))
+        y = layers.LayerNormalization()(x)
+        x = x + layers.MultiHeadAttention(heads, 20 // heads)(y, y)
+        y = layers.Dense(36, activation="gelu")(layers.LayerNormalization()(x))
+        x = layers.Dense(3)(x + layers.Dense(20)(y))
+        net = keras.Model(inputs, x)
+        step = net.training_step(loss="mse", optimizer=keras.optimizers.Adam(0.01))
+        losses = [float(step(normal(33, 6, 20), normal(32, 6, 3)[:1])) for _ in range(4)]
+        return [losses, *net.get_weights()], step.source
+
+    found, source = steps()
+    several, alone = counts(source)
+    assert max(several) >= 4
+    assert alone <= 3
+    assert "(multiply, gelu_with_slope" in source
+    monkeypatch.setattr(matmul, "shares", lambda _: False)
+    expected, source = steps()
+    assert "large_dots" not in source
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_products_that_need_each_other_stay_apart():
+    source = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(40, 33), normal(33, 33))
+    assert counts(source) == ([], 2)
+
+
+def test_products_wait_for_what_reads_them():
+    def body(a, b, c):
+        first = tf.matmul(a, b)
+        again = tf.exp(c)  # does not need it
+        second = tf.matmul(a, again)
+        shaped = tf.reshape(first, (2, -1, 33))
+        return shaped, second, tf.reduce_sum(shaped, 0) + 1
+
+    source = run(body, normal(40, 33), normal(33, 33), normal(33, 35))
+    assert counts(source) == ([2], 0)
+
+
+@pytest.mark.parametrize("turned", [(False, True), (True, False), (True, True)])
+def test_transposed_factors_and_what_follows(turned):
+    def body(a, b, row, whole):
+        y = tf.matmul(a, b, *turned) + row
+        y = tf.reshape(y, (4, 10, 35)) * whole
+        return (row + y,)
+
+    a, b = normal(40, 33), normal(33, 35)
+    a, b = (x.T if t else x for x, t in zip((a, b), turned, strict=True))
+    source = run(body, a, b, normal(35), normal(4, 10, 35))
+    assert source.count("large_dots") == 1
+    assert source.count("(add, ") == 2
+    assert source.count("(multiply, ") == 1
+
+
+def test_what_does_not_follow():
+    def body(a, b, row, column):
+        by_heads = tf.reshape(tf.matmul(a, b), (40, 5, 7)) + row  # a row of another length
+        kept = tf.matmul(a, b * 2)
+        beside = kept + 1, kept * kept
+        return by_heads, tf.matmul(a, b * 3) + column, tf.matmul(a, b * 4) - b[0], *beside
+
+    source = run(body, normal(40, 33), normal(33, 35), normal(7), normal(40, 1))
+    assert "(add, " not in source
+
+
+@pytest.mark.parametrize("shape", [(65, 40, 33), (33, 40, 65), (31, 4000, 3), (16, 17, 16)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_kernel(shape, dtype):
+    m, k, n = shape
+    a, b = normal(m, k).astype(dtype), normal(k, n).astype(dtype)
+    row, whole = normal(n).astype(dtype), normal(1, m, n).astype(dtype)
+    out, other = np.empty((1, m, n), dtype), np.empty((k, k), dtype)
+    steps = ((np.add, row), (np.multiply, whole))
+    matmul.several(((a, b, out, steps), (a.T, a, other, ())))
+    np.testing.assert_array_equal(out, (matmul.dot(a, b) + row) * whole)
+    np.testing.assert_array_equal(other, matmul.dot(a.T, a))
