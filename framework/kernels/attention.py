@@ -11,6 +11,7 @@ position is the mean over all.
 
 import functools
 import itertools
+import math
 
 import numpy as np
 
@@ -21,6 +22,7 @@ _SIDE_BY_SIDE = 1 << 24  # and from which on several threads are: about 200 µs 
 _SHARED = 1 << 22  # and from which on several threads are in NumPy's form
 _BLOCK = 1 << 17  # scores at a time: 512 KB of float32, so that they stay in the cache
 _CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
+_SMALL = 20.0  # scores of which a row's maximum need not be taken off before exp
 
 
 def lowest(dtype):
@@ -47,17 +49,32 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 
     def work(parts):
         for part, keys in parts:
-            e = _scores(q, k, bias, mask, part, keys, scale, causal)
-            high[part] = np.maximum.reduce(e, axis=-1)
-            e -= high[part][..., None]
-            np.exp(e, out=e)
-            total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as NumPy's own sums
+            scores = functools.partial(_scores, q, k, bias, mask, part, keys, scale, causal)
+            e = _small_exponentials(scores(), ones[:keys], total[part])
+            if e is None:
+                e = scores()
+                high[part] = np.maximum.reduce(e, axis=-1)
+                e -= high[part][..., None]
+                np.exp(e, out=e)
+                total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as NumPy's own sums
             np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
 
     _share(
         work, _parts(batch, heads, length, k.shape[2], causal and mask is None), q.size * k.shape[2]
     )
     return out.astype(dtype, copy=False), (high, total)
+
+
+def _small_exponentials(scores, ones, total):
+    """exp of scores, in their place, and its sums over rows in `total`; None where a row's maximum
+    has to be taken off first. To find it takes more time than all that is exponential."""
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # NaN, too
+        return None
+    np.exp(scores, out=scores)
+    np.matmul(scores, ones, out=total)
+    if not np.minimum.reduce(total, axis=None) >= math.exp(-_SMALL):
+        return None
+    return scores
 
 
 def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed):
@@ -68,20 +85,30 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
         return tuple(x for x, n in zip(made, needed) if n)
     dtype = q.dtype
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
-    d_q, d_k, d_v = (np.zeros_like(x, order="C") for x in (q, k, v))
+    batch, length, heads, _ = q.shape
+    skips = causal and mask is None
+    once = not skips and length > 0  # the first rows have to do with all keys
+    empty = np.empty_like if once else np.zeros_like
+    d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
     d_bias = np.zeros_like(bias) if needed[3] else None
     g, q, k, v, out, to_q, to_k, to_v = (x.swapaxes(1, 2) for x in (g, q, k, v, out, d_q, d_k, d_v))
-    batch, heads, length, _ = q.shape
+
+    def add(to, upto, a, b, first):
+        if first:
+            np.matmul(a.swapaxes(-1, -2), b, out=to[upto])
+        else:
+            to[upto] += a.swapaxes(-1, -2) @ b
 
     def work(parts):
         for part, keys in parts:
-            upto = *part[:2], slice(keys)
+            upto, first = (*part[:2], slice(keys)), once and part[2].start == 0
             e = _scores(q, k, bias, mask, part, keys, scale, causal)
-            e -= high[part][..., None]
+            if high[part].any():
+                e -= high[part][..., None]
             np.exp(e, out=e)
             scaled = g[part] / total[part][..., None]
             if needed[2]:
-                to_v[upto] += e.swapaxes(-1, -2) @ scaled
+                add(to_v, upto, e, scaled, first)
             if not (needed[0] or needed[1] or needed[3]):
                 continue
             d = _products(scaled, v[upto])
@@ -94,9 +121,9 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
             if needed[0]:
                 to_q[part] = d @ k[upto]
             if needed[1]:
-                to_k[upto] += d.swapaxes(-1, -2) @ q[part]
+                add(to_k, upto, d, q[part], first)
 
-    groups = _parts(batch, heads, length, k.shape[2], causal and mask is None)
+    groups = _parts(batch, heads, length, k.shape[2], skips)
     if needed[3]:  # all parts may add to the same numbers
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])

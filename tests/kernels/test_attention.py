@@ -137,6 +137,17 @@ def test_large_scores_do_not_overflow(form):
     agree(found, formula(q * 300, k, v, None, None, g, **attributes), 2e-4)
 
 
+@pytest.mark.parametrize("shift", [-1000, -60, -15, 15, 19, 21, 90, 1000])
+def test_scores_of_any_size(form, shift):
+    """The same added to all scores of a row changes nothing, if only one row has it or all."""
+    (q, k, v, *_), attributes, g = made(SIZES["odd"], "none")
+    expected = both_ways((q, k, v, None, None), attributes, g)
+    for rows in (slice(3, 4), slice(None)):
+        bias = np.zeros((1, 1, 7, 5), np.float32)
+        bias[:, :, rows] = shift
+        agree(both_ways((q, k, v, bias, None), attributes, g), expected, 1e-4)
+
+
 def test_views_are_read_as_they_are(form):
     (q, k, v, *_), attributes, g = made(SIZES["odd"], "none")
     expected = both_ways((q, k, v, None, None), attributes, g)
