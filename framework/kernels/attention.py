@@ -93,12 +93,6 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     d_bias = np.zeros_like(bias) if needed[3] else None
     g, q, k, v, out, to_q, to_k, to_v = (x.swapaxes(1, 2) for x in (g, q, k, v, out, d_q, d_k, d_v))
 
-    def add(to, upto, a, b, first):
-        if first:
-            np.matmul(a.swapaxes(-1, -2), b, out=to[upto])
-        else:
-            to[upto] += a.swapaxes(-1, -2) @ b
-
     def work(parts):
         for part, keys in parts:
             upto, first = (*part[:2], slice(keys)), once and part[2].start == 0
@@ -108,7 +102,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
             np.exp(e, out=e)
             scaled = g[part] / total[part][..., None]
             if needed[2]:
-                add(to_v, upto, e, scaled, first)
+                _put(to_v[upto], e, scaled, first)
             if not (needed[0] or needed[1] or needed[3]):
                 continue
             d = _products(scaled, v[upto])
@@ -121,7 +115,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
             if needed[0]:
                 to_q[part] = d @ k[upto]
             if needed[1]:
-                add(to_k, upto, d, q[part], first)
+                _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
     if needed[3]:  # all parts may add to the same numbers
@@ -129,6 +123,14 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     _share(work, groups, q.size * k.shape[2])
     made = (d_q, d_k, d_v, d_bias)
     return tuple(x.astype(dtype, copy=False) for x, n in zip(made, needed) if n)
+
+
+def _put(to, a, b, first):
+    """a^T b in its place, or added to what is there."""
+    if first:
+        np.matmul(a.swapaxes(-1, -2), b, out=to)
+    else:
+        to += a.swapaxes(-1, -2) @ b
 
 
 def _share(work, groups, products):
