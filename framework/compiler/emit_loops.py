@@ -9,8 +9,9 @@ from framework.compiler.graph import DrawStep, OpStep
 from framework.compiler.lines import takes_out
 from framework.compiler.loop_groups import LoopGroup, fits_loop
 from framework.compiler.memory import alike
+from framework.compiler.streamed import Rows, Streamed, product_of, with_streamed
 from framework.compiler.stretches import Access, Piece, Stretch
-from framework.kernels import products, tier
+from framework.kernels import tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
 _JOINS = 1 << 17  # bytes: from here on NumPy, which writes over what it reads, does as well
@@ -36,6 +37,7 @@ class LoopProgram(Program):
         self._heavy = False  # whether what waits is worth a call of its own
         self._gone, self._unneeded = [], []  # names and classes that what waits is the last to read
         self._in_place = {}  # id of a class -> what stands for the memory that it is written to
+        graph = with_streamed(graph)
         self._uses = graph.uses()
         super().__init__(graph, name, argument_names)
 
@@ -61,8 +63,8 @@ class LoopProgram(Program):
         if self._heavy:
             return self._follows(step)
         if type(step) is not OpStep:
-            return type(step) in (Group, DrawStep)
-        return self._product_of(step) is not None or self._group_of(step) is not None
+            return type(step) in (Group, Streamed, DrawStep)
+        return product_of(step) is not None or self._group_of(step) is not None
 
     def _moves_others(self, step):
         """Whether a step is a movement that reads nothing of what waits."""
@@ -107,7 +109,8 @@ class LoopProgram(Program):
         stretch = Stretch(pieces, self._fixed)
         made, run = self._unique("stretch"), self._unique("run")
         self._stretches[made] = stretch
-        self.loops += [piece.task for piece in pieces if type(piece.task) is loops.Loop]
+        tasks = [p.task.loop if type(p.task) is Rows else p.task for p in pieces]
+        self.loops += [task for task in tasks if type(task) is loops.Loop]
         self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
         self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
         self._body += [f"#     {line}" for line in lines]
@@ -154,7 +157,9 @@ class LoopProgram(Program):
         return Access(self._memory(value), unit, written)
 
     def _op(self, position, step):
-        if (product := self._product_of(step)) is not None:
+        if type(step) is Streamed:
+            self._group(position, step.group, step)
+        elif (product := product_of(step)) is not None:
             self._product(position, step, product)
         elif self._waiting and (group := self._group_of(step)) is not None:
             self._group(position, group)
@@ -167,19 +172,6 @@ class LoopProgram(Program):
         suits = small or (self._heavy and not is_sum(step))
         return lone(step, self._uses) if suits and fits_loop(step) else None
 
-    def _product_of(self, step):
-        """The product of matrices that a step is, if it is one for a stretch; else None."""
-        if step.op.name != "matmul" or len(step.values) != 2:
-            return None
-        (made,) = step.outputs
-        values = (*step.values, made)
-        if any(len(v.shape) != 2 or v.dtype != np.float32 or not v.size for v in values):
-            return None
-        a = step.values[0]
-        turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
-        depth = a.shape[0] if turned[0] else a.shape[1]
-        return products.prepared(*made.shape, depth, *turned)
-
     def _product(self, position, step, product):
         """Have a product of matrices wait for the others of its stretch."""
         (made,), (a, b) = step.outputs, step.values
@@ -188,11 +180,7 @@ class LoopProgram(Program):
         made.name = self._numbered_name("matmul")
         self._c_order.add(id(made))
         self._body.append(f"{made.name} = {out}")
-        read = [self._name(v) for v in (a, b)]
-        read = [f"{name}.T" if turned else name for name, turned in zip(read, product.transposed)]
-        line = f"{made.name} = {' @ '.join(read)}"
-        if step.layer is not None:
-            line = f"{line}  # {step.layer.path}"
+        line = self._text_of_product(step, product)
         rows = product.by_rows
         accesses = (
             self._access(made, 4 * made.shape[1] if rows else None, written=True),
@@ -206,14 +194,27 @@ class LoopProgram(Program):
         )  # fmt: skip
         self._wait(piece, [made], line)
 
-    def _group(self, position, group):
-        """Have a loop wait; what is assigned is written over the variable's old value."""
-        places, in_place = {}, self._overwritten(position, group)
+    def _text_of_product(self, step, product):
+        read = [self._name(v) for v in step.values]
+        read = [f"{name}.T" if turned else name for name, turned in zip(read, product.transposed)]
+        line = f"{step.outputs[0].name} = {' @ '.join(read)}"
+        return line if step.layer is None else f"{line}  # {step.layer.path}"
+
+    def _group(self, position, group, streamed=None):
+        """Have a loop wait; what is assigned is written over the variable's old value.
+
+        Args:
+            streamed: the step, where the group is part of one with a product.
+        """
+        places, in_place = {}, self._overwritten(position, group, streamed)
+        if streamed is not None:
+            streamed.product.name = self._numbered_name("matmul")
+            places[id(streamed.product)] = streamed.product.name
         for value in group.outputs:
             if id(value) in group.late or id(value) in in_place or not value.shape:
                 continue
             found = self._owned(position, group, value)
-            if found is not None:
+            if found is not None and not self._is_multiplied(found[1], streamed):
                 variable, old = found
                 in_place[id(value)] = old
                 value.name = places[id(old)] = self._numbered_name(value.step.op.name)
@@ -231,7 +232,12 @@ class LoopProgram(Program):
             if id(value) in owned:
                 self._in_place[self.lives.root(value)] = self._memory(owned[id(value)])
         line, called = self._call_of_loop(group, made, places)
-        self._wait(self._piece_of_loop(group, made, places, in_place), group.outputs, line, called)
+        product = None if streamed is None else streamed.product
+        piece = self._piece_of_loop(group, made, places, in_place, product)
+        if streamed is not None:
+            called = None
+            piece, line = self._piece_of_rows(streamed, made, piece, line)
+        self._wait(piece, group.outputs, line, called)
         counts = [(v, made.counts[id(v)]) for v in made.sums if id(v) in made.counts]
         if counts:
             self._close()
@@ -239,15 +245,22 @@ class LoopProgram(Program):
             number = self._number(count, value.dtype)
             self._body.append(f"divide({value.name}, {number}, {value.name})")
 
-    def _overwritten(self, position, group):
+    def _is_multiplied(self, value, streamed):
+        """Whether a product, of which the loop has some rows only, may still read a value."""
+        read = () if streamed is None else streamed.step.values
+        return self.lives.root(value) in {self.lives.root(v) for v in read}
+
+    def _overwritten(self, position, group, streamed):
         """{id of an output: the input in whose slot it is written, as nobody reads that later}."""
         found = {}
-        roots = [self.lives.root(v) for v in group.inputs]
+        read = [v for v in group.inputs if streamed is None or v is not streamed.product]
+        read = [v for v in read if not self._is_multiplied(v, streamed)]
+        roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
             if id(value) in group.late or value.shape != group.shape or root in self.lives.escaped:
                 continue
-            for old, at in zip(group.inputs, roots, strict=True):
+            for old, at in zip(read, roots, strict=True):
                 unread = self.lives.last[at] == position and roots.count(at) == 1
                 free = unread and alike(old, value) and id(old) in self._in_buffers
                 if free and self.arena.hand_over(at, value, root):
@@ -259,14 +272,15 @@ class LoopProgram(Program):
                     break
         return found
 
-    def _piece_of_loop(self, group, made, places, in_place):
-        """The task of a loop."""
+    def _piece_of_loop(self, group, made, places, in_place, product=None):
+        """The task of a loop; a `product` among its inputs has no memory."""
         outs = (*made.outputs, *made.sums)
         extent, unit, each = made.units()
         accesses = []
         for value in made.inputs:
-            written = any(value is old for old in in_place.values())
-            accesses.append(self._access(value, made.bytes_of(value, each), written))
+            if value is not product:
+                written = any(value is old for old in in_place.values())
+                accesses.append(self._access(value, made.bytes_of(value, each), written))
         accesses += [self._access(v, made.bytes_of(v, each), written=True) for v in outs]
         arrays = [
             places.get(id(v)) or (self._number_place(v) if kind == loops.NUMBER else self._place(v))
@@ -278,6 +292,26 @@ class LoopProgram(Program):
             tuple((v.size, v.dtype) for v in values), (made.size, made.columns, each), extent, unit,
             tuple(accesses), made.seconds(),
         )  # fmt: skip
+
+    def _piece_of_rows(self, streamed, made, loop, line):
+        """The task of a product and the loop that takes its rows, and its line.
+
+        Args:
+            loop, line: those of the loop.
+        """
+        step, place = streamed.step, made.inputs.index(streamed.product)
+        product = product_of(step)
+        read = [self._place(v) for v in step.values]
+        arrays, expected = list(loop.arrays), list(loop.expected)
+        arrays[place], expected[place] = read[0], (step.values[0].size, step.values[0].dtype)
+        task = Rows(loop.task, place, len(arrays), product)
+        accesses = (*(self._access(v, None) for v in step.values), *loop.accesses)
+        seconds = loop.work + product.multiplications * _OF_PRODUCT
+        piece = Piece(
+            task, (*read, *arrays), (*((v.size, v.dtype) for v in step.values), *expected),
+            loop.numbers, loop.extent, loop.unit, accesses, seconds, task.ahead,
+        )  # fmt: skip
+        return piece, f"{self._text_of_product(step, product)}, by rows for {line}"
 
     def _number_place(self, value):
         return self._place(value) if id(value) in self._in_buffers else self._as_array(value)

@@ -7,6 +7,7 @@ what others of the phase write than its own units.
 """
 
 import weakref
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Piece(NamedTuple):
 
     task: what gives its `address()`, compiled then if need be.
     arrays: the names of its arrays, in the order of its numbers. expected: (size, dtype) of each.
-    numbers: those that follow.
+    numbers: those that follow. ahead: gives those before, when all is compiled.
     extent, unit: how many units there are, and how many of them go together.
     accesses: of all arrays. work: about how long it takes one thread, in seconds.
     """
@@ -48,6 +49,7 @@ class Piece(NamedTuple):
     unit: int
     accesses: tuple
     work: float
+    ahead: Callable = tuple
 
     def cut(self, parts):
         """How many units a part has."""
@@ -121,6 +123,7 @@ class Stretch:
         for first, last, parts in self.phases:
             for piece, address in zip(self._pieces[first:last], addresses[first:last], strict=True):
                 tasks.append((address, len(numbers), piece.extent, piece.cut(parts)))
+                numbers += piece.ahead()
                 for name in piece.arrays:
                     places.setdefault(name, []).append(len(numbers))
                     numbers.append(0)

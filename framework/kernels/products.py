@@ -7,6 +7,7 @@ from framework.kernels import tier
 ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
 LEAST = 1_000_000  # multiplications
 _LARGE = 40_000_000
+_ROWS, _DEPTH = 64, 1024  # least and most of a product that is handed on row by row
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
 
 
@@ -28,6 +29,16 @@ class Product(NamedTuple):
     def address(self):
         """Where the machine code of its task is."""
         return tier.library("products").product.address
+
+    @property
+    def streams(self):
+        """Whether `rows_for` takes it, which hands its rows to a loop."""
+        rows, depth = self.numbers[6], self.numbers[5]
+        return self.transposed == (True, False) and rows >= _ROWS and depth <= _DEPTH
+
+    def address_of_rows(self):
+        """Where the machine code of `rows_for` is."""
+        return tier.library("products").rows_for.address
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):

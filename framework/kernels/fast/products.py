@@ -12,7 +12,7 @@ from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
-from framework.kernels.fast.tasks import Task, floats
+from framework.kernels.fast.tasks import Task, floats, integers, perform
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
 HEIGHT = 32 * ROWS  # of a block of A
@@ -27,6 +27,10 @@ _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
 )
 PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
+
+# Of rows that are handed on: the depth that there may be, and numbers at a time, in L1 or L2
+_DEEPEST, _TILE = 1024, 1024 * ROWS
+_OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
 
 
 @kernel
@@ -132,6 +136,37 @@ def multiply(
                         )  # fmt: skip
 
 
+@kernel
+def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own, memory):
+    """Rows of A' B, `first` to `last`, for the loop at an address; A and B are flat.
+
+    Args:
+        place: of the product among the loop's arrays.
+        own: the loop's numbers, in which this changes where the product lies.
+        memory: of PACKED numbers but _OWN, to work in.
+    """
+    stride = depth * WIDTH + APART
+    rows_of_a, tile = memory[: depth * ROWS], memory[_DEEPEST * ROWS : _DEEPEST * ROWS + _TILE]
+    packed = memory[_DEEPEST * ROWS + _TILE :]
+    broadest = min(_TILE // ROWS, packed.size // stride * WIDTH)
+    for j in range(0, columns, broadest):
+        breadth = min(broadest, columns - j)
+        _pack_rows(b, j, b_step, depth, breadth, packed)
+        for i in range(first, last, ROWS):
+            rows = min(ROWS, last - i)
+            _pack_a(a, i, a_step, depth, rows, rows_of_a)
+            for n in range(0, breadth, WIDTH):
+                panel(
+                    tile, n, breadth, rows_of_a, 0, 1, rows, packed, n // WIDTH * stride, WIDTH,
+                    depth, 1, 0, 0, 0, rows, min(WIDTH, breadth - n),
+                )  # fmt: skip
+            together = rows if breadth == columns else 1  # rows that follow one another everywhere
+            for r in range(0, rows, together):
+                at = (i + r) * columns + j
+                own[place] = tile.ctypes.data + 4 * (r * breadth - at)
+                perform(loop, own.ctypes.data, at, at + together * breadth, 0)
+
+
 _EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
 
 
@@ -152,6 +187,27 @@ def product(numbers, first, last, memory):
         carray(floats(numbers[1]), _EVERYTHING), numbers[4], numbers[5],
         carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
         numbers[8], top, bottom, left, right, carray(memory, PACKED),
+    )  # fmt: skip
+
+
+@Task
+def rows_for(numbers, first, last, memory):
+    """Some rows of A' B, each handed to a loop over elements; the product has no other place.
+
+    numbers: where the loop's task is, the product's place among its arrays, how many numbers it
+        has, the product's columns, A's and B's steps and the depth; where A and B are; the loop's
+        own numbers.
+    """
+    count = numbers[2]
+    whole = carray(memory, PACKED)
+    own = carray(integers(whole.ctypes.data), count)
+    for i in range(count):
+        own[i] = numbers[9 + i]
+    own[count - 3], own[count - 1] = _EVERYTHING, 1  # it is told of elements, not of rows
+    _hand_on(
+        carray(floats(numbers[7]), _EVERYTHING), numbers[4],
+        carray(floats(numbers[8]), _EVERYTHING), numbers[5],
+        numbers[6], numbers[3], first, last, numbers[0], numbers[1], own, whole[_OWN:],
     )  # fmt: skip
 
 
