@@ -1,7 +1,5 @@
 """The source of a plan with loops: runs of products and loops become calls of a crew."""
 
-import numpy as np
-
 from framework.compiler import loops
 from framework.compiler.emit import Program
 from framework.compiler.fusion import Group, is_sum, lone
