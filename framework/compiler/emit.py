@@ -36,6 +36,7 @@ class Program:
         self._before, self._body = [], []  # lines of `make` before those of the run, and these
         self._in_buffers = {}  # id of a Value that lies in the arena -> its slot
         self._c_order = set()  # ids of Values known to be contiguous
+        self._numbers = set()  # ids of 0-d Values that are NumPy's numbers, not arrays
         self._as_arrays = writing.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
@@ -160,6 +161,10 @@ class Program:
         if self._is_another_view(step):
             self._view(step)
             return
+        text = writing.number(step, self._as_number)
+        if text is not None:
+            self._number_made(step, text)
+            return
         ufunc = ufunc_of(step.op)
         writer = None if ufunc is not None else writing.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
@@ -187,6 +192,21 @@ class Program:
         slot = self._in_buffers[id(y)] = self._in_buffers[id(x)]
         y.name = self._numbered_name(step.op.name)
         self._line(f"{y.name} = {self.arena.name(slot, y.shape, y.dtype)}", step)
+
+    def _number_made(self, step, text):
+        (y,) = step.outputs
+        y.name = self._numbered_name(step.op.name)
+        wanted = id(y) in self._as_arrays
+        if not wanted:
+            self._numbers.add(id(y))
+        self._line(f"{y.name} = {f'asarray({text})' if wanted else text}", step)
+
+    def _as_number(self, arg):
+        """The text of an array, or of one of NumPy's numbers; a Python number as it is."""
+        if not hasattr(arg, "constant"):
+            return repr(arg)
+        name = self._name(arg)
+        return name if arg.shape or id(arg) in self._numbers else f"{name}[()]"
 
     def _float_beside(self, step):
         """The dtype in which a number beside floats counts."""

@@ -40,10 +40,6 @@ class Namespace(dict):
         return quiet(self[name])
 
 
-# What takes a tenth of a ufunc's time on NumPy's numbers, and gives the same.
-_OPERATORS = {"add": " + ", "subtract": " - ", "multiply": " * ", "divide": " / "}
-
-
 class Numbers:
     """The steps on numbers that need no sum, as NumPy calls: every form begins with these.
 
@@ -79,7 +75,7 @@ class Numbers:
         operands = [self._operand(a) for a in step.args]
         known = set(self._names.values())
         name = self._names[id(step.made[0])] = f"n{len(self._names)}"
-        operator = _OPERATORS.get(step.op.name)
+        operator = writing.OPERATORS.get(step.op.name)
         if operator is not None and all(v.dtype.char in "fd" for v in (*step.values, *step.made)):
             return f"{name} = {operator.join(operands)}"
         if ufunc_of(step.op) is None:  # it may take NumPy's numbers for Python's

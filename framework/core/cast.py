@@ -4,14 +4,15 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.op import Op
+from framework.core.quiet import quiet
 
 
+@quiet
 def _cast(x, *, dtype):
     x = np.asarray(x)
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = x.real
-    with np.errstate(invalid="ignore", over="ignore"):
-        return x.astype(dtype)
+    return x.astype(dtype)
 
 
 def _cast_vjp(g, x_dtype, dtype):

@@ -43,9 +43,9 @@ def gelu(x, *, approximate):
     if found is not None:
         return found
     if approximate:
-        return _by_blocks(_gelu_tanh_block, (x,))[0]
+        return _made_by_blocks(_gelu_tanh_block, x)
     if x.dtype == np.float32:
-        return _by_blocks(_gelu_block, (x,))[0]
+        return _made_by_blocks(_gelu_block, x)
     return x * (erf(x * math.sqrt(0.5)) + 1) * 0.5
 
 
@@ -60,9 +60,9 @@ def gelu_back(g, x, *, approximate):
     if found is not None:
         return found
     if approximate:
-        return _by_blocks(_tanh_back_block, (g, x))[0]
+        return _made_by_blocks(_tanh_back_block, g, x)
     if x.dtype == np.float32:
-        return _by_blocks(_back_block, (g, x))[0]
+        return _made_by_blocks(_back_block, g, x)
     slope = (erf(x * math.sqrt(0.5)) + 1) * 0.5
     return g * (slope + x * np.exp(x * x * -0.5) * _DENSITY)
 
@@ -87,32 +87,43 @@ def _fast(name, *arrays):
 def shares(x):
     """Whether `gelu` and `gelu_back` both begin with the same NumPy calls: then `with_slope` does
     both in little more time than one."""
-    return x.dtype == np.float32 and (x.size < _FAST or tier.library("rows") is None)
+    return x.dtype == np.float32 and tier.without_numba()
 
 
-def with_slope(x, *, approximate):
-    """gelu of x and, saved, its slope: `gelu_back` is g times that, to the last bit."""
-    if not shares(x):
-        ones = np.ones_like(x)
-        return gelu(x, approximate=approximate), (gelu_back(ones, x, approximate=approximate),)
-    y, slope = _by_blocks(_tanh_both_block if approximate else _both_block, (x,), 2)
-    return y, (slope,)
+def with_slope(x, *, approximate, out=None):
+    """gelu of x and, saved, its slope: `gelu_back` is g times that, to the last bit.
+
+    Args:
+        out: a contiguous array for the first of them; a new one where None.
+    """
+    out = np.empty(x.shape, x.dtype) if out is None else out
+    if shares(x):
+        slope = np.empty(x.shape, x.dtype)
+        _by_blocks(_tanh_both_block if approximate else _both_block, x, out, slope)
+    else:
+        out[...] = gelu(x, approximate=approximate)
+        slope = gelu_back(np.ones_like(x), x, approximate=approximate)
+    return out, (slope,)
 
 
-def _by_blocks(function, arrays, count=1):
-    """`function(*arrays, *outs, scratch)`, block by block: the `count` arrays that it fills."""
+def _made_by_blocks(function, *arrays):
+    """What `function(*arrays, out, scratch)` fills."""
+    out = np.empty(arrays[0].shape, arrays[0].dtype)
+    _by_blocks(function, *arrays, out)
+    return out
+
+
+def _by_blocks(function, *arrays):
+    """`function(*arrays, scratch)`, block by block; those that it fills are contiguous."""
     flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
-    outs = [np.empty_like(flat[0]) for _ in range(count)]
     kinds = (flat[0].dtype,) * 3
 
     def work(start, stop):
         scratch = blocks.take(kinds)
-        parts = [a[start:stop] for a in (*flat, *outs)]
-        function(*parts, [a[: stop - start] for a in scratch])
+        function(*[a[start:stop] for a in flat], [a[: stop - start] for a in scratch])
         blocks.give(kinds, scratch)
 
     blocks.run(work, flat[0].size, _UFUNCS)
-    return [out.reshape(arrays[0].shape) for out in outs]
 
 
 def _tail(x, out, scratch):

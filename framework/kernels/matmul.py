@@ -63,9 +63,9 @@ def _shared(a, b, out):
 
 def shares(multiplications):
     """Whether a product of so many is divided among threads as NumPy's."""
-    if multiplications < SHARED or threads.count() == 1 or blas.controls() is None:
+    if multiplications < SHARED or threads.count() == 1 or not tier.without_numba():
         return False
-    return tier.library("matmul") is None
+    return blas.controls() is not None
 
 
 def several(tasks):

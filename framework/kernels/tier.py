@@ -10,8 +10,10 @@ The tier is read from the environment variable FRAMEWORK_COMPILE, or given to `s
 Numba is imported here only, when a kernel is first asked for.
 """
 
+import functools
 import os
 from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from framework.core.errors import InvalidArgumentError
@@ -68,6 +70,16 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             module = import_module(f"framework.kernels.fast.{name}")
         return _modules.setdefault(name, module)
+
+
+def without_numba():
+    """Whether Numba's kernels are sure not to be used; it is not loaded to find that out."""
+    return tier() in ("off", "numpy") or bool(_missing) or not _installed()
+
+
+@functools.cache
+def _installed():
+    return PathFinder.find_spec("numba") is not None
 
 
 def libraries():

@@ -1,5 +1,6 @@
 """The tier that kernels run in: the environment's, or the one set."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -75,3 +76,15 @@ def test_numba_is_imported_when_a_kernel_is_asked_for():
         "assert 'numba' not in sys.modules; tier.library('micro'); assert 'numba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_whether_numba_is_there_is_asked_without_loading_it(without_numba):
+    code = (
+        "import sys; from framework.kernels import tier; found = [tier.without_numba()];"
+        "tier.set_tier('numpy'); print(*found, tier.without_numba(), 'numba' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    there = importlib.util.find_spec("numba") is not None
+    assert run.stdout.split() == [str(not there), "True", "False"]
+    tier.set_tier("auto")
+    assert tier.without_numba()  # it cannot be imported

@@ -1,0 +1,74 @@
+"""Steps that make one number go by Python's operators, and give what the ops give."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.kernels import tier
+
+
+@pytest.fixture(autouse=True)
+def _tier():
+    tier.set_tier("numpy")
+    yield
+    tier.set_tier(None)
+
+
+def text(body, *args):
+    """The text of a function's plan, whose results are those of Python, to the last bit."""
+    function = tf.function(body)
+    expected = [y.numpy() for y in function(*args)]
+    for _ in range(3):
+        found = [y.numpy() for y in function(*args)]
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        np.testing.assert_array_equal(a, b)
+    return function.source
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_numbers(dtype):
+    def body(a, b, x):
+        y = a * b + 3
+        z = y - b * 7
+        return (y, z, z * x, tf.stack([a, z])) + ((z / b, a / 0.1) if "float" in dtype else ())
+
+    numbers = [tf.constant(v, dtype) for v in (11, -7)]
+    source = text(body, *numbers, tf.range(5, dtype=dtype))
+    assert " + 3" in source
+    assert ("[()] / 0.1" in source) == ("float" in dtype)
+    assert "= multiply(a" not in source
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_results_that_are_not_finite():
+    def body(a, zero):
+        large = a * 1e38
+        return large * 10, large / zero, large * 10 - large * 10, zero / zero
+
+    text(body, tf.constant(3.0), tf.constant(0.0))
+    text(lambda n: (n * n * n,), tf.constant(1 << 40, "int64"))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_other_dtypes_go_on_as_before():
+    text(lambda a, b: (a + b, a * 2), *[tf.constant(v, "float16") for v in (0.1, 3)])
+    text(lambda a, b: (a + b, a - b), *[tf.constant(v, "int8") for v in (100, 101)])
+    text(lambda a: (tf.cast(a, tf.float64) * 0.1,), tf.constant(0.3))
+    text(lambda a, b: (a / b,), *[tf.constant(v, "int64") for v in (7, 2)])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (1,), ()])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
+def test_sums_and_means(dtype, shape):
+    def body(x):
+        total, mean = tf.reduce_sum(x), tf.reduce_mean(x)
+        return total, mean, total * mean, x * mean, tf.reshape(total, (1,))
+
+    x = np.random.default_rng(0).normal(size=shape) * 10
+    source = text(body, tf.constant(x.astype(dtype)))
+    if dtype in ("float32", "float64") and len(shape) > 1:
+        assert f", None) / {x.size}" in source
+    text(body, tf.constant(np.zeros((0, *shape[1:]), dtype)))
