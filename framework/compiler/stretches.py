@@ -6,6 +6,7 @@ thread has done its own. So a piece joins the phase of the one before it unless 
 what others of the phase write than its own units.
 """
 
+import ctypes
 import weakref
 from collections.abc import Callable
 from typing import NamedTuple
@@ -144,7 +145,7 @@ class _Run:
         self._most = max(parts for _, _, parts in stretch.phases)
         self._do, self._fixed = do, arrays
         for name, array in zip(stretch.fixed, arrays, strict=True):
-            self._numbers[places[name]] = array.ctypes.data
+            self._put(places[name], array)
         self._places = [places[name] for name in stretch.given]
         self._expected = [stretch.expected[name] for name in stretch.given]
         self._known = [_nothing] * len(stretch.given)  # the arrays whose addresses are filled in
@@ -157,13 +158,23 @@ class _Run:
         self._do(self._tasks, self._phases, self._most)
 
     def _find(self, at, array):
-        plain = array.flags.c_contiguous and array.flags.aligned
+        flags = array.flags
+        plain = flags.c_contiguous and flags.aligned
         if not plain or (array.size, array.dtype) != self._expected[at]:
             raise ValueError("the sizes of the arrays do not fit together")
-        self._numbers[self._places[at]] = array.ctypes.data
+        self._put(self._places[at], array)
         # Mostly these are variables' own arrays, which stay. They must not be held here: a variable
         # is written in place only if nobody else has its array.
         self._known[at] = weakref.ref(array)
+
+    def _put(self, places, array):
+        """Fill in where an array lies. This is done for each new batch, so it has to be brief."""
+        if array.flags.writeable and array.size:
+            address = ctypes.addressof(ctypes.c_char.from_buffer(array))  # a quarter of the time
+        else:
+            address = array.ctypes.data
+        for place in places:
+            self._numbers[place] = address
 
 
 def _nothing():
