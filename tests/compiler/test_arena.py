@@ -62,7 +62,7 @@ def test_arrays_begin_with_a_line_of_the_cache():
 
 def test_a_plan_needs_what_the_tape_keeps_and_little_more(kind):
     rng = np.random.default_rng(0)
-    layers, rows, width = 6, 1024, 64
+    layers, rows, width = 6, 2048, 64
     kernels = [tf.Variable(rng.normal(size=(width, width)).astype("f") / 8) for _ in range(layers)]
     biases = [tf.Variable(np.zeros(width, "f")) for _ in range(layers)]
     x = tf.constant(rng.normal(size=(rows, width)).astype("f"))
@@ -81,7 +81,7 @@ def test_a_plan_needs_what_the_tape_keeps_and_little_more(kind):
     for _ in range(4):
         step(x)
     ((entry,),) = step._compiled.plans.values()
-    # What gelu reads in each layer, and the cotangent; what becomes of it takes the last layer's
-    # place, and so do the kernels' gradients.
+    # What gelu reads in each layer (without Numba its slope instead, which lies elsewhere), and the
+    # cotangent; what becomes of it takes the last layer's place, and so do the kernels' gradients.
     assert f"It works in {entry.plan.nbytes / 1e6:.1f} MB." in step.explain()
     assert entry.plan.nbytes <= (layers + 1.5) * 4 * rows * width
