@@ -14,6 +14,7 @@ import numpy as np
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import exp
 from framework.kernels.fast.micro import WIDTH, pack, panel
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
 _SCRATCH = 16384  # scores at a time: 64 KB
@@ -139,13 +140,13 @@ def _block(keys, panels, causal):
     return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
 
 
-@kernel
+@routine
 def _scaled(x, factor):
     for i in range(x.size):
         x[i] *= factor
 
 
-@kernel
+@routine
 def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
     """scores[i, j] = row i of `a` times key j of the packed ones."""
     for j in range(0, keys, WIDTH):
@@ -155,7 +156,7 @@ def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
         )  # fmt: skip
 
 
-@kernel
+@routine
 def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, rows, columns):
     """C (+)= A B, the scratch A from its start on."""
     for j in range(0, columns, WIDTH):
@@ -165,7 +166,7 @@ def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, ro
         )  # fmt: skip
 
 
-@kernel
+@routine
 def _mask(row, bias, mask, bias_strides, mask_strides, n, h, r, causal):
     """Products become scores: with the bias, `_LOW` where forbidden."""
     size = row.size

@@ -14,6 +14,7 @@ from framework.kernels.fast import scratch
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.routine import routine
 
 
 class Window(NamedTuple):
@@ -31,14 +32,11 @@ class Window(NamedTuple):
     width: int
 
 
-# Numba compiles a function once more for each literal number it is given; not for these
-ZERO, ONE, STEP = np.int64(0), np.int64(1), np.int64(WIDTH)
-
 NO_GATE = np.empty((0, 0, 0, 0), np.float32)
 NO_BIAS = np.empty(0, np.float32)
 
 
-@kernel
+@routine
 def place(x, gate, n, wide, top, left, width, channels):
     """Copy image n into `wide`, flat, with rows of `width` places of `channels`; the rest stays.
 
@@ -68,7 +66,7 @@ def _copy(source, gate, target):
             target[k] = source[k]
 
 
-@kernel
+@routine
 def finish(y, start, distance, number, bias, first, here, relu):
     """Add the bias from `first` on to `here` numbers at each of `number` places, and cut at 0."""
     part = bias[first : first + here]
@@ -82,7 +80,7 @@ def finish(y, start, distance, number, bias, first, here, relu):
                 row[k] = np.float32(0) if row[k] < np.float32(0) else row[k]
 
 
-@kernel
+@routine(no_cpython_wrapper=False)
 def add_places(flat, start, number, channels, sums):
     """Add the numbers at all places to `sums`, those of this image first among themselves."""
     part = np.zeros(channels, np.float32)
@@ -173,17 +171,17 @@ def multiply(
                 source = start + i * down * width * channels
                 if together:
                     panel(
-                        y, at, y_place, a, source, right * channels, ONE, weights,
-                        j * depth * WIDTH, STEP, columns * channels, rows,
-                        row_step * width * channels, columns * channels * WIDTH, ZERO, sizes[1],
+                        y, at, y_place, a, source, right * channels, 1, weights,
+                        j * depth * WIDTH, WIDTH, columns * channels, rows,
+                        row_step * width * channels, columns * channels * WIDTH, 0, sizes[1],
                         here,
                     )  # fmt: skip
                 else:
                     for r in range(rows):
                         panel(
                             y, at, y_place, a, source + r * row_step * width * channels,
-                            right * channels, ONE, weights,
-                            (j * depth + r * columns * channels) * WIDTH, STEP, channels, columns,
+                            right * channels, 1, weights,
+                            (j * depth + r * columns * channels) * WIDTH, WIDTH, channels, columns,
                             column_step * channels, channels * WIDTH, int(r > 0), sizes[1], here,
                         )  # fmt: skip
                 if bias.size or relu:
@@ -210,7 +208,7 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
         if wide.size:
             place(x, x[:0], n, wide, top, left, width, channels)
             a, start = wide, 0
-        place(g, gate, n, wide_g, ZERO, ZERO, across, filters)
+        place(g, gate, n, wide_g, 0, 0, across, filters)
         if sums.size:
             add_places(wide_g, 0, height * across, filters, sums)
         for j in range(0, filters, WIDTH):
@@ -220,8 +218,8 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
                     source = start + (r * row_step * width + q * column_step) * channels
                     panel(
                         weights, (r * columns + q) * channels * filters + j, filters, a, source,
-                        ONE, right * channels, wide_g, j, filters, across, height,
-                        down * width * channels, across * filters, ONE, together, here,
+                        1, right * channels, wide_g, j, filters, across, height,
+                        down * width * channels, across * filters, 1, together, here,
                     )  # fmt: skip
 
 

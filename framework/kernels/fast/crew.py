@@ -25,6 +25,7 @@ from framework.kernels.fast import scratch
 from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.products import PACKED
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
 # A task in its list: its address, that of its numbers, how many units it has and how many a part
@@ -43,7 +44,7 @@ _BRIEF, _PATIENCE = 100, 500
 _LOOK = 200  # jobs after which it is looked where the threads run
 
 
-@kernel
+@routine
 def _part(tasks, first, last, part, memory):
     """Do a part of some tasks."""
     for at in range(first * TASK, last * TASK, TASK):
@@ -53,7 +54,7 @@ def _part(tasks, first, last, part, memory):
             perform(tasks[at], tasks[at + 1], begin, end, memory)
 
 
-@kernel
+@routine
 def _work(state, memory):
     """Take parts of the present job until none is left."""
     while True:

@@ -17,9 +17,6 @@ from framework.kernels.choose import masked
 from framework.kernels.fast import scratch
 from framework.kernels.fast.conv import (
     NO_BIAS,
-    ONE,
-    STEP,
-    ZERO,
     add_places,
     added,
     finish,
@@ -28,6 +25,7 @@ from framework.kernels.fast.conv import (
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.layout import APART, gather, layout, scatter, unwiden, widen
 from framework.kernels.fast.micro import WIDTH, pack, panel
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
 FEW = WIDTH * 3 // 4  # filters, fewer than which make narrow products
@@ -53,18 +51,18 @@ def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows)
                 a, a_at, a_row = source, start + p * length, length
                 if not layout.plain:
                     gather(source, start, layout, r, some, p, here, rows, stride)
-                    a, a_at, a_row = rows, ZERO, stride
+                    a, a_at, a_row = rows, 0, stride
                 for j in range(0, filters, WIDTH):
                     panel(
-                        y, at + j, filters, a, a_at, a_row, ONE, packed,
-                        (j * runs + r * WIDTH) * length, STEP, some * length, ONE, ZERO, ZERO,
+                        y, at + j, filters, a, a_at, a_row, 1, packed,
+                        (j * runs + r * WIDTH) * length, WIDTH, some * length, 1, 0, 0,
                         int(r > 0), here, min(WIDTH, filters - j),
                     )  # fmt: skip
             if bias.size or relu:
-                finish(y, at, filters, here, bias, ZERO, filters, relu)
+                finish(y, at, filters, here, bias, 0, filters, relu)
 
 
-@kernel
+@routine
 def _panels(g, gate, at, number, filters, packed):
     """Lay out rows of g, gated, in panels (panels, number, WIDTH); what is no filter is left."""
     for j in range(0, filters, WIDTH):
@@ -82,7 +80,7 @@ def _panels(g, gate, at, number, filters, packed):
                     target[k] = source[k]
 
 
-@kernel
+@routine
 def _add_rows(packed, number, filters, sums):
     """Add the rows in panels to `sums`, those of this block first among themselves."""
     part = np.zeros(WIDTH, np.float32)
@@ -118,11 +116,11 @@ def multiply_turned(x, g, gate, layout, first, last, w, filters, sums, wide, row
                 a, a_at, a_step = source, start + p * length, length
                 if not layout.plain:
                     gather(source, start, layout, r, some, p, here, rows, stride)
-                    a, a_at, a_step = rows, ZERO, stride
+                    a, a_at, a_step = rows, 0, stride
                 for j in range(0, filters, WIDTH):
                     panel(
-                        w, r * length * filters + j, filters, a, a_at, ONE, a_step, packed,
-                        j * here, STEP, here, ONE, ZERO, ZERO, ONE, some * length,
+                        w, r * length * filters + j, filters, a, a_at, 1, a_step, packed,
+                        j * here, WIDTH, here, 1, 0, 0, 1, some * length,
                         min(WIDTH, filters - j),
                     )  # fmt: skip
 
@@ -135,7 +133,7 @@ def pack_turned(w, layout, filters, packed):
         panels = (columns + WIDTH - 1) // WIDTH
         size = panels * filters * WIDTH
         part = packed[:size].reshape(panels, filters, WIDTH)
-        pack(w, r * layout.length * filters, ONE, filters, filters, columns, part)
+        pack(w, r * layout.length * filters, 1, filters, filters, columns, part)
         packed = packed[size:]
 
 
@@ -162,13 +160,13 @@ def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, 
             at = 0
             for r in range(0, runs, layout.together):
                 some = min(layout.together, runs - r)
-                c, c_at, c_row = rows, ZERO, stride
+                c, c_at, c_row = rows, 0, stride
                 if layout.plain:
                     c, c_at, c_row = x, (n * places + p) * length, length
                 for j in range(0, some * length, WIDTH):
                     panel(
-                        c, c_at + j, c_row, a, a_at, filters, ONE, packed, at, STEP, filters, ONE,
-                        ZERO, ZERO, ZERO, here, min(WIDTH, some * length - j),
+                        c, c_at + j, c_row, a, a_at, filters, 1, packed, at, WIDTH, filters, 1,
+                        0, 0, 0, here, min(WIDTH, some * length - j),
                     )  # fmt: skip
                     at += filters * WIDTH
                 if not layout.plain:
@@ -263,7 +261,7 @@ def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, places, channels)
     depth = given.runs.size * given.length
     packed = scratch.take("im2col.packed", -(-filters // WIDTH) * depth * WIDTH)
-    pack(w.reshape(-1), ZERO, filters, ONE, depth, filters, packed.reshape(-1, depth, WIDTH))
+    pack(w.reshape(-1), 0, filters, 1, depth, filters, packed.reshape(-1, depth, WIDTH))
     y = np.empty((len(x), *places, filters), np.float32) if out is None else out
     arrays, flat = (x.reshape(-1), packed, given), y.reshape(-1)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, move_lanes
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
 _DEPTH = 576  # of a block of windows, in numbers
@@ -76,7 +77,7 @@ def _copy(source, source_at, target, target_at, length):
     move_lanes(target, target_at + last, source, source_at + last)
 
 
-@kernel
+@routine
 def widen(x, n, images, layout, wide):
     """Copy images from n on into `wide`, between the padding."""
     lines = layout.inner.size
@@ -90,7 +91,7 @@ def widen(x, n, images, layout, wide):
                 target[k] = source[k]
 
 
-@kernel
+@routine
 def unwiden(wide, n, images, layout, x):
     """The other way round."""
     lines = layout.inner.size
@@ -104,7 +105,7 @@ def unwiden(wide, n, images, layout, x):
                 target[k] = source[k]
 
 
-@kernel
+@routine
 def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
     """Lay out some runs of the windows at `number` places, from the place `first` on, as rows."""
     lines, across, length = layout.lines, layout.across, layout.length
@@ -123,7 +124,7 @@ def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
                 line, image = 0, image + 1
 
 
-@kernel
+@routine
 def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
     """Add rows where `gather` takes them from."""
     lines, across, length = layout.lines, layout.across, layout.length

@@ -57,7 +57,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import FUSED, LANES, MASKED, REGISTERS
 
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
@@ -310,7 +310,7 @@ _edge_2 = make(2, _VECTORS, masked=True)
 _edge_1 = make(1, _VECTORS, masked=True)
 
 
-@kernel
+@routine
 def panel(
     c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add, rows,
     columns,
@@ -364,7 +364,7 @@ def panel(
         )  # fmt: skip
 
 
-@kernel
+@routine(no_cpython_wrapper=False)
 def pack(b, b_at, b_step, b_column, steps, columns, packed):
     """Lay B[s, n] = b[b_at + s b_step + n b_column] out in panels for `tile`.
 

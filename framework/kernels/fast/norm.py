@@ -8,6 +8,7 @@ import numpy as np
 
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
 
 _BLOCK = 65536  # numbers of a block
 _SOME = 16  # rows for a first guess at the mean
@@ -20,7 +21,7 @@ def _rows(channels):
     return min(max(_BLOCK // channels, 4), 128)
 
 
-@kernel
+@routine
 def _add_block(x, first, last, channels, shift, total, squares):
     """Add the sums of x - shift and of its squares, per channel."""
     row = first
@@ -101,7 +102,7 @@ def scaled(x, first, last, channels, mean, factor, offset, least, y):
             store(y, at + c, least if least > v else v, 4)
 
 
-@kernel
+@routine
 def _add_products(g, x, first, last, channels, mean, part, both):
     """Add the sums of g and of g * (x - mean), per channel."""
     row = first
@@ -124,7 +125,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
         row += 1
 
 
-@kernel
+@routine
 def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
     """The same of what `_passed` lets through."""
     row = first

@@ -9,11 +9,12 @@ import numpy as np
 
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
 
 _f = np.float32
 
 
-@kernel
+@routine(no_cpython_wrapper=False)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
     """The largest of 2 by 2 cells that do not overlap, and which it is; of equals the first."""
     rows, columns = height // 2, width // 2

@@ -10,8 +10,8 @@ over k depend on the product only: a part of C has the same bits, whichever part
 import numpy as np
 from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
-from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Task, floats, integers, perform
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
@@ -33,7 +33,7 @@ _DEEPEST, _TILE = 1024, 1024 * ROWS
 _OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
 
 
-@kernel
+@routine
 def _pack_rows(b, at, b_step, steps, columns, packed):
     """Panels of B where a row is contiguous: row by row."""
     whole = columns // WIDTH
@@ -52,7 +52,7 @@ def _pack_rows(b, at, b_step, steps, columns, packed):
                 target[n] = np.float32(0)
 
 
-@kernel
+@routine
 def _pack_columns(b, at, b_column, steps, columns, packed):
     """Panels of B where a column is contiguous: column by column."""
     stride = steps * WIDTH + APART
@@ -69,7 +69,7 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
                 target[s * WIDTH + n] = np.float32(0)
 
 
-@kernel
+@routine
 def _pack_a(a, at, a_step, steps, rows, packed):
     """A's rows in groups of ROWS, step by step, where those of a step are contiguous."""
     for i in range(0, rows, ROWS):
@@ -83,7 +83,7 @@ def _pack_a(a, at, a_step, steps, rows, packed):
                     packed[i * steps + s * here + m] = a[at + i + m + s * a_step]
 
 
-@kernel
+@routine(no_cpython_wrapper=False)
 def multiply(
     c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, memory
 ):
@@ -136,7 +136,7 @@ def multiply(
                         )  # fmt: skip
 
 
-@kernel
+@routine
 def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own, memory):
     """Rows of A' B, `first` to `last`, for the loop at an address; A and B are flat.
 

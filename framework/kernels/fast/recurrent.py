@@ -10,6 +10,7 @@ import numpy as np
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import sigmoid, tanh
 from framework.kernels.fast.micro import WIDTH, pack, panel
+from framework.kernels.fast.routine import routine
 
 _ONE = np.float32(1)
 
@@ -25,7 +26,7 @@ def packed(weights):
     return found.reshape(-1)
 
 
-@kernel
+@routine
 def _product(c, c_at, c_row, a, a_at, a_row, b, steps, rows, columns, add):
     """C = A B or C += A B, where B is packed and rows of A are contiguous."""
     for j in range(0, columns, WIDTH):
@@ -73,7 +74,7 @@ def _row(columns):
     return 16 * (lines + 1 - lines % 2)
 
 
-@kernel
+@routine
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
     """dh from the cotangents of a step's sums; rows that are masked keep theirs."""
     start = 0
@@ -93,7 +94,7 @@ def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, d
         start = stop
 
 
-@kernel
+@routine
 def _weights_back(dw, height, rows, at, stride, run, d, d_at, row, columns, count, steps):
     """dw += rows' d, over `steps` steps of `count` rows of the batch."""
     for j in range(0, columns, WIDTH):

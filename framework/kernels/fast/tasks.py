@@ -15,7 +15,7 @@ from numba import types
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from framework.kernels.fast.jit import FASTMATH, stamped
+from framework.kernels.fast.jit import FASTMATH, keep
 
 _SIGNATURE = types.void(
     types.CPointer(types.int64), types.intp, types.intp, types.CPointer(types.float32)
@@ -43,12 +43,7 @@ class Task:
         options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
         made = CFunc(self._function, (_SIGNATURE.args, _SIGNATURE.return_type), {}, options)
         if self._cache:
-            try:
-                made.enable_caching()
-            except RuntimeError:  # there is no folder for the cache
-                pass
-            else:
-                stamped(made, self._function.__module__)
+            keep(made, self._function)
         made.compile()
         return made
 

@@ -15,9 +15,6 @@ from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.conv import (
     NO_BIAS,
-    ONE,
-    STEP,
-    ZERO,
     finish,
     parts,
     place,
@@ -25,6 +22,7 @@ from framework.kernels.fast.conv import (
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
 from framework.kernels.fast.pool import max_pool_pairs
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.transforms import (
     outputs_2,
@@ -71,7 +69,7 @@ def spread_weights(w, u, m, depth, first, last, part):
                 weights_2(u, target, side * plane, plane, source, at, 3 * column, column)
 
 
-@kernel
+@routine
 def spread_images(
     x, first, last, wide, top, left, height, width, v, row, plane, depth, m
 ):  # fmt: skip
@@ -101,7 +99,7 @@ def spread_images(
     return at // row
 
 
-@kernel
+@routine
 def gather_outputs(
     p, p_row, plane, y, chosen, height, width, filters, first, last, m, part, strip_y, bias, relu
 ):  # fmt: skip
@@ -144,10 +142,10 @@ def gather_outputs(
                                 ]
             source += p_row
         if bias.size or relu:
-            finish(flat, begin, filters, rows * width, bias, ZERO, filters, relu)
+            finish(flat, begin, filters, rows * width, bias, 0, filters, relu)
         if pairs:
             out = (image * (height // 2) + i // 2) * (width // 2) * filters
-            max_pool_pairs(strip_y, ZERO, ONE, rows, width, filters, y[out:], chosen[out:])
+            max_pool_pairs(strip_y, 0, 1, rows, width, filters, y[out:], chosen[out:])
 
 
 @kernel
@@ -165,9 +163,9 @@ def multiply(
         for s in range((m + 2) * (m + 2)):
             for j in range(panels):
                 panel(
-                    p, s * p_plane + j * WIDTH, p_row, v, s * v_plane, v_row, ONE, u,
-                    (s * panels + j) * depth * WIDTH, STEP, depth, ONE, ZERO, ZERO, ZERO, count,
-                    STEP,
+                    p, s * p_plane + j * WIDTH, p_row, v, s * v_plane, v_row, 1, u,
+                    (s * panels + j) * depth * WIDTH, WIDTH, depth, 1, 0, 0, 0, count,
+                    WIDTH,
                 )  # fmt: skip
         gather_outputs(
             p, p_row, p_plane, y, chosen, *places, filters, start, stop, m, part, strip_y, bias,

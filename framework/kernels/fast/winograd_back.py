@@ -11,9 +11,6 @@ from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.conv import (
     NO_GATE,
-    ONE,
-    STEP,
-    ZERO,
     add_places,
     added,
     parts,
@@ -22,6 +19,7 @@ from framework.kernels.fast.conv import (
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.transforms import (
     add_patch_2,
@@ -52,7 +50,7 @@ def transpose(w, turned, first, last):
                         store(target, (cell * filters + j) * channels + i, value, 1)
 
 
-@kernel
+@routine
 def place_pairs(g, gate, chosen, n, wide, width, depth):
     """Put image n, of which each place was chosen of 2 × 2, into `wide`; 0 into the other cells.
 
@@ -79,7 +77,7 @@ def place_pairs(g, gate, chosen, n, wide, width, depth):
             lower += 2 * depth
 
 
-@kernel
+@routine
 def spread_gradients(
     g, gate, chosen, first, last, wide, height, width, p, row, plane, depth, m, sums
 ):  # fmt: skip
@@ -101,9 +99,9 @@ def spread_gradients(
             if chosen.size:
                 place_pairs(g, gate, chosen, strip // strips, wide, width, depth)
             else:
-                place(g, gate, strip // strips, wide, ZERO, ZERO, width, depth)
+                place(g, gate, strip // strips, wide, 0, 0, width, depth)
             if sums.size:
-                add_places(wide, ZERO, height * width, depth, sums)
+                add_places(wide, 0, height * width, depth, sums)
         for j in range(0, width, m):
             source = (i * width + j) * depth
             for f in range(0, depth, LANES):
@@ -119,7 +117,7 @@ def spread_gradients(
     return at // row
 
 
-@kernel
+@routine
 def gather_images(v, row, plane, x, first, last, wide, top, left, height, width, depth, m):
     """The gradient by the images from that by the transformed patches of some strips.
 
@@ -147,7 +145,7 @@ def gather_images(v, row, plane, x, first, last, wide, top, left, height, width,
         _take(wide, x[strip // strips], i, end, top, left, width, depth)
 
 
-@kernel
+@routine
 def _take(wide, x, first, last, top, left, width, depth):
     """Copy some rows of the padded image to the image x, as far as they are on it."""
     height, across, channels = x.shape
@@ -191,15 +189,15 @@ def multiply_back(
             if u.size:
                 for j in range(0, depth_g, WIDTH):
                     panel(
-                        u, s * depth * depth_g + j, depth_g, v, s * v_plane, ONE, v_row, p,
-                        s * p_plane + j, p_row, count, ONE, ZERO, ZERO, int(start > first), depth,
+                        u, s * depth * depth_g + j, depth_g, v, s * v_plane, 1, v_row, p,
+                        s * p_plane + j, p_row, count, 1, 0, 0, int(start > first), depth,
                         min(WIDTH, depth_g - j),
                     )  # fmt: skip
             if d.size:
                 for j in range(panels):
                     panel(
-                        v, s * v_plane + j * WIDTH, v_row, p, s * p_plane, p_row, ONE, turned,
-                        (s * panels + j) * depth_g * WIDTH, STEP, depth_g, ONE, ZERO, ZERO, ZERO,
+                        v, s * v_plane + j * WIDTH, v_row, p, s * p_plane, p_row, 1, turned,
+                        (s * panels + j) * depth_g * WIDTH, WIDTH, depth_g, 1, 0, 0, 0,
                         count, min(WIDTH, depth - j * WIDTH),
                     )  # fmt: skip
         if d.size:
