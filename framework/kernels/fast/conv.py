@@ -42,48 +42,45 @@ def place(x, gate, n, wide, top, left, width, channels):
 
     With a gate, an array like x or NO_GATE, 0 is put where the gate is not positive.
     """
-    inner = x.shape[3]
-    for i in range(x.shape[1]):
-        start = ((i + top) * width + left) * channels
-        if inner == channels:
-            source = x[n, i].reshape(-1)
-            _copy(source, gate[n, i].reshape(-1) if gate.size else source[:0],
-                  wide[start : start + source.size])  # fmt: skip
-        else:
-            for j in range(x.shape[2]):
-                source = x[n, i, j]
-                at = start + j * channels
-                _copy(source, gate[n, i, j] if gate.size else source[:0], wide[at : at + inner])
-
-
-@kernel(forceinline=True)
-def _copy(source, gate, target):
-    if gate.size:
-        for k in range(source.size):
-            target[k] = source[k] if gate[k] > np.float32(0) else np.float32(0)
-    else:
-        for k in range(source.size):
-            target[k] = source[k]
+    _, rows, across, inner = x.shape
+    gated, zero = gate.size > 0, np.float32(0)
+    pieces, length = (1, across * inner) if inner == channels else (across, inner)
+    source = n * rows * across * inner
+    for i in range(rows):
+        for j in range(pieces):
+            target = ((i + top) * width + left + j) * channels
+            if gated:
+                for k in range(length):
+                    value = load(x, source + k, 0)
+                    positive = load(gate, source + k, 1) > zero
+                    store(wide, target + k, value if positive else zero, 2)
+            else:
+                for k in range(length):
+                    store(wide, target + k, load(x, source + k, 0), 2)
+            source += length
 
 
 @routine
 def finish(y, start, distance, number, bias, first, here, relu):
     """Add the bias from `first` on to `here` numbers at each of `number` places, and cut at 0."""
-    part = bias[first : first + here]
+    zero = np.float32(0)
     for i in range(number):
-        row = y[start + i * distance : start + i * distance + here]
-        if part.size:
+        at = start + i * distance
+        if bias.size:
             for k in range(here):
-                row[k] += part[k]
+                store(y, at + k, load(y, at + k, 0) + load(bias, first + k, 1), 0)
         if relu:
             for k in range(here):
-                row[k] = np.float32(0) if row[k] < np.float32(0) else row[k]
+                value = load(y, at + k, 0)
+                store(y, at + k, zero if value < zero else value, 0)
 
 
 @routine(no_cpython_wrapper=False)
 def add_places(flat, start, number, channels, sums):
     """Add the numbers at all places to `sums`, those of this image first among themselves."""
-    part = np.zeros(channels, np.float32)
+    part = np.empty(channels, np.float32)
+    for k in range(channels):
+        part[k] = np.float32(0)
     for i in range(0, number - 3, 4):
         at = start + i * channels
         for k in range(channels):
@@ -100,17 +97,15 @@ def add_places(flat, start, number, channels, sums):
 @kernel
 def pack(w, packed):
     """Weights as panels (panels, rows · columns · channels, WIDTH), zeros where no filter is."""
-    filters = w.shape[3]
-    flat = w.reshape(-1)
+    filters, depth = w.shape[3], packed.shape[1]
     for j in range(packed.shape[0]):
         here = min(WIDTH, filters - j * WIDTH)
-        for k in range(packed.shape[1]):
-            start = k * filters + j * WIDTH
-            source, target = flat[start : start + here], packed[j, k]
+        for k in range(depth):
+            source, target = k * filters + j * WIDTH, (j * depth + k) * WIDTH
             for n in range(here):
-                target[n] = source[n]
+                store(packed, target + n, load(w, source + n, 0), 1)
             for n in range(here, WIDTH):
-                target[n] = np.float32(0)
+                store(packed, target + n, np.float32(0), 1)
 
 
 @kernel

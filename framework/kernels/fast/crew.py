@@ -119,7 +119,7 @@ def _change(state, at, number):
     add(state, at, number)
 
 
-@kernel
+@routine
 def _wait(rounds):
     if rounds < _BRIEF:
         pause()

@@ -91,7 +91,8 @@ def kernel(function=None, **options):
     if function is None:
         return lambda function: kernel(function, **options)
     options = {
-        "nogil": True, "error_model": "numpy", "fastmath": FASTMATH, "cache": True, **options
+        "nogil": True, "error_model": "numpy", "fastmath": FASTMATH, "cache": True,
+        "no_cfunc_wrapper": True, **options,
     }  # fmt: skip
     cached = options.pop("cache")
     made = numba.njit(**options)(function)

@@ -59,9 +59,7 @@ class Routine:
     def __init__(self, function, options):
         update_wrapper(self, function)
         self._options = options
-        self._inner = kernel(
-            function, **{"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
-        )
+        self._inner = kernel(function, **{"no_cpython_wrapper": True, **options})
         self._bound = {}
         self.call = intrinsic(self._typed(function))
 

@@ -19,6 +19,7 @@ from framework.kernels.fast.conv import (
     parts,
     place,
 )
+from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import WIDTH, panel
 from framework.kernels.fast.pool import max_pool_pairs
@@ -137,9 +138,8 @@ def gather_outputs(
                     for a in range(rows):
                         for b in range(min(m, width - j)):
                             for k in range(here):
-                                flat[at + f + (a * width + b) * filters + k] = part[
-                                    (a * m + b) * LANES + k
-                                ]
+                                value = load(part, (a * m + b) * LANES + k, 0)
+                                store(flat, at + f + (a * width + b) * filters + k, value, 1)
             source += p_row
         if bias.size or relu:
             finish(flat, begin, filters, rows * width, bias, 0, filters, relu)

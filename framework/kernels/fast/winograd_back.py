@@ -128,7 +128,8 @@ def gather_images(v, row, plane, x, first, last, wide, top, left, height, width,
     at = 0
     for strip in range(first, last):
         i = strip % strips * m
-        wide[(i + min(i, 2)) * width * depth : (i + side) * width * depth] = np.float32(0)
+        for k in range((i + min(i, 2)) * width * depth, (i + side) * width * depth):
+            store(wide, k, np.float32(0), 0)
         for j in range(0, width - 2, m):
             target = (i * width + j) * depth
             for c in range(0, depth, LANES):
@@ -142,23 +143,21 @@ def gather_images(v, row, plane, x, first, last, wide, top, left, height, width,
                     )  # fmt: skip
             at += row
         end = i + m if i + side < height else height
-        _take(wide, x[strip // strips], i, end, top, left, width, depth)
+        _take(wide, x, strip // strips, i, end, top, left, width, depth)
 
 
 @routine
-def _take(wide, x, first, last, top, left, width, depth):
-    """Copy some rows of the padded image to the image x, as far as they are on it."""
-    height, across, channels = x.shape
+def _take(wide, x, n, first, last, top, left, width, depth):
+    """Copy some rows of the padded image to image n of x, as far as they are on it."""
+    _, height, across, channels = x.shape
+    pieces, length = (1, across * channels) if channels == depth else (across, channels)
     for i in range(max(first, top), min(last, top + height)):
-        row = x[i - top].reshape(-1)
-        source = wide[(i * width + left) * depth : (i * width + left + across) * depth]
-        if channels == depth:
-            for k in range(row.size):
-                row[k] = source[k]
-        else:
-            for j in range(across):
-                for k in range(channels):
-                    row[j * channels + k] = source[j * depth + k]
+        target = (n * height + i - top) * across * channels
+        for j in range(pieces):
+            source = (i * width + left + j) * depth
+            for k in range(length):
+                store(x, target + k, load(wide, source + k, 0), 1)
+            target += length
 
 
 @kernel
@@ -212,30 +211,29 @@ def gather_weights(us, depth, depth_g, w, m, first, last, part):
 
     us[thread][place · channel · filter] is added up over the threads, in the first one's.
     """
-    _, _, channels, filters = w.shape
-    flat, u = w.reshape(-1), us[0]
-    side, plane = m + 2, depth * depth_g
+    rows, columns, channels, filters = w.shape
+    flat, side, plane = w.reshape(-1), m + 2, depth * depth_g
+    whole = side * side * plane
     for c in range(first, last):
         for s in range(side * side):
             at = s * plane + c * depth_g
-            total = u[at : at + depth_g]
             for n in range(1, us.shape[0]):
-                other = us[n, at : at + depth_g]
                 for f in range(depth_g):
-                    total[f] += other[f]
+                    total = load(us, at + f, 0) + load(us, n * whole + at + f, 1)
+                    store(us, at + f, total, 0)
         for f in range(0, filters, LANES):
             here = min(LANES, filters - f)
             at, column = c * filters + f, channels * filters
             target, start, step = (flat, at, column) if here == LANES else (part, 0, LANES)
             source = c * depth_g + f
             if m == 4:
-                weights_back_4(target, start, 3 * step, step, u, source, side * plane, plane)
+                weights_back_4(target, start, 3 * step, step, us, source, side * plane, plane)
             else:
-                weights_back_2(target, start, 3 * step, step, u, source, side * plane, plane)
+                weights_back_2(target, start, 3 * step, step, us, source, side * plane, plane)
             if here < LANES:
-                for cell in range(9):
+                for cell in range(rows * columns):
                     for k in range(here):
-                        flat[cell * column + at + k] = part[cell * LANES + k]
+                        store(flat, cell * column + at + k, load(part, cell * LANES + k, 2), 3)
 
 
 def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out=None):
