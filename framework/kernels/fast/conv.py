@@ -75,7 +75,7 @@ def finish(y, start, distance, number, bias, first, here, relu):
                 store(y, at + k, zero if value < zero else value, 0)
 
 
-@routine(no_cpython_wrapper=False)
+@routine(python=True)
 def add_places(flat, start, number, channels, sums):
     """Add the numbers at all places to `sums`, those of this image first among themselves."""
     part = np.empty(channels, np.float32)

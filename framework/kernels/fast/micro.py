@@ -310,7 +310,7 @@ _edge_2 = make(2, _VECTORS, masked=True)
 _edge_1 = make(1, _VECTORS, masked=True)
 
 
-@routine
+@routine(python=True)
 def panel(
     c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add, rows,
     columns,
@@ -364,7 +364,7 @@ def panel(
         )  # fmt: skip
 
 
-@routine(no_cpython_wrapper=False)
+@routine(python=True)
 def pack(b, b_at, b_step, b_column, steps, columns, packed):
     """Lay B[s, n] = b[b_at + s b_step + n b_column] out in panels for `tile`.
 

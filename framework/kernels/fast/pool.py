@@ -14,7 +14,7 @@ from framework.kernels.fast.routine import routine
 _f = np.float32
 
 
-@routine(no_cpython_wrapper=False)
+@routine(python=True)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
     """The largest of 2 by 2 cells that do not overlap, and which it is; of equals the first."""
     rows, columns = height // 2, width // 2

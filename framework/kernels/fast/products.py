@@ -83,7 +83,7 @@ def _pack_a(a, at, a_step, steps, rows, packed):
                     packed[i * steps + s * here + m] = a[at + i + m + s * a_step]
 
 
-@routine(no_cpython_wrapper=False)
+@routine(python=True)
 def multiply(
     c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, memory
 ):

@@ -12,7 +12,7 @@ A caller that is loaded from the disk has the routines' addresses told to LLVM b
 """
 
 import inspect
-from functools import cached_property, partial, update_wrapper
+from functools import partial, update_wrapper
 
 import llvmlite.binding as llvm
 from numba import types
@@ -23,7 +23,7 @@ from numba.extending import intrinsic, typeof_impl
 from framework.kernels.fast.jit import kernel
 
 
-def routine(function=None, **options):
+def routine(function=None, *, python=False, **options):
     """Compile a function to be called from kernels, at the first compilation of one that does.
 
     Numbers are passed as int64 or what they are, so that literal ones do not make for another
@@ -31,8 +31,8 @@ def routine(function=None, **options):
 
     Args:
         function: of arrays, numbers and tuples.
-        **options: of `kernel`. For Python the function is compiled once more; with
-            `no_cpython_wrapper=False` it is the same machine code.
+        python: whether Python calls it too.
+        **options: of `kernel`.
 
     Example:
         >>> import numpy as np
@@ -49,28 +49,24 @@ def routine(function=None, **options):
         array([0.25, 0.25, 0.25], dtype=float32)
     """
     if function is None:
-        return lambda function: Routine(function, options)
-    return Routine(function, options)
+        return lambda function: Routine(function, python, options)
+    return Routine(function, python, options)
 
 
 class Routine:
-    """What `routine` makes of a function: callable in kernels, and from Python."""
+    """What `routine` makes of a function: callable in kernels."""
 
-    def __init__(self, function, options):
+    def __init__(self, function, python, options):
         update_wrapper(self, function)
-        self._options = options
-        self._inner = kernel(function, **{"no_cpython_wrapper": True, **options})
+        self._python = python
+        self._kernel = kernel(function, no_cpython_wrapper=not python, **options)
         self._bound = {}
         self.call = intrinsic(self._typed(function))
 
     def __call__(self, *arguments):
-        return self._outer(*arguments)
-
-    @cached_property
-    def _outer(self):
-        if not self._options.get("no_cpython_wrapper", True):
-            return self._inner
-        return kernel(self.__wrapped__, **self._options)
+        if not self._python:  # there is no code for it: Numba would jump to nowhere
+            raise TypeError(f"{self.__qualname__} is called by kernels only: see `routine`.")
+        return self._kernel(*arguments)
 
     def __reduce__(self):
         return self.__qualname__  # it is what its module has by this name
@@ -81,8 +77,8 @@ class Routine:
         It is compiled, or loaded from the disk, now if need be.
         """
         if kinds not in self._bound:
-            self._inner.compile(kinds)
-            made = self._inner.overloads[kinds]
+            self._kernel.compile(kinds)
+            made = self._kernel.overloads[kinds]
             address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
             name = f"{self.__module__}.{self.__qualname__}({', '.join(map(str, kinds))})"
             llvm.add_symbol(name, address)
