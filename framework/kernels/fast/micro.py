@@ -57,7 +57,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from framework.kernels.fast.routine import routine
+from framework.kernels.fast.routine import routine, start
 from framework.kernels.fast.target import FUSED, LANES, MASKED, REGISTERS
 
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
@@ -140,6 +140,14 @@ move_rows = _copier(ROWS)
 move_lanes = _copier(LANES)
 
 
+def _as_it_is(module, branch):
+    """Tell LLVM not to unroll the loop that a branch closes."""
+    way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
+    loop.operands = (loop, way)  # a loop's name is itself
+    branch.set_metadata("llvm.loop", loop)
+
+
 class _Block:
     """The LLVM code of one micro-kernel."""
 
@@ -152,12 +160,24 @@ class _Block:
         ) = arguments  # fmt: skip
 
         def pointer(place, array, at):
-            data = context.make_array(signature.args[place])(context, builder, array).data
+            data = start(context, builder, signature.args[place], array)
             return builder.gep(builder.bitcast(data, _float.as_pointer()), [at])
 
         self.c, self.a, self.b = pointer(0, c, c_at), pointer(3, a, a_at), pointer(7, b, b_at)
+        self.a_rows = [self._distance(m) for m in range(rows)]
         self.masks = self._masks(columns[0]) if columns else None
         self.places = self._places(columns[0]) if columns and not MASKED else None
+
+    def _distance(self, m):
+        """From row 0 of A to row m, as a number of which LLVM knows nothing.
+
+        It would step from row to row otherwise, and each step of the loop wait for them all.
+        """
+        if m == 0:
+            return ir.Constant(_int, 0)
+        distance = self.builder.mul(ir.Constant(_int, m), self.a_row)
+        kind = ir.FunctionType(_int, [_int])
+        return self.builder.asm(kind, "", "=r,0", [distance], False)
 
     def _masks(self, columns):
         """For each vector of a row, which of its lanes are columns."""
@@ -254,7 +274,8 @@ class _Block:
         for node, value in zip(nodes, [following, *moved, *inside]):
             node.add_incoming(value, builder.block)
         last = builder.block
-        builder.cbranch(builder.icmp_signed("<", following, number), head, after)
+        again = builder.cbranch(builder.icmp_signed("<", following, number), head, after)
+        _as_it_is(builder.module, again)
         builder.position_at_end(after)
         results = [builder.phi(value.type) for value in values]
         for node, start, value in zip(results, values, inside):
@@ -268,8 +289,7 @@ class _Block:
         row = [self.load(b, n) for n in range(self.vectors)]
         result = []
         for m in range(self.rows):
-            place = builder.mul(ir.Constant(_int, m), self.a_row)
-            element = self._splat(builder.load(builder.gep(a, [place])), self.vector)
+            element = self._splat(builder.load(builder.gep(a, [self.a_rows[m]])), self.vector)
             own = sums[m * self.vectors : (m + 1) * self.vectors]
             result += [self.multiply_add(element, b, total) for b, total in zip(row, own)]
         return result
@@ -310,7 +330,7 @@ _edge_2 = make(2, _VECTORS, masked=True)
 _edge_1 = make(1, _VECTORS, masked=True)
 
 
-@routine(python=True)
+@routine(pointers=True, python=True)
 def panel(
     c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add, rows,
     columns,

@@ -23,7 +23,7 @@ from numba.extending import intrinsic, typeof_impl
 from framework.kernels.fast.jit import kernel
 
 
-def routine(function=None, *, python=False, **options):
+def routine(function=None, *, pointers=False, python=False, **options):
     """Compile a function to be called from kernels, at the first compilation of one that does.
 
     Numbers are passed as int64 or what they are, so that literal ones do not make for another
@@ -31,6 +31,8 @@ def routine(function=None, *, python=False, **options):
 
     Args:
         function: of arrays, numbers and tuples.
+        pointers: whether it gets pointers for arrays, which is a brief call: for what asks arrays
+            for nothing but numbers. From Python it gets the arrays.
         python: whether Python calls it too.
         **options: of `kernel`.
 
@@ -49,16 +51,16 @@ def routine(function=None, *, python=False, **options):
         array([0.25, 0.25, 0.25], dtype=float32)
     """
     if function is None:
-        return lambda function: Routine(function, python, options)
-    return Routine(function, python, options)
+        return lambda function: Routine(function, pointers, python, options)
+    return Routine(function, pointers, python, options)
 
 
 class Routine:
     """What `routine` makes of a function: callable in kernels."""
 
-    def __init__(self, function, python, options):
+    def __init__(self, function, pointers, python, options):
         update_wrapper(self, function)
-        self._python = python
+        self._pointers, self._python = pointers, python
         self._kernel = kernel(function, no_cpython_wrapper=not python, **options)
         self._bound = {}
         self.call = intrinsic(self._typed(function))
@@ -89,15 +91,18 @@ class Routine:
         """The function as Numba's type inference and code generation know it."""
 
         def typed(_, *arguments):
-            kinds = tuple(_plain(kind) for kind in arguments)
+            given = tuple(_plain(kind) for kind in arguments)
+            kinds = tuple(_pointer(kind) for kind in given) if self._pointers else given
             name, result = self.bind(kinds)
 
             def generate(context, builder, signature, values):
                 # not a public place, but the one for what a cached caller needs when it is loaded
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
-                return _call(context, builder, name, signature, values)
+                if self._pointers:
+                    values = [start(context, builder, *pair) for pair in zip(given, values)]
+                return _call(context, builder, name, result(*kinds), values)
 
-            return result(*kinds), generate
+            return result(*given), generate
 
         given = inspect.signature(function).parameters.values()
         context = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -125,6 +130,17 @@ def _plain(kind):
     if isinstance(kind, types.Array) and not kind.mutable:
         return kind.copy(readonly=False)
     return kind
+
+
+def _pointer(kind):
+    return types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind
+
+
+def start(context, builder, kind, value):
+    """The pointer to an array's first number; what is no array as it is."""
+    if isinstance(kind, types.Array):
+        return context.make_array(kind)(context, builder, value).data
+    return value
 
 
 @typeof_impl.register(Routine)
