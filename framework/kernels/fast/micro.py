@@ -57,7 +57,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from framework.kernels.fast.routine import routine, start
+from framework.kernels.fast.routine import data_of, routine
 from framework.kernels.fast.target import FUSED, LANES, MASKED, REGISTERS
 
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
@@ -160,7 +160,7 @@ class _Block:
         ) = arguments  # fmt: skip
 
         def pointer(place, array, at):
-            data = start(context, builder, signature.args[place], array)
+            data = data_of(context, builder, signature.args[place], array)
             return builder.gep(builder.bitcast(data, _float.as_pointer()), [at])
 
         self.c, self.a, self.b = pointer(0, c, c_at), pointer(3, a, a_at), pointer(7, b, b_at)

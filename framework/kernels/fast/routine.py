@@ -99,7 +99,7 @@ class Routine:
                 # not a public place, but the one for what a cached caller needs when it is loaded
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
                 if self._pointers:
-                    values = [start(context, builder, *pair) for pair in zip(given, values)]
+                    values = [data_of(context, builder, *pair) for pair in zip(given, values)]
                 return _call(context, builder, name, result(*kinds), values)
 
             return result(*given), generate
@@ -136,7 +136,7 @@ def _pointer(kind):
     return types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind
 
 
-def start(context, builder, kind, value):
+def data_of(context, builder, kind, value):
     """The pointer to an array's first number; what is no array as it is."""
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
