@@ -24,8 +24,7 @@ is 0.
     pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), with zeros
     make    other blocks, for callers with a shape of their own
 
-`tile` compiles into the calling loop; `panel` is a call (some 10 ns). Both are specialised by the
-arrays' types: give flat arrays (`x.reshape(-1)`), so that all callers share one compiled `panel`.
+`tile` compiles into the calling loop; `panel` is a call (some 10 ns) of code that all callers share.
 
 The block follows the CPU that Numba compiles for (NUMBA_CPU_NAME and NUMBA_CPU_FEATURES included):
 8 × 32 with AVX-512, 6 × 16 with AVX2 and with NEON, 6 × 8 with SSE.

@@ -1,0 +1,145 @@
+"""Routines: compiled once, found by whoever calls them, in later processes too."""
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from numba.core import event
+
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
+
+
+@routine(cache=False)
+def add(x, first, last, y):
+    for i in range(first, last):
+        x[i] += y[0]
+    return last - first
+
+
+@routine(cache=False, pointers=True)
+def swap(x, i, j):
+    x[i], x[j] = x[j], x[i]
+
+
+@routine(cache=False, python=True)
+def halve(x):
+    x[0] *= np.float32(0.5)
+
+
+@kernel(cache=False)
+def everything(x, y, n):
+    done = add(x, 0, 2, y) + add(x, n, x.size, y) + add(x, x.size, 0, x)
+    swap(x, 0, n)
+    swap(x, 1, 2)
+    halve(x)
+    return done
+
+
+def test_kernels_call_routines():
+    x, y = np.arange(4, dtype=np.float32), np.full(1, 10, np.float32)
+    y.flags.writeable = False
+    assert everything(x, y, 3) == 2 + 1 - 4
+    np.testing.assert_array_equal(x, [6.5, 2, 11, 10])
+    # neither literal numbers nor arrays that are only read make another one
+    assert [len(f._kernel.signatures) for f in (add, swap, halve)] == [1, 1, 1]
+
+
+def test_python_calls_only_what_says_so():
+    x = np.ones(1, np.float32)
+    halve(x)
+    assert x[0] == 0.5
+    with pytest.raises(TypeError, match="add is called by kernels only"):
+        add(x, 0, 1, x)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_python_looks_for_garbage_again_after_a_compilation(enabled):
+    during = []
+
+    class Listener(event.Listener):
+        def on_start(self, _event):
+            during.append(gc.isenabled())
+
+        def on_end(self, _event):
+            pass
+
+    for module in ("framework.made", "somebody.elses"):
+        add_one = kernel(cache=False)(eval("lambda x: x + 1", {"__name__": module}))
+        (gc.enable if enabled else gc.disable)()
+        try:
+            with event.install_listener("numba:compile", Listener()):
+                assert add_one(1) == 2
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()
+    assert during == [False, enabled]
+
+
+MODULE = """
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
+from framework.kernels.fast.tasks import Task
+
+@routine
+def inner(x, n):
+    for i in range(n):
+        x[i] += 1
+
+@kernel
+def middle(x):
+    inner(x, 2)
+
+@kernel
+def outer(x):
+    middle(x)
+    inner(x, x.size)
+
+@Task
+def task(numbers, first, last, memory):
+    inner(numbers, last)
+"""
+CALLS = {
+    "middle": "program.middle(x)",
+    "outer": "program.outer(x)",
+    "task": "ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)(program.task.address)"
+    "(x.ctypes.data, 0, 3, 0)",
+}
+PROGRAM = """
+import ctypes, sys, numpy as np, program
+from numba.core import event
+with event.install_recorder("numba:compile") as compiled:
+    x = np.zeros(3, np.int64)
+    {}
+print(*x, len(compiled.buffer))
+"""
+
+
+def run(folder, name):
+    """What a new process finds, and how many functions it compiles."""
+    root = str(Path(__file__).parents[2])
+    environment = {
+        **os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{root}", "NUMBA_CACHE_DIR": str(folder)
+    }  # fmt: skip
+    program = PROGRAM.format(CALLS[name])
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    *x, compiled = map(int, done.stdout.split())
+    return x, compiled
+
+
+def test_who_is_loaded_from_the_disk_finds_the_routines(tmp_path):
+    (tmp_path / "program.py").write_text(MODULE)
+    assert run(tmp_path, "middle") == ([1, 1, 0], 2 * 2)  # each begins and ends
+    assert run(tmp_path, "outer") == ([2, 2, 1], 1 * 2)  # `middle`, a part of it, comes from disk
+    assert run(tmp_path, "outer") == ([2, 2, 1], 0)
+    assert run(tmp_path, "task")[0] == [1, 1, 1]
+    assert run(tmp_path, "task") == ([1, 1, 1], 0)
