@@ -14,7 +14,10 @@ def main(arguments=None):
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("config", help="print libraries, threads, and how fast they are here")
     commands.add_parser("warmup", help="compile the library's Numba kernels into their cache")
-    if parser.parse_args(arguments).command == "config":
+    command = parser.parse_args(arguments).command
+    if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
+        jit.notice.told = True  # who asks for this knows why it takes a while
+    if command == "config":
         show_config()
         return 0
     return warmup()
@@ -29,8 +32,6 @@ def warmup():
         print(f"Numba cannot be imported ({reason}): pip install 'framework[fast]'")
         return 1
     begin = time.perf_counter()
-    if (jit := tier.library("jit")) is not None:
-        jit.notice.told = True  # who asks for it knows why it takes a while
     for name in tier.libraries():
         start = time.perf_counter()
         warm = getattr(tier.library(name), "warm", None)
