@@ -24,7 +24,7 @@ is 0.
     pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), with zeros
     make    other blocks, for callers with a shape of their own
 
-`tile` compiles into the calling loop; `panel` is a call (some 10 ns) of code that all callers share.
+`tile` compiles into the calling loop; `panel` is a call (some 10 ns) of code that all callers have.
 
 The block follows the CPU that Numba compiles for (NUMBA_CPU_NAME and NUMBA_CPU_FEATURES included):
 8 × 32 with AVX-512, 6 × 16 with AVX2 and with NEON, 6 × 8 with SSE.
