@@ -10,6 +10,7 @@ import numpy as np
 from framework.compiler import loops
 from framework.compiler.fusion import columns_of, is_sum, layout
 from framework.compiler.graph import Value
+from framework.compiler.loop_source import by_columns_alone
 from framework.kernels import tier
 
 
@@ -37,6 +38,7 @@ def fits_loop(step):
 
 _NUMBERS = (int, float, bool)
 _TOGETHER = 8  # rows, as many as products have in a unit
+_BESIDE = 64  # columns: whole lines of the cache
 _CHUNK = 512  # elements of a unit where rows are too few
 _COSTLY = {"tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power"}
 _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
@@ -102,7 +104,9 @@ class LoopGroup:
 
     def units(self):
         """How many units the task has, how many go together, and how many elements, or rows where
-        the loop sees rows, a unit has."""
+        the loop sees rows, or columns where it adds those up, a unit has."""
+        if by_columns_alone(self._sums):
+            return self.columns, _BESIDE, 1
         if self._sums or not self.shape:
             return 1, 1, self.size
         rows = math.prod(self.shape[:-1])

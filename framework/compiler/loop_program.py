@@ -82,8 +82,8 @@ class Program(NamedTuple):
     hidden: the values whose sum over "all" is for `after` only: there is no array for it.
     ndim: of the arrays of stores and, in this order, sums; one number for all, or a list.
     task: it is not called with arrays, but is a task for the crew (`kernels/fast/tasks.py`). Its
-        numbers are where the arrays lie, then those of `SIZES`. Where there are no sums, a part of
-        it is computed.
+        numbers are where the arrays lie, then those of `SIZES`. A part of it is computed where there
+        are no sums, some columns where there are "leading" ones only.
     """
 
     operands: list
@@ -98,7 +98,7 @@ class Program(NamedTuple):
 
 SIZES = ("n", "columns", "unit")
 """What a task is told of sizes: how many elements there are, how many in a row, and how many
-elements, or, with ROW or COLUMN operands, rows, a unit has."""
+elements, or, with ROW or COLUMN operands, rows, or, with sums of them, columns, a unit has."""
 
 
 def sum_of(name):

@@ -225,10 +225,10 @@ class Writer:
         lines += [f"{name} = numbers[{count + i}]" for i, name in enumerate(SIZES)]
         if two_levels:
             lines.append("rows = n // columns if columns else 0")
-        if not self.sums:
-            lines.append(
-                f"start, stop = first * unit, min(last * unit, {'rows' if two_levels else 'n'})"
-            )
+        by_columns = by_columns_alone(self.program.sums)
+        if by_columns or not self.sums:
+            end = "columns" if by_columns else "rows" if two_levels else "n"
+            lines.append(f"start, stop = first * unit, min(last * unit, {end})")
         return lines
 
     def _sizes(self, two_levels):
@@ -278,11 +278,13 @@ class Writer:
 
     def _rows(self):
         before, row_start, inner, row_end = [], [], [], []
+        task = self.program.task
+        each = "start, stop" if task and by_columns_alone(self.program.sums) else "columns"
         for label, value, over in self.sums:
             target, kind = self.sum_targets.get(label), value.dtype.name
             place = self.places.get(target)
             if over == "leading":
-                before.append("for j in range(columns):")
+                before.append(f"for j in range({each}):")
                 before.append(f"    store({target}, j, {kind}(0), {place})")
                 inner.append(
                     f"store({target}, j, load({target}, j, {place}) + {value.text}, {place})"
@@ -295,17 +297,22 @@ class Writer:
             else:
                 before.append(f"{label}_all = float64(0)")
                 row_end.append(f"{label}_all += float64({label}_sum)")
-        bounds = "start, stop" if self.program.task and not self.sums else "rows"
+        bounds = "start, stop" if task and not self.sums else "rows"
         return [
             *before,
             f"for r in range({bounds}):",
             *self._indented([*self.each_row, *row_start, "base = r * columns"]),
-            "    for j in range(columns):",
+            f"    for j in range({each}):",
             "        i = base + j",
             *self._indented([*self.each, *inner], 2),
             *self._indented(row_end),
             *self._totals(),
         ]
+
+
+def by_columns_alone(sums):
+    """Whether parts of a loop can take columns: each is added up by itself, and nothing else is."""
+    return bool(sums) and set(sums.values()) == {"leading"}
 
 
 def _joined(layouts):
