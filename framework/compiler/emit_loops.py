@@ -12,6 +12,7 @@ from framework.compiler.stretches import Access, Piece, Stretch
 from framework.kernels import tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
+_SHARED = 1 << 18  # bytes, whose columns are added up by more than one thread
 _JOINS = 1 << 17  # bytes: from here on NumPy, which writes over what it reads, does as well
 _OF_PRODUCT = 8e-12  # seconds of a multiplication
 _HEAVY = 1e-4  # seconds of a piece, from which on only what works on its result goes with it
@@ -159,7 +160,7 @@ class LoopProgram(Program):
             self._group(position, step.group, step)
         elif (product := product_of(step)) is not None:
             self._product(position, step, product)
-        elif self._waiting and (group := self._group_of(step)) is not None:
+        elif (group := self._group_of(step)) is not None and (self._waiting or _adds_much(group)):
             self._group(position, group)
         else:
             super()._op(position, step)
@@ -167,7 +168,7 @@ class LoopProgram(Program):
     def _group_of(self, step):
         """A step that is in no group as one of its own, which may join a stretch; else None."""
         small = all(v.nbytes <= _JOINS for v in (*step.values, *step.made))
-        suits = small or (self._heavy and not is_sum(step))
+        suits = small or is_sum(step) == "leading" or (self._heavy and not is_sum(step))
         return lone(step, self._uses) if suits and fits_loop(step) else None
 
     def _product(self, position, step, product):
@@ -341,3 +342,9 @@ class LoopProgram(Program):
     def _number_of_loop(self, value):
         """A 0-d array."""
         return f"{self._name(value)}.reshape(())" if value.shape else self._as_array(value)
+
+
+def _adds_much(group):
+    """Whether a group adds up columns of an array that is worth two threads."""
+    (step,) = group.steps
+    return is_sum(step) == "leading" and step.values[0].nbytes >= _SHARED
