@@ -10,7 +10,6 @@ over k depend on the product only: a part of C has the same bits, whichever part
 import numpy as np
 from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
-from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Task, floats, integers, perform
@@ -45,11 +44,12 @@ def _pack_rows(b, at, b_step, steps, columns, packed):
         for j in range(whole):
             move_width(packed, j * stride + s * WIDTH, b, start + j * WIDTH)
         if rest:
-            target, source = whole * stride + s * WIDTH, start + whole * WIDTH
+            target = packed[whole * stride + s * WIDTH : whole * stride + (s + 1) * WIDTH]
+            source = b[start + whole * WIDTH : start + columns]
             for n in range(rest):
-                store(packed, target + n, load(b, source + n, 0), 1)
+                target[n] = source[n]
             for n in range(rest, WIDTH):
-                store(packed, target + n, np.float32(0), 1)
+                target[n] = np.float32(0)
 
 
 @routine
