@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,12 @@ import pytest
 pytest.importorskip("numba")
 
 from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
+from framework.kernels import tier
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.routine import routine
+from framework.kernels.fast.routine import Routine, routine
+from framework.kernels.fast.tasks import Task
 
 
 @routine(cache=False)
@@ -81,6 +85,29 @@ def test_python_looks_for_garbage_again_after_a_compilation(enabled):
         finally:
             gc.enable()
     assert during == [False, enabled]
+
+
+def compiled_functions():
+    """(its name, the function) of whatever the library compiles."""
+    for name in tier.libraries():
+        module = import_module(f"framework.kernels.fast.{name}")
+        for value in vars(module).values():
+            kind = type(value)
+            made = value._kernel if kind is Routine else value
+            function = value._function if kind is Task else getattr(made, "py_func", None)
+            if function is not None and function.__module__ == module.__name__:
+                yield f"{name}.{function.__name__}", function
+
+
+def test_no_kernel_has_a_copy_of_another():
+    """Numba optimises copies with their callers: in the process that compiles them another one may
+    run than in those that load them, with other bits."""
+    names = dict(compiled_functions())
+    assert {"winograd.multiply", "micro.panel", "products.product"} <= set(names)
+    for name, function in names.items():
+        for called in map(function.__globals__.get, function.__code__.co_names):
+            if isinstance(called, Dispatcher) and called.py_func is not function:
+                assert called.targetoptions.get("forceinline"), f"{name} calls {called}"
 
 
 MODULE = """

@@ -131,7 +131,7 @@ def backward(
             _times_rows(d_v, v_at, v_row, p, 1, stride, g, own_o, v_row, here, adds, seen, wide)
 
 
-@kernel
+@kernel(forceinline=True)
 def _block(keys, panels, causal):
     """How many rows' scores are made at a time, and how far apart they lie."""
     most = _LEAST_ROWS if causal else _MOST_ROWS
@@ -193,7 +193,7 @@ def _mask(row, bias, mask, bias_strides, mask_strides, n, h, r, causal):
             row[j] = _LOW
 
 
-@kernel
+@kernel(forceinline=True)
 def _maximum(bits, result):
     """The largest of some float32, given as the integers that have their bits.
 
@@ -208,7 +208,7 @@ def _maximum(bits, result):
     result[0] = _i(most ^ _i(_i(most >> _i(31)) & _i(2**31 - 1)))
 
 
-@kernel
+@kernel(forceinline=True)
 def _dot(a, b):
     s = _f(0)
     for i in range(a.size):
