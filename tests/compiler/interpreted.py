@@ -143,6 +143,7 @@ def install(monkeypatch):
     monkeypatch.setattr(LoopFile, "is_compiled", lambda _self: True)
     monkeypatch.setattr("framework.compiler.loops._built", {})
     monkeypatch.setattr(tier, "_tier", "numba")
+    monkeypatch.setattr(tier, "without_numba", lambda: False)
     monkeypatch.setattr(threads, "_count", 3)
     monkeypatch.setattr("framework.compiler.stretches._LEAST", 1e-12)  # whatever can be is cut
     monkeypatch.setattr("framework.compiler.emit_loops._FEW", 1)
