@@ -7,7 +7,8 @@ from framework.kernels import tier
 ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
 LEAST = 1_000_000  # multiplications
 _LARGE = 40_000_000
-_ROWS, _DEPTH = 64, 1024  # least and most of a product that is handed on row by row
+_ROWS = 64  # and more of a product that is handed on row by row,
+DEEPEST = 1024  # of no greater depth: `rows_for` has memory for that
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
 
 
@@ -34,7 +35,7 @@ class Product(NamedTuple):
     def streams(self):
         """Whether `rows_for` takes it, which hands its rows to a loop."""
         rows, depth = self.numbers[6], self.numbers[5]
-        return self.transposed == (True, False) and rows >= _ROWS and depth <= _DEPTH
+        return self.transposed == (True, False) and rows >= _ROWS and depth <= DEEPEST
 
     def address_of_rows(self):
         """Where the machine code of `rows_for` is."""

@@ -13,6 +13,7 @@ from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Task, floats, integers, perform
+from framework.kernels.products import DEEPEST
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
 HEIGHT = 32 * ROWS  # of a block of A
@@ -28,8 +29,7 @@ _BLOCK_OF_B = max(
 )
 PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
 
-# Of rows that are handed on: the depth that there may be, and numbers at a time, in L1 or L2
-_DEEPEST, _TILE = 1024, 1024 * ROWS
+_TILE = 1024 * ROWS  # numbers of a product that are handed on at a time, in L1 or L2
 _OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
 
 
@@ -146,8 +146,8 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
         memory: of PACKED numbers but _OWN, to work in.
     """
     stride = depth * WIDTH + APART
-    rows_of_a, tile = memory[: depth * ROWS], memory[_DEEPEST * ROWS : _DEEPEST * ROWS + _TILE]
-    packed = memory[_DEEPEST * ROWS + _TILE :]
+    rows_of_a, tile = memory[: depth * ROWS], memory[DEEPEST * ROWS : DEEPEST * ROWS + _TILE]
+    packed = memory[DEEPEST * ROWS + _TILE :]
     broadest = min(_TILE // ROWS, packed.size // stride * WIDTH)
     for j in range(0, columns, broadest):
         breadth = min(broadest, columns - j)
