@@ -29,7 +29,7 @@ def warmup():
     The loops of a model's plans are known, and compiled, in its first run on a machine.
     """
     if reason := tier.numba_missing():
-        print(f"Numba cannot be imported ({reason}): pip install 'framework[fast]'")
+        print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
     begin = time.perf_counter()
     for name in tier.libraries():

@@ -138,7 +138,7 @@ def _warnings(found):
                 f"GF/s here. Unset {_CORE}."
             )
     if found["numba"]["missing"] and found["extras"]["numba"]:
-        yield f"Numba is installed, but cannot be imported: {found['numba']['missing']}"
+        yield f"Numba is installed, but cannot be used: {found['numba']['missing']}"
 
 
 def _by_itself():
@@ -172,7 +172,9 @@ def _lines(found):
         speed = f"{numba['gigaflops']:.0f} GF/s on one thread"
         yield f"numba    {numba['version']}, tier {numba['tier']}, {numba['vectors']}; {speed}"
     else:
-        why = "not installed" if numba["missing"] else f"not used: tier {numba['tier']}"
+        why = "not installed"
+        if found["extras"]["numba"]:
+            why = f"{numba['version']}, not used: {numba['missing'] or 'tier ' + numba['tier']}"
         yield f"numba    {why}"
     for library, version in found["extras"].items():
         remedy = f"not installed: pip install 'framework[{_EXTRAS[library]}]'"

@@ -60,6 +60,17 @@ def test_what_is_missing_names_its_extra(plain, monkeypatch, capsys):
         assert f"pip install 'framework[{extra}]'" in printed
 
 
+def test_a_numba_that_does_not_fit_is_named(plain, monkeypatch, capsys):
+    reason = "Numba 0.62.1 does not fit, 0.63 to 0.68 are known to: it is too old"
+    monkeypatch.setattr(report, "_version", lambda library: "0.62.1")
+    monkeypatch.setattr(tier, "_missing", reason)
+    monkeypatch.setattr(tier, "library", lambda name: None)
+    tf.show_config()
+    printed = capsys.readouterr().out
+    assert f"numba    0.62.1, not used: {reason}\n" in printed
+    assert f"WARNING  Numba is installed, but cannot be used: {reason}\n" in printed
+
+
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 def test_a_core_that_is_not_this_cpus(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")

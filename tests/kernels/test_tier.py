@@ -1,11 +1,17 @@
 """The tier that kernels run in: the environment's, or the one set."""
 
 import importlib.util
+import logging
+import re
 import subprocess
 import sys
+import types
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from framework import keras
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import tier
 
@@ -13,8 +19,11 @@ from framework.kernels import tier
 @pytest.fixture(autouse=True)
 def put_back(monkeypatch):
     monkeypatch.delenv("FRAMEWORK_COMPILE", raising=False)
+    before = tier._missing, tier._unfit
     yield
     monkeypatch.undo()
+    tier._missing, tier._unfit = before
+    tier._tell.cache_clear()
     tier.set_tier()
 
 
@@ -88,3 +97,108 @@ def test_whether_numba_is_there_is_asked_without_loading_it(without_numba):
     assert run.stdout.split() == [str(not there), "True", "False"]
     tier.set_tier("auto")
     assert tier.without_numba()  # it cannot be imported
+
+
+OLD, NEW = "0.62.1", "0.999.0"
+
+
+def release(monkeypatch, version):
+    """As if Numba of some version were installed, and not imported yet."""
+    monkeypatch.setitem(sys.modules, "numba", types.SimpleNamespace(__version__=version))
+    monkeypatch.setattr(tier, "_version", lambda: version)
+    tier._missing, tier._unfit = None, False
+    tier.set_tier("auto")
+
+
+@pytest.fixture
+def trial(monkeypatch):
+    """What trials of a new release do; they are counted."""
+    ran = []
+    place = types.SimpleNamespace(run=lambda: ran.append(1))
+    monkeypatch.setitem(sys.modules, "framework.kernels.fast.trial", place)
+    return place, ran
+
+
+def fit_a_step():
+    model = keras.Sequential([keras.layers.Dense(64, activation="gelu"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.ones((256, 256), np.float32)
+    return model.fit(x, x[:, :1], epochs=3, verbose=0).history["loss"]
+
+
+def test_a_release_that_is_too_old_ends_no_training_and_is_told_once(monkeypatch, caplog):
+    release(monkeypatch, OLD)
+    assert tier.library("micro") is None
+    assert np.isfinite(fit_a_step()).all()
+    assert [tier.library(name) for name in ("matmul", "rows")] == [None, None]
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage() == (
+        "Numba 0.62.1 does not fit, 0.63 to 0.68 are known to: it is too old. "
+        "NumPy computes without it; remedy: pip install 'numba>=0.63,<0.69'"
+    )
+
+
+@pytest.mark.parametrize("error", [AttributeError("no '_reload_init'"), ImportError("moved")])
+def test_a_later_release_that_fails_its_trial_ends_no_training(monkeypatch, caplog, trial, error):
+    def run():
+        raise error
+
+    trial[0].run = run
+    release(monkeypatch, NEW)
+    assert np.isfinite(fit_a_step()).all()
+    assert tier.library("micro") is None
+    [record] = caplog.records
+    for part in (NEW, str(error), "numba>=0.63,<0.69"):
+        assert part in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("version", "trials"),
+    [("0.63.0", 0), ("0.68.1", 0), ("0.69.0rc1", 1), ("1.0", 1), ("unknown", 1)],
+)
+def test_releases_that_were_not_tested_are_tried(monkeypatch, caplog, trial, version, trials):
+    release(monkeypatch, version)
+    assert tier.numba_missing() == ""
+    assert len(trial[1]) == trials
+    assert not caplog.records
+
+
+def test_a_kernel_that_cannot_be_imported_is_told_once(monkeypatch, caplog):
+    release(monkeypatch, "0.68.0")
+    monkeypatch.setitem(sys.modules, "framework.kernels.fast.micro", None)  # raises ImportError
+    assert tier.library("micro") is None
+    assert tier.library("rows") is None
+    assert ["Numba 0.68.0 does not fit" in text for text in caplog.messages] == [True]
+
+
+def test_an_unfit_release_asked_for_by_name_is_an_error(monkeypatch):
+    release(monkeypatch, OLD)
+    with pytest.raises(ImportError, match=r"Numba 0\.62\.1 does not fit, 0\.63 to 0\.68 are"):
+        tier.set_tier("numba")
+
+
+def test_numba_that_is_not_there_is_no_news(monkeypatch, caplog):
+    tier._missing, tier._unfit = None, False
+    tier.set_tier("auto")
+    missing = ModuleNotFoundError("No module named 'numba'", name="numba")
+    monkeypatch.setattr(tier, "import_module", lambda name: (_ for _ in ()).throw(missing))
+    assert tier.library("micro") is None
+    assert tier.numba_missing() == "No module named 'numba'"
+    assert not caplog.records
+
+
+def test_the_trial_passes_here_and_notices_wrong_numbers(monkeypatch):
+    pytest.importorskip("numba")
+    from framework.kernels.fast import trial
+
+    trial.run()
+    monkeypatch.setattr(trial.matmul, "dot", lambda a, b: a @ b + 1)
+    with pytest.raises(RuntimeError, match="matrix product has wrong numbers"):
+        trial.run()
+
+
+def test_the_extra_names_the_oldest_release():
+    text = (Path(tier.__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    needed = re.search(r"fast = \[\"numba>=(\d+)\.(\d+)\"\]", text)
+    assert tuple(map(int, needed.groups())) == tier.OLDEST
