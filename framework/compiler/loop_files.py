@@ -47,19 +47,19 @@ class LoopFile:
     def _mark(self):
         return self.path.with_suffix(".compiled")
 
-    def compile(self, library, signature):
-        """The function, compiled or loaded.
+    def compile(self, library, kind):
+        """The machine code, made or loaded.
 
         Args:
             library: `kernels.fast.elementwise`.
-            signature: of its parameters, as `library.compiled` takes it.
+            kind: as `library.compiled` takes it.
         """
         text, cached = self.text(), self._write()
         name = str(self.path) if cached else "<loop>"
         namespace = dict(library.NAMES)
         # The text is made of op names, types and numbers: nothing a user typed enters it.
         exec(compile(text, name, "exec"), namespace)  # noqa: S102
-        function = library.compiled(namespace["loop"], signature, cached)
+        function = library.compiled(namespace["loop"], kind, cached)
         if cached:
             with contextlib.suppress(OSError):
                 self._mark().touch()

@@ -10,6 +10,7 @@ from framework.kernels import scalars
 
 BLOCK = 4096  # elements, of which a sum is added up in their own precision
 TASK = "numbers, first, last, memory"
+ENTRY = "kind, things, count"
 MOST_ARRAYS = 40  # `kernels/fast/elementwise.py` tells so many apart
 
 
@@ -65,8 +66,7 @@ class Writer:
         value = f"x{place}"
         self.values[name] = _Value(value, dtype, layout)
         if layout == NUMBER:
-            whole = f"load({parameter}, 0, {place})" if self.program.task else f"{parameter}[()]"
-            self.once.append(f"{value} = {whole}")
+            self.once.append(f"{value} = load({parameter}, 0, {place})")
             return
         self._size(layout, parameter)
         lines, index = {
@@ -82,7 +82,7 @@ class Writer:
         if getattr(self, slot) is None:
             setattr(self, slot, parameter)
         else:
-            self.checks.append(f"{parameter}.size != {getattr(self, slot)}.size")
+            self.checks.append((parameter, getattr(self, slot)))
 
     # ---- steps ----
 
@@ -193,23 +193,20 @@ class Writer:
     # ---- text ----
 
     def text(self):
+        """(the text, "task" or "entry")"""
         two_levels = self._row or self._column
         body = self._rows() if two_levels else self._flat()
         task = self.program.task
         lines = [
-            f"def loop({TASK if task else ', '.join(self.parameters)}):",
-            *self._indented(self._told(two_levels) if task else self._sizes(two_levels)),
+            f"def loop({TASK if task else ENTRY}):",
+            *self._indented(self._told(two_levels) if task else self._given_arrays(two_levels)),
             *self._indented(self.once),
             *self._indented(body if self._full else []),
             *self._indented(self.after),
+            *self._indented([] if task else self._returned()),
             "",
         ]
-        return "\n".join(lines), "task" if task else self._signature()
-
-    def _signature(self):
-        return " ".join(
-            f"{kind}:{ndim}:{'w' if written else 'r'}" for kind, ndim, written in self.kinds
-        )
+        return "\n".join(lines), "task" if task else "entry"
 
     @staticmethod
     def _indented(lines, by=1):
@@ -231,22 +228,42 @@ class Writer:
             lines.append(f"start, stop = first * unit, min(last * unit, {end})")
         return lines
 
+    def _given_arrays(self, two_levels):
+        """Where the arrays of an entry lie, and its sizes, with a look at all of them."""
+        lines = [f"if count != {len(self.parameters)}:", "    return wrong_arrays()"]
+        for i, (dtype, ndim, written) in enumerate(self.kinds):
+            expected = f"{dtype}_letters, {np.dtype(dtype).itemsize}, {ndim}, {int(written)}"
+            lines += [f"if not is_array(kind, things[{i}], {expected}):", "    return wrong_arrays()"]
+        lines += [
+            f"{name} = {dtype}_at(data(things[{i}]))"
+            for i, (name, (dtype, _, _)) in enumerate(zip(self.parameters, self.kinds, strict=True))
+        ]
+        lines += self._sizes(two_levels)
+        return [*lines, "state = let_others(n)"] if self._full else lines
+
+    def _returned(self):
+        return ["take_turn(state)", "return done()"] if self._full else ["return done()"]
+
+    def _size_of(self, parameter):
+        return f"size(things[{self.places[parameter]}])"
+
     def _sizes(self, two_levels):
-        lines, checks = [f"n = {self._full}.size"] if self._full else [], list(self.checks)
+        size = self._size_of
+        lines = [f"n = {size(self._full)}"] if self._full else []
+        checks = [f"{size(one)} != {size(other)}" for one, other in self.checks]
         if self._row:
-            lines.append(f"columns = {self._row}.size")
+            lines.append(f"columns = {size(self._row)}")
             if self._column:
-                lines.append(f"rows = {self._column}.size")
+                lines.append(f"rows = {size(self._column)}")
             else:
                 lines.append("rows = n // columns if columns else 0")
         elif self._column:
-            lines.append(f"rows = {self._column}.size")
+            lines.append(f"rows = {size(self._column)}")
             lines.append("columns = n // rows if rows else 0")
         if two_levels:
             checks.append("rows * columns != n")
         if checks:
-            lines.append(f"if {' or '.join(checks)}:")
-            lines.append("    raise ValueError('the sizes of the arrays do not fit together')")
+            lines += [f"if {' or '.join(checks)}:", "    return wrong_sizes()"]
         return lines
 
     def _flat(self):

@@ -50,35 +50,39 @@ class Loop:
     `source` is its text.
     """
 
-    def __init__(self, source, signature):
-        self.source, self.signature = source, signature
+    def __init__(self, source, kind):
+        self.source, self.kind = source, kind
         self._file = LoopFile(source)
-        self._function = None
+        self._native = None
 
     @property
     def cached(self):
         """Whether the machine code is there already, in this process or on the disk."""
-        return self._function is not None or self._file.is_compiled()
+        return self._native is not None or self._file.is_compiled()
 
-    def compiled(self):
-        """The machine code as a function; made now if need be, which takes a second or more.
+    def native(self):
+        """The machine code; made now if need be, which takes a second or more.
 
         Raises:
             RuntimeError: Numba is not there, or not to be used.
         """
-        if self._function is None:
+        if self._native is None:
             library = tier.library("elementwise")
             if library is None:
                 raise RuntimeError("Loops need Numba, and a tier that uses it.")
-            self._function = self._file.compile(library, self.signature)
-        return self._function
+            self._native = self._file.compile(library, self.kind)
+        return self._native
+
+    def compiled(self):
+        """The machine code as a function of arrays, made as by `native`."""
+        return self.native().call
 
     def address(self):
         """Where the machine code of a task is."""
-        return self.compiled().address
+        return self.native().address
 
     def __call__(self, *arrays):
-        (self._function or self.compiled())(*arrays)
+        self.compiled()(*arrays)
 
 
 _built = {}
@@ -90,9 +94,8 @@ def build(program):
     Raises:
         InvalidArgumentError: an op, dtype or layout has no form here, or names do not fit.
     """
-    source, signature = Writer(program).text()
-    key = source, signature
-    return _built.get(key) or _built.setdefault(key, Loop(source, signature))
+    key = Writer(program).text()
+    return _built.get(key) or _built.setdefault(key, Loop(*key))
 
 
 def supports(op, dtypes, attrs=None):

@@ -255,7 +255,7 @@ def performed(program, arrays, sizes, first, last):
     """Run the loop of a program as a task, for a part of it."""
     numbers = np.array([*(a.ctypes.data for a in arrays), *sizes], np.int64)
     tasks = pytest.importorskip("framework.kernels.fast.tasks")
-    task = build(program._replace(task=True)).compiled()
+    task = build(program._replace(task=True)).native()
     ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)(task.address)(numbers.ctypes.data, first, last, 0)
     assert isinstance(task, tasks.Task)
 
@@ -317,8 +317,7 @@ def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = Program(operands, steps, {f"y{i}": None for i in range(8)})
     loop = loops.Loop(*Writer(program).text())
-    (text,) = loop.compiled().inspect_llvm().values()
-    assert " x float>" in text
+    assert " x float>" in loop.native().inspect_llvm()
 
 
 def test_numbers_before_and_behind_the_sums():
@@ -404,7 +403,7 @@ assert "numba" not in sys.modules
 x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
 loop(x, y)
 assert loop.cached and (y == 3.25).all()
-hits = sum(loop.compiled().stats.cache_hits.values())
+hits = loop.native().cache_hits
 print(was_cached, hits)
 """
 

@@ -10,7 +10,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from framework.kernels.fast import elementwise_double as double
-from framework.kernels.fast import math
+from framework.kernels.fast import entry, math
+from framework.kernels.fast.entry import Entry
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import element
 from framework.kernels.fast.tasks import Task, pointer
@@ -146,27 +147,17 @@ def softplus_32(x):
 # ---- compiling a loop ----------------------------------------------------------------------------
 
 
-def compiled(function, signature, cached):
-    """A generated loop as machine code, for one combination of types and no other.
+def compiled(function, kind, cached):
+    """A generated loop as machine code: an `Entry`, or a `Task`, as `kind` says.
 
     Args:
-        signature: its parameters' types: "float32:2:r" is an array of 2 dimensions that is read,
-            "float32:2:w" one that is written; "task" where it is a task.
         cached: whether the machine code is kept on the disk.
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
-    if signature == "task":
-        return Task(function, fastmath=False, cache=cached)
-    dispatcher = kernel(function, fastmath=False, cache=cached)
-    dispatcher.compile(types.void(*map(_type, signature.split())))
-    dispatcher.disable_compile()
-    return dispatcher
-
-
-def _type(text):
-    kind, ndim, access = text.split(":")
-    dtype = types.boolean if kind == "bool" else getattr(types, kind)
-    return types.Array(dtype, int(ndim), "C", readonly=access == "r")
+    make = {"entry": Entry, "task": Task}[kind]
+    made = make(function, fastmath=False, cache=cached)
+    made.compile()
+    return made
 
 
 def _name(kind):
@@ -185,6 +176,7 @@ _MATH = ("exp", "expm1", "log", "sigmoid", "erf")
 NAMES = {
     "np": np,
     **{f"{_name(kind)}_at": pointer(kind) for kind in _STORED},
+    **{f"{_name(kind)}_letters": entry.letters(np.dtype(_name(kind))) for kind in _STORED},
     **{kind.name: kind for kind in (types.float32, types.float64)},
     **{
         kind.name: kind for kind in (types.int8, types.int16, types.int32, types.int64, types.uint8)
@@ -192,6 +184,11 @@ NAMES = {
     **{
         f.__name__: f
         for f in (load, store, plus, maximum, minimum, tanh_32, log1p_32, softplus_32, log1p_exp_32)
+    },
+    **{
+        name: getattr(entry, name)
+        for name in ("is_array", "data", "size", "let_others", "take_turn", "done", "wrong_arrays",
+                     "wrong_sizes")
     },
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},

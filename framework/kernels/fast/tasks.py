@@ -12,6 +12,7 @@ from functools import cached_property
 
 from llvmlite import ir
 from numba import types
+from numba.core import event
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
@@ -22,8 +23,36 @@ _SIGNATURE = types.void(
 )
 
 
-class Task:
-    """A function compiled as a task when its address is first asked for.
+class Native(CFunc):
+    """A function as machine code that is called by its address; made when that is first asked for.
+
+    Args:
+        function: of arguments of the types in `signature`.
+        signature: Numba's.
+        fastmath, cache: as for `kernel`.
+    """
+
+    def __init__(self, function, signature, fastmath, cache):
+        options = {"nopython": True, "error_model": "numpy", "fastmath": fastmath}
+        super().__init__(function, (signature.args, signature.return_type), {}, options)
+        self.py_func = function
+        if cache:
+            keep(self, function)
+
+    @cached_property
+    def address(self):
+        """Where its machine code is; compiled, or loaded from the disk, now if need be."""
+        if self._wrapper_address is None:
+            self.compile()
+        return self._wrapper_address
+
+    def _compile_uncached(self):
+        with event.trigger_event("numba:compile", data={"dispatcher": self}):  # as dispatchers do
+            return super()._compile_uncached()
+
+
+class Task(Native):
+    """A function compiled as a task.
 
     Args:
         function: of the four arguments above.
@@ -31,21 +60,7 @@ class Task:
     """
 
     def __init__(self, function, fastmath=FASTMATH, cache=True):
-        self._function, self._fastmath, self._cache = function, fastmath, cache
-
-    @cached_property
-    def address(self):
-        """Where its machine code is; compiled, or loaded from the disk, now if need be."""
-        return self._compiled.address
-
-    @cached_property
-    def _compiled(self):
-        options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
-        made = CFunc(self._function, (_SIGNATURE.args, _SIGNATURE.return_type), {}, options)
-        if self._cache:
-            keep(made, self._function)
-        made.compile()
-        return made
+        super().__init__(function, _SIGNATURE, fastmath, cache)
 
 
 @intrinsic

@@ -1,0 +1,163 @@
+"""Entries: machine code that Python calls with arrays, without a dispatcher before it.
+
+Numba's dispatcher looks up the types of its arguments and makes a description of each array in
+memory of its own: 0.1 to 0.2 µs an array, which is most of what a loop over a few elements takes.
+An entry is what CPython itself calls, with the addresses of the arguments. It looks at where NumPy
+keeps an array's data, sizes and dtype (`PyArrayObject_fields`, part of NumPy's ABI), a few
+instructions for each.
+"""
+
+import ctypes
+from functools import cached_property
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from framework.core.errors import FrameworkError
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.routine import routine
+from framework.kernels.fast.tasks import Native, integers
+
+# Places of 8 bytes in an array, after the two that every object begins with, and in its dtype
+_TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
+_KIND, _ITEMSIZE = 3, 5
+_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # of 8 bytes: an int; a dtype's kind and byte order
+_IN_ORDER, _WRITABLE = 0x101, 0x400  # flags: contiguous and aligned
+
+# METH_FASTCALL: itself, the addresses of the arguments, how many; the address of the result
+_SIGNATURE = types.int64(types.int64, types.CPointer(types.int64), types.int64)
+_FASTCALL = 0x80
+
+_is_subtype = types.ExternalFunction("PyType_IsSubtype", types.int32(types.int64, types.int64))
+_save_thread = types.ExternalFunction("PyEval_SaveThread", types.int64())
+_restore_thread = types.ExternalFunction("PyEval_RestoreThread", types.void(types.int64))
+
+
+def letters(dtype):
+    """What `is_array` compares of a dtype, besides the size of its items."""
+    return ord(dtype.kind) | ord("|" if dtype.itemsize == 1 else "=") << 16
+
+
+@routine
+def is_array(kind, thing, expected, itemsize, ndim, written):
+    """Whether an object is an array that a loop can take: contiguous, of a dtype (`letters`).
+
+    Args:
+        kind: the type of arrays.
+    """
+    fields = integers(thing)
+    if fields[_TYPE] != kind and not _is_subtype(fields[_TYPE], kind):
+        return False
+    needed = _IN_ORDER | (_WRITABLE if written else 0)
+    if fields[_NDIM] & _INT != ndim or fields[_FLAGS] & needed != needed:
+        return False
+    dtype = integers(fields[_DTYPE])
+    return dtype[_KIND] & _LETTERS == expected and dtype[_ITEMSIZE] == itemsize
+
+
+@kernel(forceinline=True)
+def data(thing):
+    """The address of an array's data."""
+    return integers(thing)[_DATA]
+
+
+@routine
+def size(thing):
+    """How many elements an array has."""
+    fields = integers(thing)
+    shape, found = integers(fields[_SHAPE]), 1
+    for axis in range(fields[_NDIM] & _INT):
+        found *= shape[axis]
+    return found
+
+
+@kernel(forceinline=True)
+def let_others(elements):
+    """Let other Python threads run where there is enough to do; for `take_turn`."""
+    return _save_thread() if elements > 8192 else 0
+
+
+@kernel(forceinline=True)
+def take_turn(state):
+    if state:
+        _restore_thread(state)
+
+
+def _ending(emit):
+    """A function for entries that gives what they return."""
+
+    @intrinsic
+    def end(_):
+        def generate(context, builder, signature, arguments):
+            result = emit(context.get_python_api(builder))
+            return builder.ptrtoint(result, context.get_value_type(signature.return_type))
+
+        return types.int64(), generate
+
+    return end
+
+
+def _raising(error, message):
+    def emit(api):
+        api.err_set_string(error, message)
+        return api.get_null_object()
+
+    return _ending(emit)
+
+
+done = _ending(lambda api: api.make_none())
+wrong_arrays = _raising(
+    "PyExc_TypeError", "a loop takes contiguous arrays of the dtypes and dimensions it was made for"
+)
+wrong_sizes = _raising("PyExc_ValueError", "the sizes of the arrays do not fit together")
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+class Entry(Native):
+    """A function compiled as an entry.
+
+    Args:
+        function: of the three arguments above.
+        fastmath, cache: as for `kernel`.
+
+    Raises:
+        FrameworkError: arrays lie in memory otherwise than is known here.
+    """
+
+    def __init__(self, function, fastmath, cache):
+        if not _is_known():
+            raise FrameworkError("This Python's or NumPy's arrays have another layout.")
+        super().__init__(function, _SIGNATURE, fastmath, cache)
+
+    @cached_property
+    def call(self):
+        """The function for Python."""
+        self._method = _Method(b"loop", self.address, _FASTCALL, None)
+        new = ctypes.pythonapi.PyCFunction_NewEx
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
+        # Its place for a module keeps what it needs alive.
+        return new(ctypes.addressof(self._method), np.ndarray, self)
+
+
+def _is_known():
+    """Whether an array looks as is said above."""
+    probe = np.zeros((2, 3), np.float32)
+    at = lambda address, place: ctypes.c_int64.from_address(address + 8 * place).value
+    array, dtype = id(probe), at(id(probe), _DTYPE)
+    return object.__basicsize__ == 16 and (
+        at(array, _TYPE) == id(np.ndarray)
+        and at(array, _DATA) == probe.ctypes.data
+        and at(array, _NDIM) & _INT == 2
+        and at(at(array, _SHAPE), 1) == 3
+        and dtype == id(probe.dtype)
+        and at(array, _FLAGS) & _INT == probe.flags.num
+        and at(dtype, _KIND) & _LETTERS == letters(probe.dtype)
+        and at(dtype, _ITEMSIZE) == 4
+    )
