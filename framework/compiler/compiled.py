@@ -273,18 +273,26 @@ def _tensor(leaf):
 def _several(arrays):
     """A list of tensors."""
     found = []
-    for array in arrays:
+    for array in arrays:  # as Tensor(array) does it, without the call
         tensor = _new(Tensor)
         tensor.array, tensor.serial = array, None
         found.append(tensor)
     return found
 
 
-_FLAT = {list: _several, tuple: lambda arrays: tuple(_several(arrays))}  # by type of the result
+def _in_tuple(arrays):
+    if len(arrays) != 1:
+        return tuple(_several(arrays))
+    tensor = _new(Tensor)
+    tensor.array, tensor.serial = arrays[0], None
+    return (tensor,)
+
+
+_FLAT = {list: _several, tuple: _in_tuple}  # by type of the result
 
 
 def _one(arrays):
-    tensor = _new(Tensor)  # as Tensor(array) does it, without the call
+    tensor = _new(Tensor)
     tensor.array, tensor.serial = arrays[0], None
     return tensor
 
@@ -295,9 +303,10 @@ def _none(_arrays):
 
 def compiles():
     """Whether a call may run by a plan here: nobody listens, and nothing is symbolic."""
+    here = thread.__dict__  # this thread's, fetched once
     return (
-        not thread.stack
-        and thread.symbolic is None
-        and thread.numerics is None
+        not here["stack"]
+        and here["symbolic"] is None
+        and here["numerics"] is None
         and (tier._tier or tier.tier()) != "off"  # without a call, but for the first time
     )

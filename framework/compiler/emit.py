@@ -21,7 +21,8 @@ class Program:
     """The source of a plan, and what its names stand for.
 
     `source` defines `make(buffers...)`, which gives `run(arguments...)`. A run returns the tuple
-    of result arrays; None where a guard does not hold, having changed nothing then.
+    of result arrays; None where a guard does not hold, having changed nothing then. Where it
+    `calls_numpy`, NumPy may warn of what it computes.
     """
 
     def __init__(self, graph, name, argument_names):
@@ -33,6 +34,7 @@ class Program:
         self._known = {id(f): name for name, f in writing.NAMES.items()}  # key of an object -> name
         self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
+        self.calls_numpy = False
         self._before, self._body = [], []  # lines of `make` before those of the run, and these
         self._in_buffers = {}  # id of a Value that lies in the arena -> its slot
         self._c_order = set()  # ids of Values known to be contiguous
@@ -129,6 +131,8 @@ class Program:
         self._forget(position, step)
 
     def _line(self, text, step=None, note=None):
+        """Add a line that computes."""
+        self.calls_numpy = True
         layer = getattr(step, "layer", None)
         notes = [n for n in (None if layer is None else layer.path, note) if n]
         self._body.append(f"{text}  # {': '.join(notes)}" if notes else text)

@@ -242,7 +242,7 @@ class LoopProgram(Program):
             self._close()
         for value, count in counts:
             number = self._number(count, value.dtype)
-            self._body.append(f"divide({value.name}, {number}, {value.name})")
+            self._line(f"divide({value.name}, {number}, {value.name})")
 
     def _is_multiplied(self, value, streamed):
         """Whether a product, of which the loop has some rows only, may still read a value."""

@@ -92,7 +92,7 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        self._latest, self._latest_kinds = None, []  # the plan of the last call, and its tensors
+        self._latest = None  # of the last call: what its tensors were, its plan, how that is packed
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self._signature = Signature(python_function, input_signature)
@@ -114,33 +114,28 @@ class Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args, **kwargs):
+        self._calls += 1
+        latest = self._latest
+        if latest is not None and not kwargs and compiles() and thread.call is None:
+            # the usual case, told by looking: tensors like those of the last call
+            kinds, plan, pack = latest
+            if len(args) == len(kinds) and not (masks.in_use and _any_masked(args)):
+                arrays = []
+                for value, (dtype, shape) in zip(args, kinds):
+                    if type(value) is not Tensor:
+                        break
+                    array = value.array
+                    if array.dtype is not dtype or array.shape != shape:
+                        break
+                    arrays.append(array)
+                else:
+                    found = plan(arrays)
+                    if found is not None:
+                        return pack(found)
         if self._signature.specs is not None:
             args, kwargs = self._signature.fitted(args, kwargs)
-        self._calls += 1
         if not (self._wanted and compiles()):
             return self._beside_others(args, kwargs)
-        entry = self._latest
-        if (
-            entry is not None
-            and thread.call is None
-            and not kwargs
-            and len(args) == len(self._latest_kinds)
-        ):
-            # the usual case, told by looking: tensors like those of the last call
-            arrays = []
-            for value, (dtype, shape) in zip(args, self._latest_kinds):
-                if type(value) is not Tensor:
-                    break
-                array = value.array
-                if array.dtype is not dtype or array.shape != shape:
-                    break
-                if masks.in_use and mask_of(value) is not None:
-                    break
-                arrays.append(array)
-            else:
-                found = entry.plan(arrays)
-                if found is not None:
-                    return entry.pack(found)
         return self._by_key(args, kwargs)
 
     def _beside_others(self, args, kwargs):
@@ -189,8 +184,8 @@ class Function:
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._compiled.plans.get(key, ())
             if len(entries) == 1 and len(arrays) == len(args):
-                (self._latest,) = entries
-                self._latest_kinds = [(a.dtype, a.shape) for a in arrays]
+                (entry,) = entries
+                self._latest = [(a.dtype, a.shape) for a in arrays], entry.plan, entry.pack
         return result
 
     def _run(self, args, kwargs):
@@ -307,6 +302,10 @@ def _as_result(result):
 
 
 _TRAINING = {None: Token("in a layer"), True: Token("training"), False: Token("not training")}
+
+
+def _any_masked(values):
+    return any(mask_of(value) is not None for value in values)
 
 
 def _within_a_layer():

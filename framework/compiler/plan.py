@@ -66,8 +66,9 @@ class Plan:
         fails."""
         self._form = form
         # Runs that nobody is in, each with memory of its own. Where a run changes something there
-        # is one, and who takes it has the turn.
-        self._free = [self._on_trial(form, otherwise)]
+        # is one, and who takes it has the turn. Beside them, whether NumPy may warn in them, and
+        # what makes one.
+        self._free = [self._on_trial(form, otherwise)], form[0].calls_numpy, form
 
     def _on_trial(self, form, otherwise):
         """What stands for a run until it has given a result."""
@@ -84,7 +85,7 @@ class Plan:
                     variable._array = array
                 return otherwise(error, arrays)
             if found is not None:
-                self.failure, self._free = None, made
+                self.failure, self._free = None, (made, form[0].calls_numpy, form)
             return found
 
         return run
@@ -146,7 +147,7 @@ class Plan:
     def _back(self, numpy, error, arrays):
         """The result by NumPy calls, which stay if they can do what the loops could not."""
         failed = []
-        found = self._on_trial(numpy, lambda *error: failed.append(error))(*arrays)
+        found = _slowly(self._on_trial(numpy, lambda *error: failed.append(error)), *arrays)
         if failed:
             return self._failed(*failed[0])
         if found is not None:
@@ -174,13 +175,13 @@ class Plan:
                     self._changing.release()
         if self._generators and not self.current():
             return None
-        free = self._free
+        free, warns, _ = self._free
         try:
             run = free.pop()
         except IndexError:
-            run, free = self._another()
+            run, free, warns = self._another()
         try:
-            return _context.run(run, *arrays)
+            return _context.run(run, *arrays) if warns else run(*arrays)
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
@@ -189,13 +190,15 @@ class Plan:
             free.append(run)
 
     def _another(self):
-        """A run, and the list it is to be put back into: a new one, or the one when it is free."""
+        """A run, the list it is to be put back into, and whether NumPy may warn in it: a new one,
+        or the one when it is free."""
         if not self._in_turn:
-            return _new_run(self._form), self._free
+            free, warns, form = self._free
+            return _new_run(form), free, warns
         while True:
-            free = self._free
+            free, warns, _ = self._free
             try:
-                return free.pop(), free
+                return free.pop(), free, warns
             except IndexError:
                 time.sleep(1e-5)
 
