@@ -120,16 +120,15 @@ class Function:
             # the usual case, told by looking: tensors like those of the last call
             kinds, plan, pack = latest
             if len(args) == len(kinds) and not (masks.in_use and _any_masked(args)):
-                arrays, i = [], 0  # `zip` would take half as long again
+                arrays = []
                 for value in args:
                     if type(value) is not Tensor:
                         break
                     array = value.array
-                    dtype, shape = kinds[i]
+                    dtype, shape = kinds[len(arrays)]  # `zip` takes half as long again
                     if array.dtype is not dtype or array.shape != shape:
                         break
                     arrays.append(array)
-                    i += 1
                 else:
                     found = plan(arrays)
                     if found is not None:

@@ -52,18 +52,18 @@ class LoopFile:
 
         Args:
             library: `kernels.fast.elementwise`.
-            kind: as `library.compiled` takes it.
+            kind: as `library.native` takes it.
         """
         text, cached = self.text(), self._write()
         name = str(self.path) if cached else "<loop>"
         namespace = dict(library.NAMES)
         # The text is made of op names, types and numbers: nothing a user typed enters it.
         exec(compile(text, name, "exec"), namespace)  # noqa: S102
-        function = library.compiled(namespace["loop"], kind, cached)
-        if cached:
+        made = library.native(namespace["loop"], kind, cached)
+        if made.address and cached:  # it is made now
             with contextlib.suppress(OSError):
                 self._mark().touch()
-        return function
+        return made
 
     def _write(self):
         """Have the file hold the text; False if that cannot be."""

@@ -233,7 +233,10 @@ class Writer:
         lines = [f"if count != {len(self.parameters)}:", "    return wrong_arrays()"]
         for i, (dtype, ndim, written) in enumerate(self.kinds):
             expected = f"{dtype}_letters, {np.dtype(dtype).itemsize}, {ndim}, {int(written)}"
-            lines += [f"if not is_array(kind, things[{i}], {expected}):", "    return wrong_arrays()"]
+            lines += [
+                f"if not is_array(kind, things[{i}], {expected}):",
+                "    return wrong_arrays()",
+            ]
         lines += [
             f"{name} = {dtype}_at(data(things[{i}]))"
             for i, (name, (dtype, _, _)) in enumerate(zip(self.parameters, self.kinds, strict=True))

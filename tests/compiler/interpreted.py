@@ -23,17 +23,23 @@ class _At:
 
 
 def load(array, i, _place):
-    if type(array) is _At:
-        return array.kind(array.pointer[int(i)])
-    return array.reshape(-1)[i] if array.ndim else array[()]
+    return array.kind(array.pointer[int(i)])
 
 
 def store(array, i, value, _place):
-    if type(array) is _At:
-        array.pointer[int(i)] = value.item()
-        return
+    array.pointer[int(i)] = value.item()
+
+
+def _is_array(kind, array, dtype, itemsize, ndim, written):
+    assert isinstance(array, kind)
     assert array.flags.c_contiguous
-    array.reshape(-1)[i] = value
+    assert array.dtype == dtype
+    assert (array.itemsize, array.ndim) == (itemsize, ndim)
+    return array.flags.writeable or not written
+
+
+def _wrong(*_):
+    raise AssertionError("The arrays are not those that the loop takes.")
 
 
 def _maximum(a, b):
@@ -64,6 +70,10 @@ _KINDS = (
 )  # fmt: skip
 NAMES = {
     **{f"{np.dtype(k).name}_at": lambda address, k=k: _At(k, address) for k in _KINDS},
+    **{f"{np.dtype(k).name}_letters": np.dtype(k) for k in _KINDS},
+    "is_array": _is_array, "data": lambda array: array.ctypes.data, "size": np.size,
+    "wrong_arrays": _wrong, "wrong_sizes": _wrong, "done": lambda: None,
+    "let_others": lambda elements: 0, "take_turn": lambda state: None,
     "np": np, "load": load, "store": store, "plus": lambda total, x: total + x,
     "maximum": _maximum, "minimum": _minimum,
     **{kind.__name__: kind for kind in (
@@ -121,20 +131,22 @@ class Crew:
                             Task.known[address](_At(np.int64, numbers).pointer, begin, end, None)
 
 
-def compile_in_python(self, _library, signature):
+class Entry:
+    """A loop as an entry."""
+
+    def __init__(self, loop):
+        self._loop = loop
+
+    def call(self, *arrays):
+        with np.errstate(all="ignore"):
+            return self._loop(np.ndarray, arrays, len(arrays))
+
+
+def compile_in_python(self, _library, kind):
     """In the place of `LoopFile.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
-    loop = namespace["loop"]
-    if signature == "task":
-        return Task(loop)
-
-    def run(*arrays):
-        assert all(type(a) is np.ndarray and a.flags.c_contiguous for a in arrays)
-        with np.errstate(all="ignore"):
-            loop(*arrays)
-
-    return run
+    return {"task": Task, "entry": Entry}[kind](namespace["loop"])
 
 
 def install(monkeypatch):

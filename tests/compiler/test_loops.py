@@ -317,7 +317,7 @@ def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = Program(operands, steps, {f"y{i}": None for i in range(8)})
     loop = loops.Loop(*Writer(program).text())
-    assert " x float>" in loop.native().inspect_llvm()
+    assert " x float>" in loop.native().compiled.inspect_llvm()
 
 
 def test_numbers_before_and_behind_the_sums():
@@ -403,7 +403,7 @@ assert "numba" not in sys.modules
 x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
 loop(x, y)
 assert loop.cached and (y == 3.25).all()
-hits = loop.native().cache_hits
+hits = loop.native().compiled.cache_hits
 print(was_cached, hits)
 """
 

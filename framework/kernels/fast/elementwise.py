@@ -147,7 +147,7 @@ def softplus_32(x):
 # ---- compiling a loop ----------------------------------------------------------------------------
 
 
-def compiled(function, kind, cached):
+def native(function, kind, cached):
     """A generated loop as machine code: an `Entry`, or a `Task`, as `kind` says.
 
     Args:
@@ -155,9 +155,7 @@ def compiled(function, kind, cached):
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
     make = {"entry": Entry, "task": Task}[kind]
-    made = make(function, fastmath=False, cache=cached)
-    made.compile()
-    return made
+    return make(function, fastmath=False, cache=cached)
 
 
 def _name(kind):
@@ -187,8 +185,16 @@ NAMES = {
     },
     **{
         name: getattr(entry, name)
-        for name in ("is_array", "data", "size", "let_others", "take_turn", "done", "wrong_arrays",
-                     "wrong_sizes")
+        for name in (
+            "is_array",
+            "data",
+            "size",
+            "let_others",
+            "take_turn",
+            "done",
+            "wrong_arrays",
+            "wrong_sizes",
+        )
     },
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},

@@ -23,7 +23,18 @@ _SIGNATURE = types.void(
 )
 
 
-class Native(CFunc):
+class _Compiled(CFunc):
+    def _compile_uncached(self):
+        details = {"dispatcher": self}  # who listens to compilations is told as by dispatchers
+        with event.trigger_event("numba:compile", data=details):
+            return super()._compile_uncached()
+
+    @property
+    def py_func(self):
+        return self._pyfunc
+
+
+class Native:
     """A function as machine code that is called by its address; made when that is first asked for.
 
     Args:
@@ -33,22 +44,23 @@ class Native(CFunc):
     """
 
     def __init__(self, function, signature, fastmath, cache):
-        options = {"nopython": True, "error_model": "numpy", "fastmath": fastmath}
-        super().__init__(function, (signature.args, signature.return_type), {}, options)
-        self.py_func = function
-        if cache:
-            keep(self, function)
+        self.py_func, self._signature = function, signature
+        self._fastmath, self._cache = fastmath, cache
+
+    @property
+    def address(self):
+        """Where the machine code is; compiled, or loaded from the disk, now if need be."""
+        return self.compiled.address
 
     @cached_property
-    def address(self):
-        """Where its machine code is; compiled, or loaded from the disk, now if need be."""
-        if self._wrapper_address is None:
-            self.compile()
-        return self._wrapper_address
-
-    def _compile_uncached(self):
-        with event.trigger_event("numba:compile", data={"dispatcher": self}):  # as dispatchers do
-            return super()._compile_uncached()
+    def compiled(self):
+        options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
+        kinds = self._signature.args, self._signature.return_type
+        made = _Compiled(self.py_func, kinds, {}, options)
+        if self._cache:
+            keep(made, self.py_func)
+        made.compile()
+        return made
 
 
 class Task(Native):
