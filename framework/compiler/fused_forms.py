@@ -134,7 +134,7 @@ class InLoops:
 
     A second thread does not pay: of Adam on 25 million parameters it made 13.2 ms where there were
     13.6, since memory is the limit. Nor does one call for several variables, whose arrays have to
-    be handed over all the same: of 3.6 µs a variable the call is 0.8.
+    be handed over all the same: the call itself takes 0.1 µs.
 
     Args:
         graph, places: as for `InBlocks`; there may be sums over all elements.
