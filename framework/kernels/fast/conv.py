@@ -13,7 +13,7 @@ from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.micro import WIDTH, panel, turn
 from framework.kernels.fast.routine import routine
 
 
@@ -116,19 +116,27 @@ def pack_turned(w, first_row, row_step, first_column, column_step, rows, columns
     likewise, each with its channels and filters transposed.
     """
     _, across, channels, filters = w.shape
-    flat = w.reshape(-1)
+    flat, flat_panels, depth = w.reshape(-1), packed.reshape(-1), packed.shape[1]
     for j in range(packed.shape[0]):
         here = min(WIDTH, channels - j * WIDTH)
         for r in range(rows):
             for q in range(columns):
                 row, column = first_row + r * row_step, first_column + q * column_step
                 start = ((row * across + column) * channels + j * WIDTH) * filters
-                for f in range(filters):
-                    target = packed[j, (r * columns + q) * filters + f]
-                    for n in range(here):
-                        target[n] = flat[start + n * filters + f]
+                at = (r * columns + q) * filters
+                turn(
+                    flat_panels,
+                    (j * depth + at) * WIDTH,
+                    WIDTH,
+                    flat,
+                    start,
+                    filters,
+                    here,
+                    filters,
+                )
+                for f in range(at, at + filters):
                     for n in range(here, WIDTH):
-                        target[n] = np.float32(0)
+                        packed[j, f, n] = np.float32(0)
 
 
 @kernel

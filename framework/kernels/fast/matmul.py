@@ -5,13 +5,12 @@ import numpy as np
 from framework.kernels import threads
 from framework.kernels.fast import crew, scratch
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.micro import ROWS, WIDTH
+from framework.kernels.fast.micro import ROWS, WIDTH, turn
 from framework.kernels.fast.products import PACKED, multiply, product
 from framework.kernels.products import swaps
 
 _LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
 _LARGE = 40_000_000  # from here on parts are smaller than each thread's share
-_TILE = 16
 _NUMBERS = 12  # of a product's task
 
 
@@ -76,20 +75,9 @@ def _swapped(c, a, a_row, b, b_column, depth):
         packed, result = scratch.take("matmul", PACKED), scratch.take("turned", (last - first) * m)
         own = b[first * b_column :]
         multiply(result, m, own, b_column, 1, a, 1, a_row, depth, 0, last - first, 0, m, packed)
-        transpose(result, last - first, m, c, first)
+        turn(c.reshape(-1), first, n, result, 0, m, last - first, m)
 
     threads.run(part, range(0, n, share))
-
-
-@kernel
-def transpose(x, rows, columns, y, left):
-    """y[:, left : left + rows] = the transpose of x, flat, (rows, columns)."""
-    for i in range(0, rows, _TILE):
-        for j in range(0, columns, _TILE):
-            for k in range(j, min(j + _TILE, columns)):
-                target = y[k]
-                for r in range(i, min(i + _TILE, rows)):
-                    target[left + r] = x[r * columns + k]
 
 
 def warm():

@@ -139,6 +139,64 @@ move_rows = _copier(ROWS)
 move_lanes = _copier(LANES)
 
 
+@intrinsic
+def _turn_square(_, target, target_at, target_row, source, source_at, source_row):
+    """`turn` for LANES rows and columns."""
+    vector = ir.VectorType(_float, LANES)
+
+    def generate(context, builder, signature, arguments):
+        def row(place, m):
+            data = data_of(context, builder, signature.args[place], arguments[place])
+            data = builder.bitcast(data, _float.as_pointer())
+            at = builder.add(
+                arguments[place + 1], builder.mul(ir.Constant(_int, m), arguments[place + 2])
+            )
+            return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+
+        rows = []
+        for m in range(LANES):
+            rows.append(builder.load(row(3, m)))
+            rows[-1].align = 4
+        # Each round deals row m and row m + LANES / 2 into one another, as cards are shuffled: it
+        # turns the digits of (row, column) by one place, and after log2(LANES) rounds by half.
+        for _ in range(LANES.bit_length() - 1):
+            rows = [
+                builder.shuffle_vector(rows[m], rows[m + LANES // 2], dealt)
+                for m in range(LANES // 2)
+                for dealt in _DEALT
+            ]
+        for m in range(LANES):
+            builder.store(rows[m], row(0, m)).align = 4
+        return context.get_dummy_value()
+
+    place = types.intp
+    return types.void(target, place, place, source, place, place), generate
+
+
+def _dealt(first):
+    """The places of two vectors' lanes, one after the other, from lane `first` on."""
+    places = [first + i // 2 + i % 2 * LANES for i in range(LANES)]
+    return ir.Constant(ir.VectorType(ir.IntType(32), LANES), places)
+
+
+_DEALT = _dealt(0), _dealt(LANES // 2)
+
+
+@routine(pointers=True, python=True)
+def turn(target, target_at, target_row, source, source_at, source_row, rows, columns):
+    """target[target_at + n target_row + m] = source[source_at + m source_row + n], m < rows."""
+    whole = rows // LANES * LANES, columns // LANES * LANES
+    for n in range(0, whole[1], LANES):
+        for m in range(0, whole[0], LANES):
+            _turn_square(
+                target, target_at + n * target_row + m, target_row, source,
+                source_at + m * source_row + n, source_row,
+            )  # fmt: skip
+    for m in range(rows):
+        for n in range(whole[1] if m < whole[0] else 0, columns):
+            target[target_at + n * target_row + m] = source[source_at + m * source_row + n]
+
+
 def _as_it_is(module, branch):
     """Tell LLVM not to unroll the loop that a branch closes."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
@@ -392,21 +450,21 @@ def pack(b, b_at, b_step, b_column, steps, columns, packed):
         packed: (ceil(columns / WIDTH), steps, WIDTH), contiguous; what is no column is set to 0.
             Panel j serves as `b` of `tile` with b_at = j steps WIDTH and b_step = WIDTH.
     """
+    flat = packed.reshape(-1)
     for j in range(packed.shape[0]):
-        first = j * WIDTH
+        first, at = j * WIDTH, j * steps * WIDTH
         here = min(WIDTH, columns - first)
-        for s in range(steps):
-            row = packed[j, s]
-            start = b_at + s * b_step + first * b_column
-            if b_column == 1:
-                source = b[start : start + here]
+        start = b_at + first * b_column
+        if b_column == 1:
+            for s in range(steps):
+                row, source = packed[j, s], b[start + s * b_step : start + s * b_step + here]
                 for n in range(here):
                     row[n] = source[n]
-            else:
-                for n in range(here):
-                    row[n] = b[start + n * b_column]
+        else:
+            turn(flat, at, WIDTH, b, start, b_column, here, steps)
+        for s in range(steps):
             for n in range(here, WIDTH):
-                row[n] = np.float32(0)
+                packed[j, s, n] = np.float32(0)
 
 
 def warm():

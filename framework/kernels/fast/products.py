@@ -10,7 +10,7 @@ over k depend on the product only: a part of C has the same bits, whichever part
 import numpy as np
 from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
-from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel
+from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel, turn
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Task, floats, integers, perform
 from framework.kernels.products import DEEPEST
@@ -59,11 +59,7 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
     for j in range((columns + WIDTH - 1) // WIDTH):
         target = packed[j * stride : j * stride + steps * WIDTH]
         here = min(WIDTH, columns - j * WIDTH)
-        for n in range(here):
-            start = at + (j * WIDTH + n) * b_column
-            column = b[start : start + steps]
-            for s in range(steps):
-                target[s * WIDTH + n] = column[s]
+        turn(target, 0, WIDTH, b, at + j * WIDTH * b_column, b_column, here, steps)
         for n in range(here, WIDTH):
             for s in range(steps):
                 target[s * WIDTH + n] = np.float32(0)

@@ -18,7 +18,7 @@ from framework.kernels.fast.conv import (
 )
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.micro import WIDTH, panel
+from framework.kernels.fast.micro import WIDTH, panel, turn
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.transforms import (
@@ -42,12 +42,8 @@ def transpose(w, turned, first, last):
     _, _, channels, filters = w.shape
     source, target = w.reshape(-1), turned.reshape(-1)
     for cell in range(9):
-        for c in range(first, last, 16):
-            for f in range(0, filters, 16):
-                for j in range(f, min(f + 16, filters)):
-                    for i in range(c, min(c + 16, last)):
-                        value = load(source, (cell * channels + i) * filters + j, 0)
-                        store(target, (cell * filters + j) * channels + i, value, 1)
+        here, there = (cell * channels + first) * filters, cell * filters * channels + first
+        turn(target, there, channels, source, here, filters, last - first, filters)
 
 
 @routine
