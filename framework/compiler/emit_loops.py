@@ -74,7 +74,7 @@ class LoopProgram(Program):
     def _follows(self, step):
         """Whether a step is a loop over what waits: a thread then finds its rows in its cache."""
         group = self._group_of(step) if type(step) is OpStep else step
-        if type(group) is not Group or any(is_sum(s) for s in group.steps):
+        if type(group) is not Group or any(is_sum(s) not in (None, "leading") for s in group.steps):
             return False
         return any(self.lives.root(v) in self._made for v in group.inputs)
 
@@ -149,11 +149,11 @@ class LoopProgram(Program):
         slot = self._in_buffers.get(id(value), self.arena.slot_of(root))
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
-    def _access(self, value, unit, written=False):
+    def _access(self, value, unit, written=False, columns=False):
         """An access by units of so many bytes, by all parts to everything where None."""
         if not written and id(value) not in self._in_buffers:
             unit = None  # it may be a view of a part of what lies there
-        return Access(self._memory(value), unit, written)
+        return Access(self._memory(value), unit, written, columns)
 
     def _op(self, position, step):
         if type(step) is Streamed:
@@ -182,7 +182,7 @@ class LoopProgram(Program):
         line = self._text_of_product(step, product)
         rows = product.by_rows
         accesses = (
-            self._access(made, 4 * made.shape[1] if rows else None, written=True),
+            self._access(made, made.nbytes // product.extent, written=True, columns=not rows),
             self._access(a, 4 * a.shape[1] if rows and not product.transposed[0] else None),
             self._access(b, None),
         )
@@ -279,8 +279,11 @@ class LoopProgram(Program):
         for value in made.inputs:
             if value is not product:
                 written = any(value is old for old in in_place.values())
-                accesses.append(self._access(value, made.bytes_of(value, each), written))
-        accesses += [self._access(v, made.bytes_of(v, each), written=True) for v in outs]
+                touched = made.bytes_of(value, each), written, made.by_columns
+                accesses.append(self._access(value, *touched))
+        for value in outs:
+            touched = made.bytes_of(value, each), True, made.by_columns
+            accesses.append(self._access(value, *touched))
         arrays = [
             places.get(id(v)) or (self._number_place(v) if kind == loops.NUMBER else self._place(v))
             for v, kind in zip(made.inputs, made.layouts, strict=True)

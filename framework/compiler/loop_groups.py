@@ -12,6 +12,7 @@ from framework.compiler.fusion import columns_of, is_sum, layout
 from framework.compiler.graph import Value
 from framework.compiler.loop_source import by_columns_alone
 from framework.kernels import tier
+from framework.kernels.products import COLUMNS
 
 
 def fits_loop(step):
@@ -38,7 +39,6 @@ def fits_loop(step):
 
 _NUMBERS = (int, float, bool)
 _TOGETHER = 8  # rows, as many as products have in a unit
-_BESIDE = 64  # columns: whole lines of the cache
 _CHUNK = 512  # elements of a unit where rows are too few
 _COSTLY = {"tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power"}
 _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
@@ -102,11 +102,16 @@ class LoopGroup:
         """The loop as a task for the crew."""
         return loops.build(self.program._replace(task=True))
 
+    @property
+    def by_columns(self):
+        """Whether the task's units are columns."""
+        return by_columns_alone(self._sums)
+
     def units(self):
         """How many units the task has, how many go together, and how many elements, or rows where
         the loop sees rows, or columns where it adds those up, a unit has."""
-        if by_columns_alone(self._sums):
-            return self.columns, _BESIDE, 1
+        if self.by_columns:
+            return self.columns, COLUMNS, 1
         if self._sums or not self.shape:
             return 1, 1, self.size
         rows = math.prod(self.shape[:-1])
@@ -120,6 +125,9 @@ class LoopGroup:
     def bytes_of(self, value, each):
         """How many bytes of a value a unit touches alone; None where it may be all of them."""
         kind = layout(value, self.shape)
+        if self.by_columns:
+            own = kind in (loops.FULL, loops.ROW)
+            return value.nbytes // self.columns if own else None
         if self._sums or kind not in (loops.FULL, loops.COLUMN):
             return None
         if kind == loops.COLUMN:

@@ -24,12 +24,13 @@ class Access(NamedTuple):
     """What a piece reads or writes.
 
     key: what stands for the memory. unit: how many bytes a unit has there, if a part touches its
-    own units and no others, else None.
+    own units and no others, else None. columns: whether units are columns of a matrix there.
     """
 
     key: object
     unit: int | None
     written: bool
+    columns: bool = False
 
 
 class Piece(NamedTuple):
@@ -59,11 +60,11 @@ class Piece(NamedTuple):
 
 def _conflict(a, b):
     """Whether a piece must wait until all parts of an earlier one are done."""
-    cut = a.extent, a.unit
+    cut, other = (a.extent, a.unit), (b.extent, b.unit)
     return any(
         x.key == y.key
         and (x.written or y.written)
-        and (x.unit is _WHOLE or x.unit != y.unit or cut != (b.extent, b.unit))
+        and (x.unit is _WHOLE or (x.unit, x.columns) != (y.unit, y.columns) or cut != other)
         for x in a.accesses
         for y in b.accesses
     )

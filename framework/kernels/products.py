@@ -7,6 +7,7 @@ from framework.kernels import tier
 ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
 LEAST = 1_000_000  # multiplications
 _LARGE = 40_000_000
+_MOST_SWAPPED = 1 << 13  # rows of a product that is made turned: there is memory for a few of C's
 _ROWS = 64  # and more of a product that is handed on row by row,
 DEEPEST = 1024  # of no greater depth: `rows_for` has memory for that
 _NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
@@ -17,7 +18,9 @@ class Product(NamedTuple):
 
     transposed: whether A is, and B. numbers: those after the places of C, A and B.
     extent, unit: how many units it has, and how many of them go together.
-    by_rows: whether a part reads its own rows of A only, and writes its rows of C.
+    by_rows: whether a part reads its own rows of A only, and writes its rows of C; else it is
+        columns of B and C.
+    swapped: whether it is made turned, see `swaps`.
     """
 
     transposed: tuple
@@ -25,11 +28,13 @@ class Product(NamedTuple):
     extent: int
     unit: int
     by_rows: bool
+    swapped: bool
     multiplications: int
 
     def address(self):
         """Where the machine code of its task is."""
-        return tier.library("products").product.address
+        library = tier.library("products")
+        return (library.swapped if self.swapped else library.product).address
 
     @property
     def streams(self):
@@ -53,7 +58,7 @@ def prepared(m, n, depth, transpose_a, transpose_b):
 
     The matrices lie in C order, as they are before they are transposed.
     """
-    if swaps(m, n, depth, transpose_a, transpose_b) or not suits(m, n, depth):
+    if not suits(m, n, depth):
         return None
     a_row, a_step = (1, m) if transpose_a else (depth, 1)
     b_step, b_column = (1, depth) if transpose_b else (n, 1)
@@ -61,7 +66,8 @@ def prepared(m, n, depth, transpose_a, transpose_b):
     extent, unit = (m, ROWS) if by_rows else (n, COLUMNS)
     numbers = n, a_row, a_step, b_step, b_column, depth, m, n, int(by_rows)
     transposed = transpose_a, transpose_b
-    return Product(transposed, numbers, extent, unit, by_rows, m * n * depth)
+    swapped = swaps(m, n, depth, *transposed)
+    return Product(transposed, numbers, extent, unit, by_rows, swapped, m * n * depth)
 
 
 def suits(m, n, depth):
@@ -74,4 +80,5 @@ def suits(m, n, depth):
 def swaps(m, n, depth, transpose_a, transpose_b):
     """Whether A and B both run along k, and A is by far the smaller of two large matrices: only it
     is laid out then (see `kernels/fast/matmul.py`)."""
-    return n >= 4 * m and m * n * depth >= _LARGE and transpose_b and not transpose_a
+    large = m <= _MOST_SWAPPED and n >= 4 * m and m * n * depth >= _LARGE
+    return large and transpose_b and not transpose_a

@@ -3,10 +3,10 @@
 import numpy as np
 
 from framework.kernels import threads
-from framework.kernels.fast import crew, scratch
+from framework.kernels.fast import crew
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.micro import ROWS, WIDTH, turn
-from framework.kernels.fast.products import PACKED, multiply, product
+from framework.kernels.fast.micro import ROWS, WIDTH
+from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import swaps
 
 _LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
@@ -27,16 +27,14 @@ def dot(a, b, out=None):
     c = np.empty((m, n), np.float32) if out is None else out
     a = (a if a_step == 1 else a.T).reshape(-1)
     b = (b if b_column == 1 else b.T).reshape(-1)
-    if swaps(m, n, depth, a_step != 1, b_step == 1):
-        _swapped(c, a, a_row, b, b_column, depth)
-        return c
+    task = swapped if swaps(m, n, depth, a_step != 1, b_step == 1) else product
     down = m >= n
     extent, unit = (m, ROWS) if down else (n, WIDTH)
     parts, share = shares(extent, unit, m * n * depth)
     lists = np.empty(_NUMBERS + crew.TASK + crew.PHASE, np.int64)
     _set(
         lists, c.reshape(-1), a, b, n, a_row, a_step, b_step, b_column, depth, m, n, int(down),
-        product.address, extent, share, parts,
+        task.address, extent, share, parts,
     )  # fmt: skip
     tasks, phases = lists[_NUMBERS : _NUMBERS + crew.TASK], lists[_NUMBERS + crew.TASK :]
     crew.do(tasks, phases, parts)
@@ -65,24 +63,9 @@ def shares(size, unit, products):
     return -(-size // share), share
 
 
-def _swapped(c, a, a_row, b, b_column, depth):
-    """C = A B by C' = B' A'."""
-    m, n = c.shape
-    _, share = shares(n, WIDTH, m * n * depth)
-
-    def part(first):
-        last = min(first + share, n)
-        packed, result = scratch.take("matmul", PACKED), scratch.take("turned", (last - first) * m)
-        own = b[first * b_column :]
-        multiply(result, m, own, b_column, 1, a, 1, a_row, depth, 0, last - first, 0, m, packed)
-        turn(c.reshape(-1), first, n, result, 0, m, last - first, m)
-
-    threads.run(part, range(0, n, share))
-
-
 def warm():
     """Compile `dot` for matrices as they are and transposed, alone and shared."""
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
-    crew.do(np.array([product.address]), np.zeros(crew.PHASE, np.int64), 2)  # nothing of it
-    _swapped(x, x.reshape(-1), WIDTH, x.reshape(-1), WIDTH, WIDTH)
+    tasks = np.array([product.address, swapped.address])
+    crew.do(tasks, np.zeros(crew.PHASE, np.int64), 2)  # nothing of them

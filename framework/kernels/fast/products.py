@@ -28,6 +28,7 @@ _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
 )
 PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
+_OF_ROWS = _BLOCK_OF_A + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # where A's rows are contiguous
 
 _TILE = 1024 * ROWS  # numbers of a product that are handed on at a time, in L1 or L2
 _OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
@@ -184,6 +185,24 @@ def product(numbers, first, last, memory):
         carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
         numbers[8], top, bottom, left, right, carray(memory, PACKED),
     )  # fmt: skip
+
+
+@Task
+def swapped(numbers, first, last, memory):
+    """`product` for columns of C by those of C' = B' A', which are turned then: A is laid out."""
+    rows, columns, depth = numbers[9], numbers[10], numbers[8]
+    whole = carray(memory, PACKED)
+    made = whole[_OF_ROWS:]
+    step = made.size // rows // ROWS * ROWS
+    a, b = carray(floats(numbers[1]), _EVERYTHING), carray(floats(numbers[2]), _EVERYTHING)
+    c = carray(floats(numbers[0]), _EVERYTHING)
+    for i in range(first, last, step):
+        here = min(step, last - i)
+        multiply(
+            made, rows, b[i * numbers[7] :], numbers[7], 1, a, 1, numbers[4], depth, 0, here, 0,
+            rows, whole,
+        )  # fmt: skip
+        turn(c, i, columns, made, 0, rows, here, rows)
 
 
 @Task
