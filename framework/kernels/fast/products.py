@@ -30,7 +30,8 @@ _BLOCK_OF_B = max(
 PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
 _OF_ROWS = _BLOCK_OF_A + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # where A's rows are contiguous
 
-_TILE = 1024 * ROWS  # numbers of a product that are handed on at a time, in L1 or L2
+_TOGETHER = 4 * ROWS  # rows that are laid out together, of which a panel of B stays in L1
+_TILE = 1024 * _TOGETHER  # numbers of a product that are handed on at a time, in L2
 _OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
 
 
@@ -69,15 +70,16 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
 @routine
 def _pack_a(a, at, a_step, steps, rows, packed):
     """A's rows in groups of ROWS, step by step, where those of a step are contiguous."""
-    for i in range(0, rows, ROWS):
-        here = min(ROWS, rows - i)
-        if here == ROWS:
-            for s in range(steps):
-                move_rows(packed, i * steps + s * ROWS, a, at + i + s * a_step)
-        else:
-            for s in range(steps):
-                for m in range(here):
-                    packed[i * steps + s * here + m] = a[at + i + m + s * a_step]
+    whole = rows // ROWS * ROWS
+    for i in range(0, whole, _TOGETHER):  # so that each line of the cache is read once
+        last = min(i + _TOGETHER, whole)
+        for s in range(steps):
+            for group in range(i, last, ROWS):
+                move_rows(packed, group * steps + s * ROWS, a, at + group + s * a_step)
+    rest = rows - whole
+    for s in range(steps):
+        for m in range(rest):
+            packed[whole * steps + s * rest + m] = a[at + whole + m + s * a_step]
 
 
 @routine(python=True)
@@ -143,20 +145,23 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
         memory: of PACKED numbers but _OWN, to work in.
     """
     stride = depth * WIDTH + APART
-    rows_of_a, tile = memory[: depth * ROWS], memory[DEEPEST * ROWS : DEEPEST * ROWS + _TILE]
-    packed = memory[DEEPEST * ROWS + _TILE :]
-    broadest = min(_TILE // ROWS, packed.size // stride * WIDTH)
+    rows_of_a, rest = memory[: depth * _TOGETHER], memory[DEEPEST * _TOGETHER :]
+    tile, packed = rest[:_TILE], rest[_TILE:]
+    broadest = min(_TILE // _TOGETHER, packed.size // stride * WIDTH)
     for j in range(0, columns, broadest):
         breadth = min(broadest, columns - j)
         _pack_rows(b, j, b_step, depth, breadth, packed)
-        for i in range(first, last, ROWS):
-            rows = min(ROWS, last - i)
+        for i in range(first, last, _TOGETHER):
+            rows = min(_TOGETHER, last - i)
             _pack_a(a, i, a_step, depth, rows, rows_of_a)
             for n in range(0, breadth, WIDTH):
-                panel(
-                    tile, n, breadth, rows_of_a, 0, 1, rows, packed, n // WIDTH * stride, WIDTH,
-                    depth, 1, 0, 0, 0, rows, min(WIDTH, breadth - n),
-                )  # fmt: skip
+                for m in range(0, rows, ROWS):
+                    here = min(ROWS, rows - m)
+                    panel(
+                        tile, m * breadth + n, breadth, rows_of_a, m * depth, 1, here, packed,
+                        n // WIDTH * stride, WIDTH, depth, 1, 0, 0, 0, here,
+                        min(WIDTH, breadth - n),
+                    )  # fmt: skip
             together = rows if breadth == columns else 1  # rows that follow one another everywhere
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
