@@ -21,12 +21,12 @@ def piece(*accesses, extent=64, unit=8, work=1e-4):
     return Piece(None, (), (), (), extent, unit, accesses, work)
 
 
-def read(key, unit=None):
-    return Access(key, unit, written=False)
+def read(key, unit=None, **kind):
+    return Access(key, unit, written=False, **kind)
 
 
-def write(key, unit=None):
-    return Access(key, unit, written=True)
+def write(key, unit=None, **kind):
+    return Access(key, unit, written=True, **kind)
 
 
 ONE_PHASE = {
@@ -34,6 +34,10 @@ ONE_PHASE = {
     "another memory": [write("a"), read("b")],
     "read by both": [read("a"), read("a")],
     "own rows written over": [read("a", 256), write("a", 256)],
+    "own columns of what was written": [
+        write("a", 256, columns=True),
+        read("a", 256, columns=True),
+    ],
 }
 TWO_PHASES = {
     "all of what was written": [write("a", 256), read("a")],
@@ -41,6 +45,7 @@ TWO_PHASES = {
     "all is written": [write("a"), read("a", 256)],
     "written over what was read by all": [read("a"), write("a", 256)],
     "both write": [write("a", 256), write("a", 128)],
+    "columns of written rows": [write("a", 256), read("a", 256, columns=True)],
 }
 
 
@@ -102,7 +107,7 @@ def test_products_wait_for_all_of_what_they_read(monkeypatch):
 
 SHAPES = [
     # rows, depth, columns: as they suit, and with rests of rows, columns and depth
-    (256, 64, 64), (64, 256, 96), (131, 301, 62), (17, 600, 120),
+    (256, 64, 64), (64, 256, 96), (131, 301, 62), (17, 600, 120), (70, 290, 2050),
 ]  # fmt: skip
 
 
@@ -164,6 +169,31 @@ def test_a_step_with_any_number_of_threads():
         for a, b in zip(values, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
     assert found[0] == found[1] == found[2]
+
+
+def test_sums_over_rows_go_with_a_product_by_columns():
+    """The gradient of a wide layer's inputs is gated and added up by the thread that made it."""
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    rng = np.random.default_rng(0)
+    w, g, x = (rng.standard_normal(s, "f") for s in ((2050, 290), (70, 290), (70, 2050)))
+
+    @tf.function
+    def f(w, g, x):
+        gated = tf.where(x > 0, tf.matmul(g, w, transpose_b=True), tf.zeros_like(x))
+        return tf.reduce_sum(gated, 0) * 2.0, gated * 0.5
+
+    exact = np.where(x > 0, g.astype("d") @ w.T, 0)
+    bits = set()
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        for _ in range(4):
+            total, half = f(*map(tf.constant, (w, g, x)))
+        np.testing.assert_allclose(total, exact.sum(0) * 2, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(half, exact / 2, rtol=1e-4, atol=1e-3)
+        bits.add((total.numpy().tobytes(), half.numpy().tobytes()))
+    assert len(bits) == 1
+    assert "w.T" in f.source.split("side by side:")[1].split("\n")[1]
 
 
 def test_other_arrays_of_variables_are_found():

@@ -87,6 +87,17 @@ def test_pack(columns, transposed):
     np.testing.assert_array_equal(packed, expected)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 15, 16, 37])
+@pytest.mark.parametrize("columns", [1, 16, 53])
+def test_turn(rows, columns):
+    x = np.random.default_rng(3).random((rows, columns + 2), np.float32)
+    turned = np.full((columns, rows + 3), GUARD, np.float32)
+    sizes = turned.reshape(-1), 1, rows + 3, x.reshape(-1), 2, columns + 2, rows, columns
+    micro.turn(*sizes)
+    expected = np.pad(x[:, 2:].T, [(0, 0), (1, 2)], constant_values=GUARD)
+    np.testing.assert_array_equal(turned, expected)
+
+
 OTHER_CPUS = {"haswell": ("AVX2", 6, 16), "nehalem": ("SSE", 6, 8)}
 
 
