@@ -14,8 +14,6 @@ from framework.compiler.graph import DrawStep, GuardStep
 from framework.compiler.memory import Lives, alike, overwritable, own, own_copy
 from framework.compiler.together import products
 
-_MANY = 1024  # elements, from which on a number is slower than an array of it
-
 
 class Program:
     """The source of a plan, and what its names stand for.
@@ -165,7 +163,7 @@ class Program:
         if self._is_another_view(step):
             self._view(step)
             return
-        text = writing.number(step, self._as_number)
+        text = writing.number(step, self._as_number, self._everywhere)
         if text is not None:
             self._number_made(step, text)
             return
@@ -228,9 +226,8 @@ class Program:
         out = self._destination(position, step, output) or self._empty(output)
         output.name = self._numbered_name(step.op.name)
         self._body.append(f"{output.name} = {out}")
-        of_numbers = self._number
-        if step.op.name in writing.SLOW_WITH_NUMBERS and output.size >= _MANY:
-            of_numbers = partial(self._everywhere, output.shape)
+        shape = writing.spread(step)
+        of_numbers = self._number if shape is None else partial(self._everywhere, shape)
         number = lambda n: of_numbers(n, output.dtype)
         for text in writing.INTO[step.op.name](step, operands, output.name, number):
             self._line(text, step)

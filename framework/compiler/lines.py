@@ -11,10 +11,11 @@ import numpy as np
 
 from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import OpStep
-from framework.kernels import matmul
+from framework.kernels import matmul, sums
 
 # NumPy compares with a number element by element, and takes 5 times as long as with an array.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
+_MANY = 1024  # elements, from which on a number is slower than an array of it
 
 
 def call(ufunc, name, operands, out):
@@ -29,11 +30,12 @@ def call(ufunc, name, operands, out):
 OPERATORS = {"add": " + ", "subtract": " - ", "multiply": " * ", "divide": " / "}
 
 
-def number(step, operand):
+def number(step, operand, everywhere):
     """The text of a step that makes one number, of numbers or as a sum; None for other steps.
 
     Args:
         operand: `operand(arg)` gives the text of an array, or of one of NumPy's numbers.
+        everywhere: `everywhere(shape, number, dtype)` gives the name of such an array.
     """
     if not step.op.plain or step.made[0].shape:
         return None
@@ -50,7 +52,11 @@ def number(step, operand):
     (x,) = step.values
     if not x.shape or not x.size:
         return None
-    total = f"add_reduce({operand(x)}, {0 if len(x.shape) == 1 else None})"
+    sizes = sums.as_product(x.shape, x.dtype, tuple(range(len(x.shape))))
+    if sizes is None:
+        total = f"add_reduce({operand(x)}, {0 if len(x.shape) == 1 else None})"
+    else:
+        total = f"{_seen(operand(x), x, sizes[1:2])}.dot({everywhere(sizes[1:2], 1, x.dtype)})"
     return f"{total} / {x.size}" if name == "reduce_mean" else total
 
 
@@ -94,29 +100,59 @@ def _tanh_back(step, operands, out, number):
             f"subtract({g}, {out}, {out})"]  # fmt: skip
 
 
-def _sum_to(step, operands, out, number):
-    """Leading axes added up."""
+def _axes(step):
+    """(the axes that a step adds up, whether they are kept); None if it is no sum into an array."""
+    if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(step):
+        return None
     (x,), (y,) = step.values, step.made
+    if not y.shape or not x.size:
+        return None
+    if step.op.name != "sum_to":
+        return step.attrs["axis"], step.attrs["keepdims"]
     lead = len(x.shape) - len(y.shape)
-    if not _is_float(step) or not y.shape or x.shape[lead:] != y.shape:
-        return None
-    axis = 0 if lead == 1 else tuple(range(lead))
-    return [f"add_reduce({operands[0]}, {axis}, None, {out})"]
+    return (tuple(range(lead)), False) if x.shape[lead:] == y.shape else None
 
 
-def _reduce_sum(step, operands, out, number):
-    if not _is_float(step) or not step.made[0].shape or not step.values[0].size:
+def _added(step, operands, out, number):
+    """A sum, as `sums.added` takes it."""
+    found = _axes(step)
+    if found is None:
         return None
-    axis, keepdims = step.attrs["axis"], step.attrs["keepdims"]
-    return [f"add_reduce({operands[0]}, {axis}, None, {out}, {keepdims})"]
+    (x,), (y,) = step.values, step.made
+    axis, keepdims = found
+    sizes = sums.as_product(x.shape, x.dtype, axis)
+    if sizes is None:
+        return [f"add_reduce({operands[0]}, {axis}, None, {out}, {keepdims})"]
+    before, count, after = sizes
+    if before == after == 1:
+        return None
+    shape = (count, after) if after > 1 else (before, count)
+    factors = [number(1), _seen(operands[0], x, shape)]
+    product = "dot" if x.size < sums.LEAST_SHARED else "alone_dot"
+    into = _seen(out, y, (y.size,))
+    return [f"{product}({', '.join(factors if after > 1 else factors[::-1])}, {into})"]
 
 
 def _reduce_mean(step, operands, out, number):
-    lines = _reduce_sum(step, operands, out, number)
+    lines = _added(step, operands, out, number)
     if lines is None:
         return None
     count = math.prod(step.values[0].shape[i] for i in step.attrs["axis"])
     return [*lines, f"divide({out}, {count}, {out})"]
+
+
+def _seen(text, value, shape):
+    """An array in another shape."""
+    return text if value.shape == shape else f"{text}.reshape({shape})"
+
+
+def spread(step):
+    """The shape of the arrays that a writer wants its numbers in; None where it wants numbers."""
+    if step.op.name in SLOW_WITH_NUMBERS:
+        return step.made[0].shape if step.made[0].size >= _MANY else None
+    found = _axes(step)
+    sizes = found and sums.as_product(step.values[0].shape, step.values[0].dtype, found[0])
+    return sizes[1:2] if sizes else None
 
 
 def _matmul(step, operands, out, number):
@@ -136,7 +172,7 @@ def _matmul(step, operands, out, number):
 
 INTO = {
     "relu": _relu, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "tanh_back": _tanh_back,
-    "sum_to": _sum_to, "reduce_sum": _reduce_sum, "reduce_mean": _reduce_mean, "matmul": _matmul,
+    "sum_to": _added, "reduce_sum": _added, "reduce_mean": _reduce_mean, "matmul": _matmul,
 }  # fmt: skip
 
 # Writers that read an operand after they have begun to write.
@@ -167,7 +203,7 @@ NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
-    "large_dot": matmul.dot, "large_dots": matmul.several,
+    "alone_dot": sums.dot, "large_dot": matmul.dot, "large_dots": matmul.several,
     "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
 }  # fmt: skip
 

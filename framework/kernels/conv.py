@@ -12,6 +12,7 @@ import numpy as np
 
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.kernels import choose, im2col, tier, windows, winograd
+from framework.kernels.sums import added
 
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
@@ -112,7 +113,7 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
         by_w, by_b = im2col.conv_kernel(x, g, size=size, **window, sums=to_b)
     if to_b and by_b is None:
         d = g if gate is None else choose.masked(g, gate > 0)
-        by_b = np.add.reduce(d, axis=tuple(range(g.ndim - 1)))
+        by_b = added(d, tuple(range(g.ndim - 1)))
     return by_x if by_x is None else windows.into(by_x, out), by_w, by_b
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from framework.kernels import windows
 from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
+from framework.kernels.sums import added
 
 _BLOCK = 1 << 19  # numbers of windows laid out at a time, by each thread: 2 MB
 _FEW = 4  # channels up to which windows are laid out cell by cell, not place by place
@@ -120,7 +121,7 @@ def conv_kernel(
                 columns = layout.columns(wide).swapaxes(-1, -2)
                 by_w = by_w + np.matmul(columns, _split(d, groups))
             if sums and not layout.ones:
-                by_b = by_b + np.add.reduce(d, axis=tuple(range(d.ndim - 1)))
+                by_b = by_b + added(d, tuple(range(d.ndim - 1)))
         return by_w, by_b
 
     work_size = layout.each * len(x) * max(filters // groups, 1)

@@ -47,7 +47,7 @@ def _large(a, b, out, multiplications):
             return _shared(a, b, out)
         if fast is None or a.dtype != np.float32:
             return np.dot(a, b, out)
-    return _alone(np.dot, a, b, out)
+    return alone(np.dot, a, b, out)
 
 
 def _is_plain(a, b):
@@ -141,7 +141,7 @@ def _library(multiplications):
 def stacked(a, b):
     """a @ b of stacks of matrices, whose leading axes broadcast."""
     if ALONE < math.prod(a.shape[-2:]) * b.shape[-1] < LEAST:
-        return _alone(np.matmul, a, b)
+        return alone(np.matmul, a, b)
     return np.matmul(a, b)
 
 
@@ -165,8 +165,8 @@ _unasked = object()
 _controls = _unasked
 
 
-def _alone(product, *arrays):
-    """np.dot or np.matmul on this thread."""
+def alone(product, *arrays):
+    """np.dot or np.matmul of these, on this thread."""
     global _controls
     if _controls is _unasked:
         _controls = blas.controls() if threads.count() > 1 else None

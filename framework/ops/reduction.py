@@ -8,6 +8,7 @@ from framework.core.doors import cast
 from framework.core.op import Op, no_derivative, reduction
 from framework.core.quiet import quiet
 from framework.kernels import choose
+from framework.kernels.sums import added
 from framework.ops.elementwise import equal, exp, select
 from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, reshape, transpose
 
@@ -30,7 +31,7 @@ def _count(shape, axis):
 @quiet
 def _sum(x, *, axis, keepdims):
     # small integers add up in their own type, as in TensorFlow; NumPy would widen them
-    return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    return added(x, axis, keepdims)
 
 
 @quiet
@@ -39,7 +40,7 @@ def _mean(x, *, axis, keepdims):
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":  # the sum of many may overflow
         return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
-    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=dtype)
+    total = added(x, axis, keepdims)
     if not n:
         return total * 0 if dtype.kind in "iu" else total * np.nan
     if dtype.kind not in "iu":
@@ -127,7 +128,7 @@ argmin = reduction(
 def _logsumexp(x, *, axis, keepdims):
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     top = choose.masked(top, np.isfinite(top))
-    total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+    total = np.log(added(np.exp(x - top), axis, keepdims=True)) + top
     return total if keepdims else total.squeeze(axis)
 
 

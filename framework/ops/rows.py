@@ -13,6 +13,7 @@ from framework.core.quiet import quiet
 from framework.kernels import gelu as gelu_kernels
 from framework.kernels import rows as kernels
 from framework.kernels.rows import exponentials
+from framework.kernels.sums import added
 from framework.ops.elementwise import exp, negative, square, tanh
 from framework.ops.movement import expand_axes, getitem, take_along_axis
 from framework.ops.reduction import reduce_sum
@@ -90,14 +91,14 @@ def _losses_infer(logits, _labels):
 @quiet
 def _cross_entropy(logits, labels):
     e, shifted = exponentials(logits, -1)
-    total = np.add.reduce(e, axis=-1, keepdims=True)
+    total = added(e, (e.ndim - 1,), keepdims=True)
     shifted -= np.log(total)
     return -np.vecdot(labels, shifted).astype(e.dtype, copy=False), (e, total)
 
 
 @quiet
 def _cross_entropy_back(g, labels, e, total):
-    d = e * (np.add.reduce(labels, axis=-1, keepdims=True) / total)
+    d = e * (added(labels, (labels.ndim - 1,), keepdims=True) / total)
     d -= labels
     d *= g[..., None]
     return d
@@ -129,29 +130,23 @@ softmax_cross_entropy = Op(
 )  # fmt: skip
 
 
-def _at_label(x, labels):
-    """In each row the element at its label."""
-    if x.ndim == 2:
-        return x[np.arange(len(x)), labels]
-    return np.take_along_axis(x, labels[..., None], -1)[..., 0]
+def _places(labels, classes):
+    """Where in the array, if it lies in C order, each row has the element at its label."""
+    return np.arange(0, labels.size * classes, classes or 1).reshape(labels.shape) + labels
 
 
 @quiet
 def _sparse_cross_entropy(logits, labels):
     e, shifted = exponentials(logits, -1)
-    total = np.add.reduce(e, axis=-1)
-    return np.log(total) - _at_label(shifted, labels), (e, total)
+    total = added(e, (e.ndim - 1,))
+    places = _places(labels, shifted.shape[-1])
+    return np.log(total) - shifted.take(places), (e, total)
 
 
 @quiet
 def _sparse_cross_entropy_back(g, labels, e, total):
-    d = e * np.true_divide(g, total)[..., None]
-    if d.ndim == 2:
-        d[np.arange(len(d)), labels] -= g
-    else:
-        d = np.ascontiguousarray(d)  # e may have another layout, and then `rows` were a copy
-        rows = d.reshape(-1, d.shape[-1])
-        rows[np.arange(len(rows)), labels.reshape(-1)] -= g.reshape(-1)
+    d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])  # `e` may lie otherwise
+    d.reshape(-1)[_places(labels, d.shape[-1])] -= g
     return d
 
 
