@@ -52,11 +52,11 @@ def number(step, operand, everywhere):
     (x,) = step.values
     if not x.shape or not x.size:
         return None
-    sizes = sums.as_product(x.shape, x.dtype, tuple(range(len(x.shape))))
-    if sizes is None:
+    if sums.as_product(x.shape, x.dtype, tuple(range(len(x.shape)))) is None:
         total = f"add_reduce({operand(x)}, {0 if len(x.shape) == 1 else None})"
     else:
-        total = f"{_seen(operand(x), x, sizes[1:2])}.dot({everywhere(sizes[1:2], 1, x.dtype)})"
+        ones = everywhere((x.size,), 1, x.dtype)
+        total = f"{_seen(operand(x), x, (x.size,))}.dot({ones})"
     return f"{total} / {x.size}" if name == "reduce_mean" else total
 
 
@@ -124,10 +124,11 @@ def _added(step, operands, out, number):
     if sizes is None:
         return [f"add_reduce({operands[0]}, {axis}, None, {out}, {keepdims})"]
     before, count, after = sizes
+    ones = number(1)
     if before == after == 1:
-        return None
+        return [f"{out}[...] = {_seen(operands[0], x, (count,))}.dot({ones})"]
     shape = (count, after) if after > 1 else (before, count)
-    factors = [number(1), _seen(operands[0], x, shape)]
+    factors = [ones, _seen(operands[0], x, shape)]
     product = "dot" if x.size < sums.LEAST_SHARED else "alone_dot"
     into = _seen(out, y, (y.size,))
     return [f"{product}({', '.join(factors if after > 1 else factors[::-1])}, {into})"]

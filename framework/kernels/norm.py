@@ -13,11 +13,11 @@ import numpy as np
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.choose import zeros
-from framework.kernels.sums import added
 from framework.kernels.windows import wide_enough
 
 _UFUNCS = 10  # about what NumPy's passes over an array take
 _LONG_ROW = 2048  # numbers, up to which NumPy's forms join rows: its inner loops want them long
+_FEW = 8  # rows, from which on BLAS adds them up faster than NumPy
 _VECTOR = 16  # numbers; rows of so many, or of a multiple, are gone over as they are,
 _LONG = 256  # others are joined up to this length
 _FAST = 2048  # elements from which on Numba's form is the faster one
@@ -62,7 +62,8 @@ def _over(x):
     """The sum of (outer, channels, inner) per channel."""
     if x.shape[2] > 1:
         return np.add.reduce(np.add.reduce(x, axis=2), axis=0)
-    return added(x[:, :, 0], (0,))
+    rows = x[:, :, 0]
+    return np.add.reduce(rows, axis=0) if len(rows) < _FEW else np.ones(len(rows), x.dtype) @ rows
 
 
 def _spread(vector):

@@ -12,6 +12,7 @@ def kind(request, monkeypatch):
     tier.set_tier("numpy")
     if request.param == "loops":
         interpreted.install(monkeypatch)
+        monkeypatch.setattr(tier, "without_numba", lambda: False)  # as where there are loops
     yield request.param
     monkeypatch.undo()
     tier.set_tier(None)

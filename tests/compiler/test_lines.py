@@ -88,3 +88,16 @@ def test_sums_over_some_axes(dtype, axis):
     for shape in [(3, 4, 5), (1, 4, 1), (64, 12, 30), (0, 4, 5)]:
         x = np.random.default_rng(0).normal(size=shape) * 10
         text(body, tf.constant(x.astype(dtype)))
+
+
+def test_sums_without_numba_are_products(monkeypatch):
+    x = tf.constant(np.random.default_rng(0).normal(size=(64, 10)).astype("float32"))
+
+    def body(x):
+        return tf.reduce_sum(x, 0), tf.reduce_mean(x, 1), tf.reduce_sum(x[:, :1], 0)
+
+    found = text(body, x)
+    assert (found.count("dot("), found.count("add_reduce(")) == (3, 0)
+    monkeypatch.setattr(tier, "without_numba", lambda: False)
+    found = text(body, x)
+    assert (found.count("dot("), found.count("add_reduce(")) == (0, 3)

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from framework.kernels import rows, sums
+from framework.kernels import rows, sums, tier
+
+
+@pytest.fixture(autouse=True)
+def _tier():
+    tier.set_tier("numpy")
+    yield
+    tier.set_tier(None)
+
 
 SHAPES = [
     (5,),
@@ -70,3 +78,12 @@ def test_maxima_of_short_rows(shape, axis):
         e, shifted = rows.exponentials(given, axis)
         np.testing.assert_array_equal(shifted, x - x.max(axis, keepdims=True))
         np.testing.assert_allclose(e, np.exp(shifted), rtol=1e-6)
+
+
+def test_beside_loops_rows_are_added_one_after_the_other(monkeypatch):
+    monkeypatch.setattr(tier, "without_numba", lambda: False)
+    x = np.random.default_rng(2).normal(size=(50, 16)).astype(np.float32)
+    expected = x[0]
+    for row in x[1:]:
+        expected = expected + row
+    np.testing.assert_array_equal(sums.added(x, (0,)), expected)
