@@ -111,8 +111,8 @@ class Program:
 
     def _everywhere(self, shape, number, dtype):
         """An array that is the number everywhere."""
-        array = np.full(shape, number, dtype)
-        return self._bound(("full", shape, array.flat[0].tobytes(), dtype), "full", array)
+        array, text = np.full(shape, number, dtype), "ones" if number == 1 else "full"
+        return self._bound(("full", shape, array.flat[0].tobytes(), dtype), text, array)
 
     # ---- steps ----
 
