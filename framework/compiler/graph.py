@@ -129,18 +129,23 @@ class Recording(Recorder):
 
     Tensors are known by their serials, so that none is kept alive; one that no event gave is a
     constant. `refusal` is why the run cannot be repeated from its graph, None where it can be.
+
+    Args:
+        arguments: the tensors of the run's arguments.
+        undoable: whether `undo` may be asked for; the arrays that variables held are kept for it,
+            which is as much memory again as the variables take.
     """
 
     replays = True
 
-    def __init__(self, arguments):
-        self.began = next(serials)
+    def __init__(self, arguments, undoable=False):
+        self.began, self._undoable = next(serials), undoable
         self.refusal = None
         self.made_variables = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of those that layers keep
         self._read = {}  # variable's serial -> the Value it held at first
-        self._before = {}  # variable's serial -> it, and its array when the run began
+        self._before = {}  # variable's serial -> it, its array when the run began
         self._constants = {}  # id of an array -> Value; the Value keeps the array alive
         self.arguments = []
         for place, tensor in enumerate(arguments):
@@ -225,7 +230,8 @@ class Recording(Recorder):
 
     def variable_assigned(self, variable, value):
         self._check_age(variable)
-        self._before.setdefault(variable.serial, (variable, variable._array))
+        if self._undoable:
+            self._before.setdefault(variable.serial, (variable, variable._array))
         self.assigned[variable.serial] = variable, self._value(value)
 
     def _check_age(self, variable):

@@ -69,7 +69,7 @@ class Numbered:
 
     def _openly(self, key, general, arrays, values, body, attempts):
         tensors = [Tensor(a) for a in arrays]
-        recording = Recording(tensors)
+        recording = Recording(tensors, undoable=True)
         prelude = Prelude(recording, values)
         try:
             with recording:

@@ -1,6 +1,7 @@
 """Where kernels write: into planned memory, over an input that nobody reads any more."""
 
 import re
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -178,3 +179,17 @@ def test_a_view_of_an_input_keeps_it():
 def test_which_steps_are_loops_alone(name, size, expected):
     x, y = (Value(np.broadcast_to(np.float32(0), (size,))) for _ in range(2))
     assert takes_passes(OpStep(table[name], [x], {}, (y,), (), None)) == expected
+
+
+def test_a_recorded_run_keeps_no_array_that_a_variable_held():
+    variable, gone = tf.Variable(np.zeros(1000, np.float32)), []
+
+    @tf.function
+    def assign(x):
+        before = weakref.ref(variable.array)
+        variable.assign(x + variable)
+        gone.append(before() is None)
+
+    for _ in range(2):
+        assign(tf.ones([1000]))
+    assert gone == [True, True]
