@@ -230,15 +230,13 @@ class Writer:
 
     def _given_arrays(self, two_levels):
         """Where the arrays of an entry lie, and its sizes, with a look at all of them."""
-        lines = [f"if count != {len(self.parameters)}:", "    return wrong_arrays()"]
+        looks = [f"count == {len(self.parameters)}"]
         for i, (dtype, ndim, written) in enumerate(self.kinds):
             expected = f"{dtype}_letters, {np.dtype(dtype).itemsize}, {ndim}, {int(written)}"
-            lines += [
-                f"if not is_array(kind, things[{i}], {expected}):",
-                "    return wrong_arrays()",
-            ]
+            looks.append(f"and is_array(kind, things[{i}], {expected})")
+        lines = ["if not (", *self._indented(looks), "):", "    return wrong_arrays()"]
         lines += [
-            f"{name} = {dtype}_at(data(things[{i}]))"
+            f"{name} = {dtype}_of(things[{i}])"
             for i, (name, (dtype, _, _)) in enumerate(zip(self.parameters, self.kinds, strict=True))
         ]
         lines += self._sizes(two_levels)
@@ -253,7 +251,8 @@ class Writer:
     def _sizes(self, two_levels):
         size = self._size_of
         lines = [f"n = {size(self._full)}"] if self._full else []
-        checks = [f"{size(one)} != {size(other)}" for one, other in self.checks]
+        told = {self._full: "n", self._row: "columns", self._column: "rows"}
+        checks = [f"{size(one)} != {told[other]}" for one, other in self.checks]
         if self._row:
             lines.append(f"columns = {size(self._row)}")
             if self._column:

@@ -71,7 +71,8 @@ _KINDS = (
 NAMES = {
     **{f"{np.dtype(k).name}_at": lambda address, k=k: _At(k, address) for k in _KINDS},
     **{f"{np.dtype(k).name}_letters": np.dtype(k) for k in _KINDS},
-    "is_array": _is_array, "data": lambda array: array.ctypes.data, "size": np.size,
+    **{f"{np.dtype(k).name}_of": lambda array, k=k: _At(k, array.ctypes.data) for k in _KINDS},
+    "is_array": _is_array, "size": np.size,
     "wrong_arrays": _wrong, "wrong_sizes": _wrong, "done": lambda: None,
     "let_others": lambda elements: 0, "take_turn": lambda state: None,
     "np": np, "load": load, "store": store, "plus": lambda total, x: total + x,

@@ -174,6 +174,7 @@ _MATH = ("exp", "expm1", "log", "sigmoid", "erf")
 NAMES = {
     "np": np,
     **{f"{_name(kind)}_at": pointer(kind) for kind in _STORED},
+    **{f"{_name(kind)}_of": entry.data_of(kind) for kind in _STORED},
     **{f"{_name(kind)}_letters": entry.letters(np.dtype(_name(kind))) for kind in _STORED},
     **{kind.name: kind for kind in (types.float32, types.float64)},
     **{
@@ -187,7 +188,6 @@ NAMES = {
         name: getattr(entry, name)
         for name in (
             "is_array",
-            "data",
             "size",
             "let_others",
             "take_turn",

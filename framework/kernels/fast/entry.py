@@ -11,6 +11,7 @@ import ctypes
 from functools import cached_property
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -56,10 +57,19 @@ def is_array(kind, thing, expected, itemsize, ndim, written):
     return dtype[_KIND] & _LETTERS == expected and dtype[_ITEMSIZE] == itemsize
 
 
-@kernel(forceinline=True)
-def data(thing):
-    """The address of an array's data."""
-    return integers(thing)[_DATA]
+def data_of(kind):
+    """A function for entries: an array's data as a pointer to numbers of a kind."""
+
+    @intrinsic
+    def data(_, thing):
+        def generate(context, builder, signature, arguments):
+            pointer = context.get_value_type(signature.return_type)
+            fields = builder.inttoptr(arguments[0], pointer.as_pointer())
+            return builder.load(builder.gep(fields, [ir.Constant(ir.IntType(64), _DATA)]))
+
+        return types.CPointer(kind)(types.int64), generate
+
+    return data
 
 
 @routine
