@@ -80,6 +80,17 @@ class Arena:
         ]
 
 
+def most(pieces):
+    """The most bytes needed at one step, of (bytes, first step, last step)."""
+    changes = [(first, size) for size, first, _ in pieces]
+    changes += [(last + 0.5, -size) for size, _, last in pieces]  # a step's own count together
+    now = found = 0
+    for _, change in sorted(changes):
+        now += change
+        found = max(found, now)
+    return found
+
+
 def packed(sizes, first, last):
     """Where to put pieces that are needed from step `first` to `last`, so that little is needed.
 

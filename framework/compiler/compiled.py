@@ -186,7 +186,7 @@ class Compiled:
             troubles = sorted({e.plan.trouble for e in entries if e.plan.trouble is not None})
             troubles = [f" It stays with NumPy calls: {t}." for t in troubles]
             guards = guards if reads else ""
-            memory = _memory(max(e.plan.nbytes for e in entries), len(entries))
+            memory = _memory([e.plan.nbytes for e in entries])
             lines.append(f"({text_of(key)}): {count}{guards}.{memory}{''.join(troubles)}")
         lines += [f"({text_of(key)}): in Python: {why}." for key, why in self.refused.items()]
         return "\n".join(lines)
@@ -208,12 +208,17 @@ class Compiled:
         return "\n".join(e.plan.source for e in entries)
 
 
-def _memory(nbytes, plans):
-    """A sentence, where it is worth one."""
-    if nbytes < 1e6:
-        return ""
-    works = "It works in" if plans == 1 else "They work in up to"
-    return f" {works} {nbytes / 1e6:.1f} MB."
+def _memory(sizes):
+    """Sentences on the memory of plans, `nbytes` of each, where it is worth them."""
+    planned, allocated = (max(found) / 1e6 for found in zip(*sizes, strict=True))
+    found = []
+    if planned >= 1:
+        works = "It works in" if len(sizes) == 1 else "They work in up to"
+        found.append(f" {works} {planned:.1f} MB.")
+    if allocated >= 1:
+        beside = " beside it" if found else ""
+        found.append(f" What ops return or keep in new arrays takes {allocated:.1f} MB{beside}.")
+    return "".join(found)
 
 
 def packing(result):

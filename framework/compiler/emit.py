@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from framework.compiler import lines as writing
-from framework.compiler.arena import Arena
+from framework.compiler.arena import Arena, most
 from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
@@ -35,6 +35,7 @@ class Program:
         self.calls_numpy = False
         self._before, self._body = [], []  # lines of `make` before those of the run, and these
         self._in_buffers = {}  # id of a Value that lies in the arena -> its slot
+        self._elsewhere = []  # (bytes, first step, last step) of arrays that ops allocate
         self._c_order = set()  # ids of Values known to be contiguous
         self._numbers = set()  # ids of 0-d Values that are NumPy's numbers, not arrays
         self._as_arrays = writing.read_as_arrays(graph)
@@ -48,6 +49,14 @@ class Program:
             self._step(position, step)
         self._finish()
         self.source = self._text(name)
+
+    @property
+    def elsewhere(self):
+        """Bytes that ops allocate beside the arena, at most at one step; without what escapes.
+
+        These are results and what is kept for the way back, not what a kernel works in meanwhile.
+        """
+        return most(self._elsewhere)
 
     def compiled(self):
         """The function `make`."""
@@ -264,6 +273,7 @@ class Program:
             operands += [f"out={out}"] if out else []
         for value in step.made:
             value.name = self._numbered_name(step.op.name)
+            self._note_allocated(position, step, value)
         outputs = ", ".join(v.name for v in step.outputs)
         if step.op.outputs != 1:
             outputs = f"({outputs},)"
@@ -332,6 +342,13 @@ class Program:
             self.arena.take(root, value)
         slot = self._in_buffers[id(value)] = self.arena.slot_of(root)
         return self.arena.name(slot, value.shape, value.dtype)
+
+    def _note_allocated(self, position, step, value):
+        """Count a value that the op has allocated; movements give views."""
+        escapes = self.lives.root(value) in self.lives.escaped
+        if not escapes and id(value) not in self._in_buffers and step.op.kind != "movement":
+            last = self.lives.read_last.get(id(value), position)
+            self._elsewhere.append((value.nbytes, position, last))
 
     def _written_over(self, position, step, value):
         """Whether a value gets the slot of one that the step reads, and no later one."""

@@ -99,7 +99,9 @@ class Plan:
 
     @property
     def nbytes(self):
-        return self._form[0].arena.nbytes
+        """(bytes of its memory, bytes that ops allocate beside it at most at one time)"""
+        program = self._form[0]
+        return program.arena.nbytes, program.elsewhere
 
     # ---- loops ----
 

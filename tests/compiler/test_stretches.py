@@ -273,7 +273,7 @@ def test_loops_on_a_large_product_go_with_it(name):
         np.testing.assert_array_equal(x, given)
     ((entry,),) = compiled._compiled.plans.values()
     assert "side by side" in compiled.source
-    assert products <= entry.plan.nbytes / C.numpy().nbytes < products + 0.01
+    assert products <= entry.plan.nbytes[0] / C.numpy().nbytes < products + 0.01
 
 
 def test_a_loop_behind_a_product_is_part_of_its_call():
