@@ -31,3 +31,14 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.get_closest_marker("mnist"):
                 item.add_marker(pytest.mark.skip(reason="no mnist.npz; see `pytest --markers`"))
+
+
+@pytest.fixture(scope="module")
+def numba_tier():
+    """Loops and kernels of Numba in all of a module."""
+    from framework.kernels import tier  # late: it imports NumPy
+
+    before = tier.tier()
+    tier.set_tier("numba")
+    yield
+    tier.set_tier(before)

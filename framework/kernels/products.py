@@ -48,7 +48,7 @@ class Product(NamedTuple):
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):
-    """The product of float32 matrices of these sizes; None where `matmul.dot` has another way.
+    """The product of float32 matrices of these sizes; None where `matmul.dot` leaves it to BLAS.
 
     That is decided by the sizes alone, as there: a plan has the bits of the same ops done one by
     one, and BLAS's depend on the CPU in other ways than ours.
@@ -79,6 +79,6 @@ def suits(m, n, depth):
 
 def swaps(m, n, depth, transpose_a, transpose_b):
     """Whether A and B both run along k, and A is by far the smaller of two large matrices: only it
-    is laid out then (see `kernels/fast/matmul.py`)."""
+    is laid out then (see `kernels/fast/products.py`)."""
     large = m <= _MOST_SWAPPED and n >= 4 * m and m * n * depth >= _LARGE
     return large and transpose_b and not transpose_a

@@ -13,19 +13,14 @@ from framework.compiler.loop_source import Writer
 from framework.compiler.loops import Program, build, column, full, layout_of, number, row, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
-from framework.kernels import scalars, tier
+from framework.kernels import scalars
 from framework.ops import losses, special  # noqa: F401 (the whole op table)
 from framework.ops.elementwise import power
 
 pytest.importorskip("numba")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def numba_tier():
-    before = tier.tier()
-    tier.set_tier("numba")
-    yield
-    tier.set_tier(before)
+pytestmark = pytest.mark.usefixtures("numba_tier")
 
 
 X = full("x", "float32", 1)

@@ -9,16 +9,9 @@ import pytest
 pytest.importorskip("numba")
 
 from framework.compiler.loops import Program, build, full, number
-from framework.kernels import tier
 from framework.kernels.fast import entry
 
-
-@pytest.fixture(autouse=True, scope="module")
-def numba_tier():
-    before = tier.tier()
-    tier.set_tier("numba")
-    yield
-    tier.set_tier(before)
+pytestmark = pytest.mark.usefixtures("numba_tier")
 
 
 class Kind(np.ndarray):

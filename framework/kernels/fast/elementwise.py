@@ -171,6 +171,9 @@ _STORED = (
     types.uint16, types.uint32, types.uint64, types.boolean,
 )  # fmt: skip
 _MATH = ("exp", "expm1", "log", "sigmoid", "erf")
+_OF_ENTRIES = (
+    "is_array", "size", "let_others", "take_turn", "done", "wrong_arrays", "wrong_sizes",
+)  # fmt: skip
 NAMES = {
     "np": np,
     **{f"{_name(kind)}_at": pointer(kind) for kind in _STORED},
@@ -184,18 +187,7 @@ NAMES = {
         f.__name__: f
         for f in (load, store, plus, maximum, minimum, tanh_32, log1p_32, softplus_32, log1p_exp_32)
     },
-    **{
-        name: getattr(entry, name)
-        for name in (
-            "is_array",
-            "size",
-            "let_others",
-            "take_turn",
-            "done",
-            "wrong_arrays",
-            "wrong_sizes",
-        )
-    },
+    **{name: getattr(entry, name) for name in _OF_ENTRIES},
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
     "__name__": __name__,  # where Numba looks up what it has cached

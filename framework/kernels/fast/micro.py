@@ -22,6 +22,7 @@ is 0.
     panel   any number of rows, 1 to WIDTH columns: the same arguments, then rows and columns.
             It loops over tiles, takes the rest by smaller ones, and touches nothing outside.
     pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), with zeros
+    turn    lays a part of a matrix out as its transpose
     make    other blocks, for callers with a shape of their own
 
 `tile` compiles into the calling loop; `panel` is a call (some 10 ns) of code that all callers have.
@@ -184,7 +185,10 @@ _DEALT = _dealt(0), _dealt(LANES // 2)
 
 @routine(pointers=True, python=True)
 def turn(target, target_at, target_row, source, source_at, source_row, rows, columns):
-    """target[target_at + n target_row + m] = source[source_at + m source_row + n], m < rows."""
+    """target[target_at + n target_row + m] = source[source_at + m source_row + n].
+
+    m < rows, n < columns; squares of LANES in registers, the rest number by number.
+    """
     whole = rows // LANES * LANES, columns // LANES * LANES
     for n in range(0, whole[1], LANES):
         for m in range(0, whole[0], LANES):

@@ -56,7 +56,7 @@ def _pack_rows(b, at, b_step, steps, columns, packed):
 
 @routine
 def _pack_columns(b, at, b_column, steps, columns, packed):
-    """Panels of B where a column is contiguous: column by column."""
+    """Panels of B where a column is contiguous: each is turned."""
     stride = steps * WIDTH + APART
     for j in range((columns + WIDTH - 1) // WIDTH):
         target = packed[j * stride : j * stride + steps * WIDTH]
