@@ -306,7 +306,13 @@ class LoopProgram(Program):
         read = [self._place(v) for v in step.values]
         arrays, expected = list(loop.arrays), list(loop.expected)
         arrays[place], expected[place] = read[0], (step.values[0].size, step.values[0].dtype)
-        task = Rows(loop.task, place, len(arrays), product)
+        alike = streamed.product.size, streamed.product.dtype.itemsize
+        beside = [
+            at
+            for at, (size, dtype) in enumerate(loop.expected)
+            if at != place and (size, dtype.itemsize) == alike
+        ]
+        task = Rows(loop.task, place, len(arrays), beside, product)
         accesses = (*(self._access(v, None) for v in step.values), *loop.accesses)
         seconds = loop.work + product.multiplications * _OF_PRODUCT
         piece = Piece(

@@ -86,12 +86,14 @@ class Rows(NamedTuple):
     """The task of a product whose rows a loop takes.
 
     loop: the loop's task. place: of the product among its arrays. arrays: how many these are.
+    beside: the places of those that are read or written number by number with it.
     product: a `Product`.
     """
 
     loop: object
     place: int
     arrays: int
+    beside: list
     product: object
 
     def address(self):
@@ -101,5 +103,5 @@ class Rows(NamedTuple):
     def ahead(self):
         """The numbers before those of the arrays: see `kernels.fast.products.rows_for`."""
         columns, *strides, depth, _, _, _ = self.product.numbers
-        sizes = self.place, self.arrays + len(SIZES), columns, strides[1], strides[2], depth
-        return (self.loop.address(), *sizes)
+        own = self.place, self.arrays + len(SIZES), sum(1 << at for at in self.beside)
+        return (self.loop.address(), *own, columns, strides[1], strides[2], depth)

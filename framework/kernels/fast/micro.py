@@ -65,29 +65,35 @@ ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32
 WIDTH = _VECTORS * LANES
 _MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the cells of a 3 × 3 window at once
 
+_INTO_L2 = 2  # the locality of a prefetch: what comes to L1 now would drive out what is there
+
 _float = ir.FloatType()
 _int = ir.IntType(64)
 _bit = ir.IntType(1)
 
 
-def make(rows, vectors, masked=False):
+def make(rows, vectors, masked=False, fetching=False):
     """A micro-kernel of `rows` × (`vectors` · LANES) as a function for use inside kernels.
 
     Args:
         rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
         masked: whether it takes, as a last argument, how many columns there are (1 to all): the
             rest is neither read nor written.
+        fetching: whether it takes, as last arguments, an address and how many bytes to go on from
+            there with each step, and with each run: the cache is asked for what lies there, so that
+            it is near when it is needed.
     """
 
     def signature(a, b, c):
         place = types.intp
         return types.void(
             c, place, place, a, place, place, place, b, place, place, place, place, place, place,
-            place, *([place] if masked else []),
+            place, *([place] if masked else []), *([place] * 3 if fetching else []),
         )  # fmt: skip
 
     def generate(context, builder, signature, arguments):
-        block = _Block(context, builder, signature, arguments, rows, vectors)
+        kind = _Fetching if fetching else _Block
+        block = kind(context, builder, signature, arguments, rows, vectors)
         block.generate()
         return context.get_dummy_value()
 
@@ -101,6 +107,17 @@ def make(rows, vectors, masked=False):
             return signature(a, b, c), generate
 
         return edge
+
+    if fetching:
+
+        @intrinsic
+        def ahead(
+            _, c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
+            add, following, following_step, following_run,
+        ):  # fmt: skip
+            return signature(a, b, c), generate
+
+        return ahead
 
     @intrinsic
     def full(
@@ -355,8 +372,9 @@ class _Block:
             result += [self.multiply_add(element, b, total) for b, total in zip(row, own)]
         return result
 
-    def _steps(self, sums, pointers):
-        return self._loop(self.steps, sums, pointers, (self.a_step, self.b_step), self._step)
+    def _walks(self):
+        """The pointers that move, and by how much with each run and with each step of it."""
+        return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
     def generate(self):
         builder = self.builder
@@ -374,13 +392,43 @@ class _Block:
             node.add_incoming(ir.Constant(self.vector, [0.0] * LANES), begin)
             node.add_incoming(value, adding)
             sums.append(node)
-        strides = (self.a_run, self.b_run)
-        sums = self._loop(self.runs, sums, (self.a, self.b), strides, self._steps)
+        pointers, of_runs, of_steps = self._walks()
+
+        def steps(sums, pointers):
+            return self._loop(self.steps, sums, pointers, of_steps, self._step)
+
+        sums = self._loop(self.runs, sums, pointers, of_runs, steps)
         for (m, n), value in zip(places, sums):
             self.store(value, self._row_of_c(m), n)
 
 
+class _Fetching(_Block):
+    """One that asks the cache for a line with each step."""
+
+    def __init__(self, context, builder, signature, arguments, rows, vectors):
+        *arguments, following, self.following_step, self.following_run = arguments
+        super().__init__(context, builder, signature, arguments, rows, vectors)
+        self.following = builder.inttoptr(following, ir.IntType(8).as_pointer())
+
+    def _step(self, sums, pointers):
+        *pointers, following = pointers
+        number = ir.IntType(32)
+        kinds = [following.type, number, number, number]
+        fetch = self._function("llvm.prefetch.p0", ir.VoidType(), kinds)
+        self.builder.call(fetch, [following, number(0), number(_INTO_L2), number(1)])
+        return super()._step(sums, pointers)
+
+    def _walks(self):
+        pointers, runs, steps = super()._walks()
+        return (
+            (*pointers, self.following),
+            (*runs, self.following_run),
+            (*steps, self.following_step),
+        )
+
+
 tile = make(ROWS, _VECTORS)
+fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _edge = make(ROWS, _VECTORS, masked=True)
 _narrow = make(ROWS, (_VECTORS + 1) // 2, masked=True)
 _NARROW = (_VECTORS + 1) // 2 * LANES

@@ -5,12 +5,26 @@
 B is laid out in panels block by block, unless it is small and can be read where it lies. A is read
 where it lies, unless its columns are rows of the memory that lie far apart. The blocks of the sum
 over k depend on the product only: a part of C has the same bits, whichever parts it is made of.
+
+A matrix that does not stay in the caches between two products comes from memory in the time of the
+arithmetic: while a block is multiplied, the tiles ask the cache for what is laid out or handed on
+next, a line with each few steps. Asked for at once most of it would be dropped: a core waits for no
+more than some dozens of lines.
 """
 
 import numpy as np
 from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
-from framework.kernels.fast.micro import ROWS, WIDTH, move_rows, move_width, panel, turn
+from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.micro import (
+    ROWS,
+    WIDTH,
+    fetching_tile,
+    move_rows,
+    move_width,
+    panel,
+    turn,
+)
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Task, floats, integers, perform
 from framework.kernels.products import DEEPEST
@@ -21,18 +35,20 @@ DEPTH, BREADTH = 512, 8 * WIDTH  # of a block of B
 FAR = 1024  # numbers between columns of A, from which on they are laid out
 FAR_DEPTH, FAR_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
 NEAR = 1 << 15  # numbers of a B of short rows that is read where it lies; long ones share places
+FETCHED = 1 << 22  # numbers of a B, from which on that pays, with blocks of so many steps
+FETCHED_DEPTH = 256
 APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
 
 _BLOCK_OF_A = HEIGHT * FAR_DEPTH
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
 )
-PACKED = _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for both
-_OF_ROWS = _BLOCK_OF_A + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # where A's rows are contiguous
+_OWN = 256  # float32 numbers, in the place of which int64 ones lie: a loop's, and addresses
+PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
+_OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # without `far`
 
 _TOGETHER = 4 * ROWS  # rows that are laid out together, of which a panel of B stays in L1
 _TILE = 1024 * _TOGETHER  # numbers of a product that are handed on at a time, in L2
-_OWN = 128  # float32 numbers, in the place of which a loop's 64 int64 lie
 
 
 @routine
@@ -82,66 +98,148 @@ def _pack_a(a, at, a_step, steps, rows, packed):
             packed[whole * steps + s * rest + m] = a[at + whole + m + s * a_step]
 
 
+@kernel(forceinline=True)
+def _shares(lines, length, tiles, steps):
+    """How `tiles` of so many steps ask for a matrix of `lines` rows of `length` numbers.
+
+    Returns in how many runs of steps each asks for so many rows, or, where there are more tiles
+    than rows, in how many pieces rows are cut, one for each tile; the steps of a run, and how many
+    bytes it goes on with each of them.
+    """
+    runs = 1
+    while runs * tiles < lines and steps % (2 * runs) == 0:
+        runs *= 2
+    pieces = max(tiles // lines, 1)
+    steps //= runs
+    return runs, pieces, steps, -(-4 * length // (pieces * steps))
+
+
+@routine
+def _block(
+    c, c_at, c_row, a, a_at, a_row, a_step, packed, stride, steps, add, rows, columns, ahead, count,
+    offset, lines, length, line_step,
+):  # fmt: skip
+    """Some rows of A times some panels of B; meanwhile the cache is asked for what is needed next.
+
+    Args:
+        a_row: 0 where A is packed, by `_pack_a`.
+        stride: numbers between panels.
+        ahead, count: the addresses of matrices that are needed next, and how many these are.
+        offset, lines, length, line_step: where their rows begin, in bytes from there, how many rows
+            of how many numbers there are, and how many numbers apart.
+    """
+    tiles, lines_of_all = rows // ROWS * (columns // WIDTH), count * lines
+    if a_row and (tiles == 0 or lines_of_all == 0):
+        for n in range(0, columns, WIDTH):
+            panel(
+                c, c_at + n, c_row, a, a_at, a_row, a_step, packed, n // WIDTH * stride, WIDTH,
+                steps, 1, 0, 0, add, rows, min(WIDTH, columns - n),
+            )  # fmt: skip
+        return
+    runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
+    t = 0
+    for n in range(0, columns, WIDTH):
+        here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
+        for m in range(0, rows, ROWS):
+            height = min(ROWS, rows - m)
+            at, row, step = a_at + m * a_row, a_row, a_step
+            if a_row == 0:
+                at, row, step = a_at + m * steps, 1, height
+            line = t * runs // pieces
+            if line >= lines_of_all or here < WIDTH or height < ROWS:
+                panel(
+                    c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, steps, 1,
+                    0, 0, add, height, here,
+                )  # fmt: skip
+                continue
+            following = ahead[line // lines] + offset + line % lines * line_step * 4
+            following += t % pieces * pace * each
+            fetching_tile(
+                c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, each, runs,
+                each * step, each * WIDTH, add, following, pace, line_step * 4,
+            )  # fmt: skip
+            t += 1
+
+
+@kernel(forceinline=True)
+def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
+    """The rows and columns of the block of B before column `j`, from row `p` on, or of the first
+    one further down, and its address; after the last there is none, of no rows."""
+    if j == right:
+        j, p = left, p + deepest
+    return (
+        max(min(deepest, depth - p), 0),
+        min(broadest, right - j),
+        b.ctypes.data + 4 * (p * b_step + j),
+    )
+
+
+@routine
+def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right):
+    """`multiply` where B is read where it lies."""
+    for p in range(0, depth, DEPTH):
+        for j in range(left, right, WIDTH):
+            panel(
+                c, top * c_row + j, c_row, a, top * a_row + p * a_step, a_row, a_step, b,
+                p * b_step + j, b_step, min(DEPTH, depth - p), 1, 0, 0, int(p > 0), bottom - top,
+                min(WIDTH, right - j),
+            )  # fmt: skip
+
+
 @routine(python=True)
 def multiply(
-    c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, memory
+    c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, fetch, memory
 ):
     """C[top:bottom, left:right]; arrays are flat, a_row or a_step is 1, and b_step or b_column.
 
     Args:
+        fetch: whether B's rows are contiguous and come from far away, so that the cache is asked
+            for its next block while one is multiplied.
         memory: of PACKED numbers, to work in.
     """
     far = a_row == 1 and a_step >= FAR
-    near = b_column == 1 and not far and b_step <= 2 * WIDTH and depth * b_step <= NEAR
+    if b_column == 1 and not far and b_step <= 2 * WIDTH and depth * b_step <= NEAR:
+        _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right)
+        return
     deepest, broadest = (FAR_DEPTH, FAR_BREADTH) if far else (DEPTH, BREADTH)
-    packed_a, packed = memory[:_BLOCK_OF_A], memory[_BLOCK_OF_A:]
+    if fetch:
+        deepest = FETCHED_DEPTH
+    ahead = carray(integers(memory.ctypes.data), 1)
+    packed_a, packed = memory[_OWN : _OWN + _BLOCK_OF_A], memory[_OWN + _BLOCK_OF_A :]
     for p in range(0, depth, deepest):
         steps = min(deepest, depth - p)
-        stride = steps * WIDTH + APART
-        add = int(p > 0)
         for j in range(left, right, broadest):
             breadth = min(broadest, right - j)
-            panels = (breadth + WIDTH - 1) // WIDTH
-            if near:
-                for n in range(0, breadth, WIDTH):
-                    panel(
-                        c, top * c_row + j + n, c_row, a, top * a_row + p * a_step, a_row, a_step,
-                        b, p * b_step + j + n, b_step, steps, 1, 0, 0, add, bottom - top,
-                        min(WIDTH, breadth - n),
-                    )  # fmt: skip
-                continue
             if b_column == 1:
                 _pack_rows(b, p * b_step + j, b_step, steps, breadth, packed)
             else:
                 _pack_columns(b, p + j * b_column, b_column, steps, breadth, packed)
             for i in range(top, bottom, HEIGHT):
                 height = min(HEIGHT, bottom - i)
+                lines = length = 0
+                if fetch and i + height == bottom:
+                    lines, length, ahead[0] = _following(
+                        b, b_step, depth, left, right, p, j + breadth, deepest, broadest
+                    )
+                own, own_at, own_row = a, i * a_row + p * a_step, a_row
                 if far:
                     _pack_a(a, i + p * a_step, a_step, steps, height, packed_a)
-                for n in range(panels):
-                    columns = min(WIDTH, breadth - n * WIDTH)
-                    c_at = i * c_row + j + n * WIDTH
-                    if not far:
-                        panel(
-                            c, c_at, c_row, a, i * a_row + p * a_step, a_row, a_step, packed,
-                            n * stride, WIDTH, steps, 1, 0, 0, add, height, columns,
-                        )  # fmt: skip
-                        continue
-                    for m in range(0, height, ROWS):
-                        rows = min(ROWS, height - m)
-                        panel(
-                            c, c_at + m * c_row, c_row, packed_a, m * steps, 1, rows, packed,
-                            n * stride, WIDTH, steps, 1, 0, 0, add, rows, columns,
-                        )  # fmt: skip
+                    own, own_at, own_row = packed_a, 0, 0
+                _block(
+                    c, i * c_row + j, c_row, own, own_at, own_row, a_step, packed,
+                    steps * WIDTH + APART, steps, int(p > 0), height, breadth, ahead,
+                    1, 0, lines, length, b_step,
+                )  # fmt: skip
 
 
 @routine
-def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own, memory):
+def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own, beside, memory):
     """Rows of A' B, `first` to `last`, for the loop at an address; A and B are flat.
 
     Args:
         place: of the product among the loop's arrays.
         own: the loop's numbers, in which this changes where the product lies.
+        beside: the addresses of the loop's other arrays of that size, which it reads from far away.
         memory: of PACKED numbers but _OWN, to work in.
     """
     stride = depth * WIDTH + APART
@@ -154,14 +252,10 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
         for i in range(first, last, _TOGETHER):
             rows = min(_TOGETHER, last - i)
             _pack_a(a, i, a_step, depth, rows, rows_of_a)
-            for n in range(0, breadth, WIDTH):
-                for m in range(0, rows, ROWS):
-                    here = min(ROWS, rows - m)
-                    panel(
-                        tile, m * breadth + n, breadth, rows_of_a, m * depth, 1, here, packed,
-                        n // WIDTH * stride, WIDTH, depth, 1, 0, 0, 0, here,
-                        min(WIDTH, breadth - n),
-                    )  # fmt: skip
+            _block(
+                tile, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
+                beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
+            )  # fmt: skip
             together = rows if breadth == columns else 1  # rows that follow one another everywhere
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
@@ -188,7 +282,9 @@ def product(numbers, first, last, memory):
         carray(floats(numbers[0]), _EVERYTHING), numbers[3],
         carray(floats(numbers[1]), _EVERYTHING), numbers[4], numbers[5],
         carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
-        numbers[8], top, bottom, left, right, carray(memory, PACKED),
+        numbers[8], top, bottom, left, right,
+        numbers[7] == 1 and numbers[8] * numbers[6] >= FETCHED,
+        carray(memory, PACKED),
     )  # fmt: skip
 
 
@@ -205,7 +301,7 @@ def swapped(numbers, first, last, memory):
         here = min(step, last - i)
         multiply(
             made, rows, b[i * numbers[7] :], numbers[7], 1, a, 1, numbers[4], depth, 0, here, 0,
-            rows, whole,
+            rows, False, whole,
         )  # fmt: skip
         turn(c, i, columns, made, 0, rows, here, rows)
 
@@ -215,19 +311,25 @@ def rows_for(numbers, first, last, memory):
     """Some rows of A' B, each handed to a loop over elements; the product has no other place.
 
     numbers: where the loop's task is, the product's place among its arrays, how many numbers it
-        has, the product's columns, A's and B's steps and the depth; where A and B are; the loop's
-        own numbers.
+        has, which of its arrays, bit by bit, are of the product's size and float32's, the product's
+        columns, A's and B's steps and the depth; where A and B are; the loop's own numbers.
     """
     count = numbers[2]
     whole = carray(memory, PACKED)
-    own = carray(integers(whole.ctypes.data), count)
+    own = carray(integers(whole.ctypes.data), _OWN // 2)
     for i in range(count):
-        own[i] = numbers[9 + i]
+        own[i] = numbers[10 + i]
+    last_one = count
+    for i in range(count):
+        if numbers[3] >> i & 1:
+            own[last_one] = own[i]
+            last_one += 1
     own[count - 3], own[count - 1] = _EVERYTHING, 1  # it is told of elements, not of rows
     _hand_on(
-        carray(floats(numbers[7]), _EVERYTHING), numbers[4],
         carray(floats(numbers[8]), _EVERYTHING), numbers[5],
-        numbers[6], numbers[3], first, last, numbers[0], numbers[1], own, whole[_OWN:],
+        carray(floats(numbers[9]), _EVERYTHING), numbers[6],
+        numbers[7], numbers[4], first, last, numbers[0], numbers[1], own, own[count:last_one],
+        whole[_OWN:],
     )  # fmt: skip
 
 
