@@ -57,7 +57,8 @@ _NAMES = _table({
         broadcast_to concat ensure_shape expand_dims identity identity_n meshgrid pad rank repeat
         reshape reverse roll shape size split squeeze stack tile transpose unstack""",
     "framework.functions.printing": "print",
-    "framework.functions.python": "gradients hessians numpy_function py_function",
+    "framework.functions.devices": "device",
+    "framework.functions.python": "gradients hessians init_scope numpy_function py_function",
     "framework.functions.parts": "complex",
     "framework.functions.reduction": """
         argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
@@ -159,9 +160,10 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from framework.functions.parts import complex as complex
     from framework.functions.printing import print as print
+    from framework.functions.devices import device as device
     from framework.functions.python import (
-        gradients as gradients, hessians as hessians, numpy_function as numpy_function,
-        py_function as py_function,
+        gradients as gradients, hessians as hessians, init_scope as init_scope,
+        numpy_function as numpy_function, py_function as py_function,
     )  # fmt: skip
     from framework.functions.reduction import (
         argmax as argmax, argmin as argmin, cumsum as cumsum, reduce_all as reduce_all,

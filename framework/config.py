@@ -1,4 +1,4 @@
-"""Settings of the whole program: compilation, threads, the form of convolutions.
+"""Settings of the whole program: compilation, threads, the form of convolutions; devices.
 
 Example:
     >>> from framework import config
@@ -6,6 +6,20 @@ Example:
     True
 """
 
+from types import SimpleNamespace
+
+from framework.functions.devices import (
+    LogicalDevice,
+    PhysicalDevice,
+    functions_run_eagerly,
+    get_memory_growth,
+    list_logical_devices,
+    list_physical_devices,
+    run_functions_eagerly,
+    set_memory_growth,
+    set_visible_devices,
+)
+from framework.functions.devices import list_physical_devices as get_visible_devices
 from framework.kernels.conv import set_conv_algorithm
 from framework.kernels.report import show_config as show
 from framework.kernels.threads import count as get_threads
@@ -13,7 +27,28 @@ from framework.kernels.threads import set_count as set_threads
 from framework.kernels.tier import set_tier as _set_tier
 from framework.kernels.tier import tier as get_compile
 
-__all__ = ["get_compile", "get_threads", "set_compile", "set_conv_algorithm", "set_threads", "show"]
+__all__ = [
+    "LogicalDevice", "PhysicalDevice", "experimental", "functions_run_eagerly", "get_compile",
+    "get_threads", "get_visible_devices", "list_logical_devices", "list_physical_devices",
+    "run_functions_eagerly", "set_compile", "set_conv_algorithm", "set_threads",
+    "set_visible_devices", "show", "threading",
+]  # fmt: skip
+
+# TensorFlow's places for them
+experimental = SimpleNamespace(
+    get_memory_growth=get_memory_growth,
+    get_visible_devices=get_visible_devices,
+    list_logical_devices=list_logical_devices,
+    list_physical_devices=list_physical_devices,
+    set_memory_growth=set_memory_growth,
+    set_visible_devices=set_visible_devices,
+)
+threading = SimpleNamespace(
+    get_inter_op_parallelism_threads=lambda: 1,
+    get_intra_op_parallelism_threads=get_threads,
+    set_inter_op_parallelism_threads=lambda num_threads: None,
+    set_intra_op_parallelism_threads=lambda num_threads: set_threads(num_threads or None),
+)
 
 
 def set_compile(tier=None):

@@ -1,5 +1,7 @@
 """Python functions among TensorFlow's: called as they are; and names that need a graph."""
 
+import contextlib
+
 import numpy as np
 
 from framework.autodiff.tape import UnconnectedGradients
@@ -7,6 +9,7 @@ from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DTypeError, InvalidArgumentError, TapeError
+from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
 
@@ -43,6 +46,27 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
         return lambda function: lambda *args: numpy_function(function, args, Tout)
     wanted = _wanted(Tout, "numpy_function")
     return _results(func(*[tensor(x).numpy() for x in inp or ()]), wanted, _of_array)
+
+
+@contextlib.contextmanager
+def init_scope():
+    """A context whose ops no tape records; in a `tf.function` they are done as it is recorded only.
+
+    Example:
+        >>> import framework as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     with tf.init_scope():
+        ...         factor = x * 2.0
+        ...     y = x * factor
+        >>> tape.gradient(y, x).numpy()
+        np.float32(6.0)
+    """
+    listening, thread.stack = thread.stack, ()
+    try:
+        yield
+    finally:
+        thread.stack = listening
 
 
 def _wanted(Tout, what):

@@ -9,12 +9,16 @@ _NAMES = _table({
     "framework.losses.classification": """
         BinaryCrossentropy CategoricalCrossentropy CategoricalHinge Hinge KLDivergence
         SparseCategoricalCrossentropy SquaredHinge binary_crossentropy categorical_crossentropy
-        categorical_hinge hinge kl_divergence sparse_categorical_crossentropy squared_hinge""",
+        categorical_hinge hinge kl_divergence sparse_categorical_crossentropy squared_hinge
+        KLD=kl_divergence kld=kl_divergence kullback_leibler_divergence=kl_divergence""",
     "framework.losses.regression": """
         CosineSimilarity Huber LogCosh MeanAbsoluteError MeanAbsolutePercentageError
         MeanSquaredError MeanSquaredLogarithmicError Poisson cosine_similarity huber log_cosh
         mean_absolute_error mean_absolute_percentage_error mean_squared_error
-        mean_squared_logarithmic_error poisson""",
+        mean_squared_logarithmic_error poisson MAE=mean_absolute_error mae=mean_absolute_error
+        MAPE=mean_absolute_percentage_error mape=mean_absolute_percentage_error
+        MSE=mean_squared_error mse=mean_squared_error MSLE=mean_squared_logarithmic_error
+        msle=mean_squared_logarithmic_error logcosh=log_cosh""",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
         SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
         SquaredHinge as SquaredHinge, binary_crossentropy as binary_crossentropy,
         categorical_crossentropy as categorical_crossentropy,
-        categorical_hinge as categorical_hinge, hinge as hinge, kl_divergence as kl_divergence,
+        categorical_hinge as categorical_hinge, hinge as hinge, kl_divergence as KLD,
+        kl_divergence as kl_divergence, kl_divergence as kld,
+        kl_divergence as kullback_leibler_divergence,
         sparse_categorical_crossentropy as sparse_categorical_crossentropy,
         squared_hinge as squared_hinge,
     )  # fmt: skip
@@ -41,8 +47,12 @@ if TYPE_CHECKING:
         MeanSquaredError as MeanSquaredError,
         MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
         cosine_similarity as cosine_similarity, huber as huber, log_cosh as log_cosh,
-        mean_absolute_error as mean_absolute_error,
+        log_cosh as logcosh, mean_absolute_error as MAE, mean_absolute_error as mae,
+        mean_absolute_error as mean_absolute_error, mean_absolute_percentage_error as MAPE,
+        mean_absolute_percentage_error as mape,
         mean_absolute_percentage_error as mean_absolute_percentage_error,
-        mean_squared_error as mean_squared_error,
-        mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
+        mean_squared_error as MSE, mean_squared_error as mean_squared_error,
+        mean_squared_error as mse, mean_squared_logarithmic_error as MSLE,
+        mean_squared_logarithmic_error as mean_squared_logarithmic_error,
+        mean_squared_logarithmic_error as msle, poisson as poisson,
     )  # fmt: skip

@@ -14,19 +14,42 @@ _NAMES = _table({
         BinaryCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity Hinge
         KLDivergence LogCoshError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError
         MeanSquaredLogarithmicError Poisson RootMeanSquaredError SparseCategoricalCrossentropy
-        SquaredHinge binary_crossentropy=BinaryCrossentropy
-        categorical_crossentropy=CategoricalCrossentropy categorical_hinge=CategoricalHinge
-        hinge=Hinge kl_divergence=KLDivergence mean_absolute_error=MeanAbsoluteError
-        mean_absolute_percentage_error=MeanAbsolutePercentageError
-        mean_squared_error=MeanSquaredError
-        mean_squared_logarithmic_error=MeanSquaredLogarithmicError poisson=Poisson
-        sparse_categorical_crossentropy=SparseCategoricalCrossentropy squared_hinge=SquaredHinge""",
+        SquaredHinge""",
+    "framework.losses.classification": """
+        binary_crossentropy categorical_crossentropy categorical_hinge hinge kl_divergence
+        sparse_categorical_crossentropy squared_hinge KLD=kl_divergence kld=kl_divergence
+        kullback_leibler_divergence=kl_divergence""",
+    "framework.losses.regression": """
+        huber log_cosh mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error poisson MAE=mean_absolute_error mae=mean_absolute_error
+        MAPE=mean_absolute_percentage_error mape=mean_absolute_percentage_error
+        MSE=mean_squared_error mse=mean_squared_error MSLE=mean_squared_logarithmic_error
+        msle=mean_squared_logarithmic_error logcosh=log_cosh""",
     "framework.metrics.reduction": "Mean MeanMetricWrapper Sum",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
+    from framework.losses.classification import (
+        binary_crossentropy as binary_crossentropy,
+        categorical_crossentropy as categorical_crossentropy,
+        categorical_hinge as categorical_hinge, hinge as hinge, kl_divergence as KLD,
+        kl_divergence as kl_divergence, kl_divergence as kld,
+        kl_divergence as kullback_leibler_divergence,
+        sparse_categorical_crossentropy as sparse_categorical_crossentropy,
+        squared_hinge as squared_hinge,
+    )  # fmt: skip
+    from framework.losses.regression import (
+        huber as huber, log_cosh as log_cosh, log_cosh as logcosh, mean_absolute_error as MAE,
+        mean_absolute_error as mae, mean_absolute_error as mean_absolute_error,
+        mean_absolute_percentage_error as MAPE, mean_absolute_percentage_error as mape,
+        mean_absolute_percentage_error as mean_absolute_percentage_error,
+        mean_squared_error as MSE, mean_squared_error as mean_squared_error,
+        mean_squared_error as mse, mean_squared_logarithmic_error as MSLE,
+        mean_squared_logarithmic_error as mean_squared_logarithmic_error,
+        mean_squared_logarithmic_error as msle, poisson as poisson,
+    )  # fmt: skip
     from framework.metrics.accuracy import (
         Accuracy as Accuracy, BinaryAccuracy as BinaryAccuracy,
         CategoricalAccuracy as CategoricalAccuracy,
@@ -42,22 +65,16 @@ if TYPE_CHECKING:
         Metric as Metric, deserialize as deserialize, get as get, serialize as serialize,
     )  # fmt: skip
     from framework.metrics.errors import (
-        BinaryCrossentropy as BinaryCrossentropy, BinaryCrossentropy as binary_crossentropy,
-        CategoricalCrossentropy as CategoricalCrossentropy,
-        CategoricalCrossentropy as categorical_crossentropy, CategoricalHinge as CategoricalHinge,
-        CategoricalHinge as categorical_hinge, CosineSimilarity as CosineSimilarity, Hinge as Hinge,
-        Hinge as hinge, KLDivergence as KLDivergence, KLDivergence as kl_divergence,
+        BinaryCrossentropy as BinaryCrossentropy,
+        CategoricalCrossentropy as CategoricalCrossentropy, CategoricalHinge as CategoricalHinge,
+        CosineSimilarity as CosineSimilarity, Hinge as Hinge, KLDivergence as KLDivergence,
         LogCoshError as LogCoshError, MeanAbsoluteError as MeanAbsoluteError,
-        MeanAbsoluteError as mean_absolute_error,
         MeanAbsolutePercentageError as MeanAbsolutePercentageError,
-        MeanAbsolutePercentageError as mean_absolute_percentage_error,
-        MeanSquaredError as MeanSquaredError, MeanSquaredError as mean_squared_error,
-        MeanSquaredLogarithmicError as MeanSquaredLogarithmicError,
-        MeanSquaredLogarithmicError as mean_squared_logarithmic_error, Poisson as Poisson,
-        Poisson as poisson, RootMeanSquaredError as RootMeanSquaredError,
+        MeanSquaredError as MeanSquaredError,
+        MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
+        RootMeanSquaredError as RootMeanSquaredError,
         SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
-        SparseCategoricalCrossentropy as sparse_categorical_crossentropy,
-        SquaredHinge as SquaredHinge, SquaredHinge as squared_hinge,
+        SquaredHinge as SquaredHinge,
     )  # fmt: skip
     from framework.metrics.reduction import (
         Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Sum as Sum,

@@ -14,6 +14,11 @@ def written(ta):
     return ta.write(1, 5).write(0, 3).stack()
 
 
+def squared_within(scope, x):
+    with scope:
+        return x * x
+
+
 def doubled_by_tape(f):
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
@@ -104,6 +109,8 @@ VALUES = {
     "recompute_grad": (lambda f: doubled_by_tape(f(lambda x: x * x)), (9.0, 6.0)),
     "stop_gradient": (lambda f: doubled_by_tape(lambda x: f(x) * x), (9.0, 3.0)),
     "executing_eagerly": (lambda f: f(), True),
+    "device": (lambda f: doubled_by_tape(lambda x: x * squared_within(f("CPU:0"), x)), (27, 27)),
+    "init_scope": (lambda f: doubled_by_tape(lambda x: x * squared_within(f(), x)), (27, 9)),
     # classes
     "TensorArray": (lambda f: written(f(tf.int32, size=2)), [3, 5]),
     "TensorShape": (lambda f: f([2, None, 3]).as_list(), [2, None, 3]),
