@@ -118,6 +118,7 @@ class Configurable:
     __signature__ = _LazySignature()
     _fields: ClassVar = {}
     _base_fields = False
+    _former_fields: ClassVar = {}  # arguments of older versions of Keras: what to write now
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -189,6 +190,8 @@ def bind(cls, args, kwargs):
     given = {f.name: a for f, a in zip(positional, args, strict=False)}
     for name, value in kwargs.items():
         if name not in fields:
+            if name in cls._former_fields:
+                raise TypeError(f"{owner}() has no argument {name!r}: {cls._former_fields[name]}.")
             raise TypeError(
                 f"{owner}() has no argument {name!r}{suggest(name, fields)} "
                 f"It takes: {', '.join(fields)}."

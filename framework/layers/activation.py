@@ -1,5 +1,7 @@
 """Activation layers that have settings of their own."""
 
+import warnings
+
 from framework import activations
 from framework.constraints import ConstraintField
 from framework.core import dtypes
@@ -45,11 +47,21 @@ class ReLU(Layer):
 
 
 class LeakyReLU(Layer):
-    """`x` where positive, else `negative_slope * x`."""
+    """`x` where positive, else `negative_slope * x`; `alpha` is an older name for that."""
 
     negative_slope: NotNegative = 0.3
     supports_masking = True
     _builds_at_init = True
+
+    def __init__(self, *args, alpha=None, **kwargs):
+        if alpha is not None:
+            warnings.warn(
+                "Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=2
+            )
+            kwargs["negative_slope"] = alpha
+        super().__init__(*args, **kwargs)
+
+    __init__._from_fields = True
 
     def call(self, inputs):
         return activations.leaky_relu(inputs, self.negative_slope)

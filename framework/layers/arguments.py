@@ -23,9 +23,9 @@ def take_input_shape(layer, kwargs):
 def checked_name(name, cls):
     if name is None:
         return auto_name(cls.__name__)
-    if not name or "/" in name:
+    if not isinstance(name, str) or "/" in name:
         raise InvalidArgumentError(
-            f"{cls.__name__}: name must be a non-empty string without '/', got {name!r}."
+            f"{cls.__name__}: name must be a string without '/', got {name!r}."
         )
     return name
 

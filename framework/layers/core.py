@@ -263,6 +263,8 @@ class InputLayer(Layer):
         self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
         input_tensor=None, optional=False, name=None, **kwargs,
     ):  # fmt: skip
+        shape = kwargs.pop("input_shape", shape)  # Keras's older names
+        batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if sparse or ragged:
             raise InvalidArgumentError("Input: there are no sparse or ragged tensors here.")

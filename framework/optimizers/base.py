@@ -1,6 +1,7 @@
 """What all optimizers share: rates, clipping, decay, groups, averages, and applying an update."""
 
 import re
+from typing import ClassVar
 
 import numpy as np
 
@@ -103,6 +104,11 @@ class Optimizer(Applying, _Rated):
 
     _left_out = ()  # fields of the base that a subclass has no use for
     _base_fields = True
+    _former_fields: ClassVar = {
+        "lr": "write learning_rate=...",
+        "decay": "for a rate that falls give learning_rate=keras.optimizers.schedules."
+        "InverseTimeDecay(rate, 1, decay), for weights that shrink weight_decay=...",
+    }
     weight_decay: NotNegativeOrNone = None
     clipnorm: PositiveOrNone = None
     clipvalue: PositiveOrNone = None

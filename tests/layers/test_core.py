@@ -146,3 +146,21 @@ def test_merging_functions_and_errors():
     ]:
         with pytest.raises(ValueError, match=message):
             make()
+
+
+def test_older_names_of_arguments():
+    assert InputLayer(input_shape=(3, 2)).batch_shape == (None, 3, 2)
+    assert InputLayer(batch_input_shape=(5, 2)).batch_shape == (5, 2)
+    with pytest.warns(UserWarning, match="Use `negative_slope` instead"):
+        layer = layers.LeakyReLU(alpha=0.1)
+    assert layer.get_config()["negative_slope"] == 0.1
+    np.testing.assert_allclose(layer(X), np.where(X > 0, X, np.float32(0.1) * X))
+
+
+def test_a_name_may_be_empty_as_in_keras():
+    assert Dense(1, name="").name == ""
+    for name in ("a/b", 3):
+        with pytest.raises(
+            ValueError, match=f"Dense: name must be a string without '/', got {name!r}"
+        ):
+            Dense(1, name=name)

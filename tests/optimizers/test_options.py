@@ -413,6 +413,11 @@ def test_several_optimizers_in_fit():
         (lambda: SGD(gradient_accumulation_steps=1), "expected None or an int >= 2"),
         (lambda: SGD(ema_overwrite_frequency=0), "expected None or an int >= 1"),
         (lambda: SGD(use_ema=True, ema_momentum=2), r"expected a number in \[0, 1\]"),
+        (lambda: Adam(lr=0.1), r"Adam\(\) has no argument 'lr': write learning_rate="),
+        (
+            lambda: SGD(0.1, decay=1e-3),
+            r"no argument 'decay': .*InverseTimeDecay\(rate, 1, decay\)",
+        ),
         (lambda: SGD(weight_decay=-1), "weight_decay=-1: expected None or a number >= 0"),
         (lambda: all_optimizers.Ftrl(learning_rate_power=1), "learning_rate_power must be <= 0"),
         (lambda: all_optimizers.Ftrl(l1_regularization_strength=-1), "l1_.* must be >= 0"),
