@@ -159,8 +159,5 @@ def test_older_names_of_arguments():
 
 def test_a_name_may_be_empty_as_in_keras():
     assert Dense(1, name="").name == ""
-    for name in ("a/b", 3):
-        with pytest.raises(
-            ValueError, match=f"Dense: name must be a string without '/', got {name!r}"
-        ):
-            Dense(1, name=name)
+    with pytest.raises(ValueError, match="Dense: name must be a string without '/', got 'a/b'"):
+        Dense(1, name="a/b")
