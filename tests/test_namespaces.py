@@ -160,6 +160,12 @@ def test_constants():
     assert tf.newaxis is None
     assert keras.backend.backend() == keras.config.backend() == "framework"
     assert keras.version() == keras.__version__
+    for setting in (
+        keras.config.enable_traceback_filtering,
+        keras.config.disable_traceback_filtering,
+    ):
+        setting()
+        assert keras.config.is_traceback_filtering_enabled() is False
     assert tf.UnconnectedGradients.ZERO.value == "zero"
     assert tf.executing_eagerly() is True
     assert tf.enable_eager_execution() is None
