@@ -19,12 +19,14 @@ import threading
 from queue import SimpleQueue
 
 import numpy as np
+from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
 from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
+from framework.kernels.fast.entry import Entry, address, done, let_others, size, take_turn
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.products import PACKED
+from framework.kernels.fast.products import OWN, PACKED
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
@@ -41,6 +43,7 @@ _PARTS = 0xFFFF
 # after these other threads are let in at each, and after all the crew sleeps, unless there is more
 # to come of a list that somebody leads through.
 _BRIEF, _PATIENCE = 100, 500
+_LONG = 1 << 20  # elements, for `let_others`: whoever shares work has much
 _LOOK = 200  # jobs after which it is looked where the threads run
 
 
@@ -68,34 +71,71 @@ def _work(state, memory):
             add(state, _DONE, 1)
 
 
-@kernel
-def _lead(state, tasks, phases, memory):
-    """Do all phases, each together with who comes."""
-    number = load(state, _WORD) >> 16
-    store(state, _LEADING, 1)
-    for at in range(0, phases.size, PHASE):
-        first, last, parts = phases[at], phases[at + 1], phases[at + 2]
-        if parts == 1:
-            _part(integers(tasks.ctypes.data), first, last, 0, memory.ctypes.data)
+@routine
+def _do_phases(shared, tasks, phases, count, memory):
+    """Do all phases, each together with who comes; alone where `shared` is 0.
+
+    Args:
+        shared, tasks, phases, memory: addresses.
+        count: of the numbers in `phases`.
+    """
+    state, listed = carray(integers(shared), _SIZE), integers(phases)
+    number = load(state, _WORD) >> 16 if shared else 0
+    if shared:
+        store(state, _LEADING, 1)
+    for at in range(0, count, PHASE):
+        first, last, parts = listed[at], listed[at + 1], listed[at + 2]
+        if parts == 1 or shared == 0:
+            for part in range(parts):
+                _part(integers(tasks), first, last, part, memory)
             continue
         number += 1
         state[_DONE] = 0
-        state[_JOB], state[_JOB + 1], state[_JOB + 2] = tasks.ctypes.data, first, last
+        state[_JOB], state[_JOB + 1], state[_JOB + 2] = tasks, first, last
         store(state, _WORD, (number << 16) | parts)
-        _work(state, memory.ctypes.data)
+        _work(state, memory)
         rounds = 0
         while load(state, _DONE) < parts:
             _wait(rounds)
             rounds += 1
-    store(state, _LEADING, 0)
+    if shared:
+        store(state, _LEADING, 0)
 
 
-@kernel
-def _alone(tasks, phases, memory):
-    """Do all phases on this thread."""
-    for at in range(0, phases.size, PHASE):
-        for part in range(phases[at + 2]):
-            _part(integers(tasks.ctypes.data), phases[at], phases[at + 1], part, memory.ctypes.data)
+@Entry
+def _do_lists(_kind, things, _count):
+    """(state, memory, tasks, phases): `_do_phases` of these arrays; alone where the state is empty.
+
+    Nothing is checked: it is called here only.
+    """
+    shared = address(things[0]) if size(things[0]) else 0
+    tasks, phases, count = address(things[2]), address(things[3]), size(things[3])
+    memory = address(things[1])
+    thread = let_others(_LONG)
+    _do_phases(shared, tasks, phases, count, memory)
+    take_turn(thread)
+    return done()
+
+
+@Entry
+def _do_one(_kind, things, count):
+    """(state, memory, numbers, *arrays): a phase of one task, of which `numbers` are a template.
+
+    That begins with places for the addresses of the arrays, and ends with the task and its phase.
+    """
+    shared = address(things[0]) if size(things[0]) else 0
+    memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
+    own = integers(memory + OWN)
+    for i in range(length):
+        own[i] = given[i]
+    for i in range(3, count):
+        own[i - 3] = address(things[i])
+    task = memory + OWN + 8 * (length - PHASE - TASK)
+    integers(task)[1] = memory + OWN
+    thread = let_others(_LONG)
+    _do_phases(shared, task, task + 8 * TASK, PHASE, memory)
+    take_turn(thread)
+    return done()
 
 
 @kernel
@@ -119,6 +159,14 @@ def _change(state, at, number):
     add(state, at, number)
 
 
+@kernel(forceinline=True)
+def _nothing():
+    pass
+
+
+_let_others_in = give_way or _nothing
+
+
 @routine
 def _wait(rounds):
     if rounds < _BRIEF:
@@ -126,7 +174,7 @@ def _wait(rounds):
         return
     for _ in range(16):
         pause()
-    give_way()
+    _let_others_in()
 
 
 class _Crew:
@@ -142,8 +190,8 @@ class _Crew:
         self.until_look = 0  # jobs until it is looked where the threads run
         self.cpu = None  # the leader's, which the hands keep away from
 
-    def do(self, tasks, phases, most):
-        """Whether the work was shared, in up to `most` parts: only one thread can lead."""
+    def do(self, most, work, arrays):
+        """Whether `work` was shared, in up to `most` parts: only one thread can lead."""
         if not self.leading.acquire(blocking=False):
             return False
         try:
@@ -159,11 +207,11 @@ class _Crew:
             self.until_look -= 1
             if self.until_look < 0:
                 self._keep_apart()
-            if asleep := min(int(state[_ASLEEP]), most - 1):
+            if asleep := min(state.item(_ASLEEP), most - 1):
                 _change(state, _ASLEEP, -asleep)
                 for _ in range(asleep):
                     self.calls.put(None)
-            _lead(state, tasks, phases, scratch.take("matmul", PACKED))
+            work(state, scratch.take("matmul", PACKED), *arrays)
         finally:
             self.leading.release()
         return True
@@ -229,8 +277,26 @@ def do(tasks, phases, most):
     Args:
         most: the most parts that a phase has.
     """
-    if most == 1 or give_way is None or not _crew.do(tasks, phases, most):
-        _alone(tasks, phases, scratch.take("matmul", PACKED))
+    _together(most, _do_lists.call, (tasks, phases))
+
+
+def do_one(numbers, parts, *arrays):
+    """Do one task in so many parts.
+
+    Args:
+        numbers: int64: the task's numbers, then the task as in a list, its place for that of the
+            numbers left free, and the phase. They are not changed.
+        arrays: their addresses are the first of the task's numbers, in the place of what is there.
+    """
+    _together(parts, _do_one.call, (numbers, *arrays))
+
+
+_nobody = np.empty(0, np.int64)
+
+
+def _together(most, work, arrays):
+    if most == 1 or give_way is None or not _crew.do(most, work, arrays):
+        work(_nobody, scratch.take("matmul", PACKED), *arrays)
 
 
 def warm():

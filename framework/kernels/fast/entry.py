@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from framework.core.errors import FrameworkError
-from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Native, integers
 
@@ -70,6 +70,12 @@ def data_of(kind):
         return types.CPointer(kind)(types.int64), generate
 
     return data
+
+
+@kernel(forceinline=True)
+def address(thing):
+    """Where an array's data are."""
+    return integers(thing)[_DATA]
 
 
 @routine
@@ -141,7 +147,7 @@ class Entry(Native):
         FrameworkError: arrays lie in memory otherwise than is known here.
     """
 
-    def __init__(self, function, fastmath, cache):
+    def __init__(self, function, fastmath=FASTMATH, cache=True):
         if not _is_known():
             raise FrameworkError("This Python's or NumPy's arrays have another layout.")
         super().__init__(function, _SIGNATURE, fastmath, cache)

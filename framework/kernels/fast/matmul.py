@@ -4,14 +4,13 @@ import numpy as np
 
 from framework.kernels import threads
 from framework.kernels.fast import crew
-from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import swaps
 
 _LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
 _LARGE = 40_000_000  # from here on parts are smaller than each thread's share
-_NUMBERS = 12  # of a product's task
+_MOST_KNOWN = 1000
 
 
 def dot(a, b, out=None):
@@ -20,38 +19,31 @@ def dot(a, b, out=None):
     Args:
         out: a contiguous float32 matrix for the result; a new one where None.
     """
-    (m, depth), n = a.shape, b.shape[1]
-    a_row, a_step = a.strides
-    b_step, b_column = b.strides
-    a_row, a_step, b_step, b_column = a_row // 4, a_step // 4, b_step // 4, b_column // 4
-    c = np.empty((m, n), np.float32) if out is None else out
-    a = (a if a_step == 1 else a.T).reshape(-1)
-    b = (b if b_column == 1 else b.T).reshape(-1)
+    sizes = a.shape, a.strides, b.shape, b.strides, threads.count()
+    try:
+        numbers, parts = _known[sizes]
+    except KeyError:
+        if len(_known) >= _MOST_KNOWN:  # sizes that change all the time do not come back
+            _known.clear()
+        numbers, parts = _known[sizes] = _numbers(*sizes)
+    c = np.empty((len(a), b.shape[1]), np.float32) if out is None else out
+    crew.do_one(numbers, parts, c, a, b)
+    return c
+
+
+_known = {}  # sizes: what a product of them takes
+
+
+def _numbers(shape, strides, shape_b, strides_b, _count):
+    """A product's numbers, the task and its phase for `crew.do_one`, and how many parts it has."""
+    (m, depth), n = shape, shape_b[1]
+    (a_row, a_step), (b_step, b_column) = [[s // 4 for s in pair] for pair in (strides, strides_b)]
     task = swapped if swaps(m, n, depth, a_step != 1, b_step == 1) else product
     down = m >= n
     extent, unit = (m, ROWS) if down else (n, WIDTH)
     parts, share = shares(extent, unit, m * n * depth)
-    lists = np.empty(_NUMBERS + crew.TASK + crew.PHASE, np.int64)
-    _set(
-        lists, c.reshape(-1), a, b, n, a_row, a_step, b_step, b_column, depth, m, n, int(down),
-        task.address, extent, share, parts,
-    )  # fmt: skip
-    tasks, phases = lists[_NUMBERS : _NUMBERS + crew.TASK], lists[_NUMBERS + crew.TASK :]
-    crew.do(tasks, phases, parts)
-    return c
-
-
-@kernel
-def _set(
-    lists, c, a, b, c_row, a_row, a_step, b_step, b_column, depth, m, n, down, task, extent, share,
-    parts,
-):  # fmt: skip
-    """Fill in a product's numbers, a list of it as the only task, and one of one phase."""
-    lists[0], lists[1], lists[2] = c.ctypes.data, a.ctypes.data, b.ctypes.data
-    lists[3], lists[4], lists[5], lists[6], lists[7] = c_row, a_row, a_step, b_step, b_column
-    lists[8], lists[9], lists[10], lists[11] = depth, m, n, down
-    lists[12], lists[13], lists[14], lists[15] = task, lists.ctypes.data, extent, share
-    lists[16], lists[17], lists[18] = 0, 1, parts
+    numbers = 0, 0, 0, n, a_row, a_step, b_step, b_column, depth, m, n, int(down)
+    return np.array([*numbers, task.address, 0, extent, share, 0, 1, parts], np.int64), parts
 
 
 def shares(size, unit, products):
