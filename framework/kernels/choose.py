@@ -31,6 +31,28 @@ class Constants(dict):
 
 zeros, ones = Constants(0), Constants(1)
 
+_ROW = 8192  # numbers
+_PAYS = 2048  # numbers from which on a row of zeros is faster than one
+_rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
+
+
+def positive(x):
+    """The maximum of each element and 0.
+
+    NumPy has vector code for the maximum of two arrays, none for that of an array and a number:
+    with rows of zeros it takes a third of the time.
+    """
+    if x.size < _PAYS or x.dtype not in _rows or not x.flags.c_contiguous:
+        return np.maximum(x, zeros[x.dtype])
+    row, size = _rows[x.dtype], x.size
+    if size <= _ROW:
+        return np.maximum(x, row[:size].reshape(x.shape))
+    found, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
+    flat, out = x.reshape(-1), found.reshape(-1)
+    np.maximum(flat[:whole].reshape(-1, _ROW), row, out=out[:whole].reshape(-1, _ROW))
+    np.maximum(flat[whole:], row[: size - whole], out=out[whole:])
+    return found
+
 
 def masked(x, condition):
     """`x` where `condition` holds, else 0: even beside inf and NaN."""

@@ -220,7 +220,13 @@ atan2 = binary(
 
 
 def _relu(x):
-    return np.maximum(x, choose.zeros[x.dtype])
+    return choose.positive(x)
+
+
+def _relu_vjp(g, y):
+    if type(g) is ndarray:
+        return np.multiply(g, np.greater(y, choose.zeros[y.dtype]))
+    return gated(g, greater(y, 0))
 
 
 def _sigmoid(x):
@@ -233,6 +239,6 @@ def _softplus(x):
 
 
 # 0 at 0; the product, as in TensorFlow, is faster than a choice
-relu = unary("relu", _relu, lambda g, y: gated(g, greater(y, 0)))
+relu = unary("relu", _relu, _relu_vjp)
 sigmoid = unary("sigmoid", quiet(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", quiet(_softplus), lambda g, x: g * sigmoid(x))
