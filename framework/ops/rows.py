@@ -4,6 +4,7 @@ The cross-entropies hand what the forward has computed to a joint backward; wher
 listens, their composites stand in.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -129,10 +130,18 @@ softmax_cross_entropy = Op(
     composite=_cross_entropy_composite, infer=_losses_infer, fresh=True,
 )  # fmt: skip
 
+_FEW = 4096  # labels: where their rows begin is kept
+
 
 def _places(labels, classes):
     """Where in the array, if it lies in C order, each row has the element at its label."""
-    return np.arange(0, labels.size * classes, classes or 1).reshape(labels.shape) + labels
+    starts = _starts if labels.size <= _FEW else _starts.__wrapped__
+    return starts(labels.size, classes).reshape(labels.shape) + labels
+
+
+@functools.lru_cache(maxsize=16)
+def _starts(rows, classes):
+    return np.arange(0, rows * classes, classes or 1)
 
 
 @quiet
