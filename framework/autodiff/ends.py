@@ -156,9 +156,10 @@ def cotangents(grads, kept, made, taped, nones):
 
     Where one is missing there are zeros, or None if the op's rule takes it: `nones`.
     """
-    if not any(serial in grads for serial, _, _ in made):
-        return None
-    return tuple([_pop_or_zeros(grads, kept, output, taped, nones) for output in made])
+    for serial, _, _ in made:
+        if serial in grads:
+            return tuple([_pop_or_zeros(grads, kept, output, taped, nones) for output in made])
+    return None
 
 
 def _pop_or_zeros(grads, kept, output, taped, nones):

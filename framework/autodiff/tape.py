@@ -217,7 +217,7 @@ class GradientTape(Explaining, Jacobians):
             self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
             return
         made = tuple([self._made(output) for output in outputs])
-        read = self._joined_read(op, plan, args, attrs, outputs, saved)
+        read = [self._joined_read(op, *each, args, attrs, outputs, saved) for each in plan]
         self._edges.append((made, True, op, None, None, None, 0, read))
 
     def _made(self, output):
@@ -227,34 +227,35 @@ class GradientTape(Explaining, Jacobians):
         self._live.add(output.serial)
         return output.serial, output.array.shape, output.array.dtype
 
-    def _joined_read(self, op, plan, args, attrs, outputs, saved):
-        """What is kept for an op with a joint rule or several outputs.
+    def _joined_read(self, op, live, rule, pick, args, attrs, outputs, saved):
+        """What is kept of one entry of an op's plan, for a joint rule or one of several outputs.
 
-        A list of (serials, shapes, rule, arguments, needed, inputs), one for a joint rule, else
-        one for each input with a rule. `needed` says which inputs are live; `inputs` are all of
-        them, kept where a composite may have to stand in for the rule.
+        (serials, shapes, rule, arguments, needed, inputs): `needed` says which inputs are live;
+        `inputs` are all of them, kept where a composite may have to stand in for the rule.
         """
-        found = []
-        for positions, rule, pick in plan:
-            live = positions if op.backward is not None else (positions,)
-            needed = tuple([i in live for i in range(len(args))])
-            ends = [args[i].serial if n else None for i, n in enumerate(needed)]
-            shapes = [args[i].array.shape if n else None for i, n in enumerate(needed)]
-            arguments = () if pick is None else pick(args, attrs, outputs, saved)
-            inputs = (args, attrs) if op.composite is not None else None
-            found.append((ends, shapes, rule, arguments, needed, inputs))
-        return found
+        ends, shapes, needed = [], [], []
+        live = live if type(live) is tuple else (live,)
+        for i, arg in enumerate(args):
+            is_live = i in live
+            needed.append(is_live)
+            ends.append(arg.serial if is_live else None)
+            shapes.append(arg.array.shape if is_live else None)
+        arguments = () if pick is None else pick(args, attrs, outputs, saved)
+        inputs = (args, attrs) if op.composite is not None else None
+        return ends, shapes, rule, arguments, tuple(needed), inputs
 
     def variable_read(self, variable, tensor):
-        serial = variable.serial
-        if serial not in self._variables:
+        reads = self._reads.get(variable.serial)
+        if reads is None:
             if not (self._watch_accessed and variable._trainable):
                 return
             self._watch_variable(variable)
-        if tensor.serial is None:
-            tensor.serial = next(serials)
-        self._live.add(tensor.serial)
-        self._reads[serial].append(tensor.serial)
+            reads = self._reads[variable.serial]
+        serial = tensor.serial
+        if serial is None:
+            serial = tensor.serial = next(serials)
+        self._live.add(serial)
+        reads.append(serial)
 
     def recorded_ops(self):
         """The ops on the record, in order."""
@@ -315,7 +316,7 @@ class GradientTape(Explaining, Jacobians):
             self._consumed = True
 
     # The loop over all edges: what a call would cost is said in line.
-    def _walk_back(self, grads, sources, taped):
+    def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
@@ -344,7 +345,12 @@ class GradientTape(Explaining, Jacobians):
             elif count == 1:
                 d = rule(g, read if taped or type(read) is not Tensor else read.array)
             else:
-                d = rule(g, *(read if taped else [arrays(x) for x in read]))
+                if not taped:
+                    read = [
+                        x.array if type(x) is Tensor else arrays(x) if type(x) is tuple else x
+                        for x in read
+                    ]
+                d = rule(g, *read)
                 if type(d) is IndexedSlices:
                     add_slices(grads, serial, d, kept)
                     continue

@@ -145,10 +145,15 @@ class Op:
         return output
 
     def _several(self, args, attrs, value):
-        value, saved = value if self.saves else (value, None)
+        saved = None
+        if self.saves:
+            value, saved = value
+            saved = tuple([Tensor(v) for v in saved])
         single = self.outputs == 1
-        outputs = tuple(Tensor(np.asarray(v)) for v in ((value,) if single else value))
-        saved = None if saved is None else tuple(Tensor(v) for v in saved)
+        if single:
+            outputs = (Tensor(value if type(value) is ndarray else np.asarray(value)),)
+        else:
+            outputs = tuple([Tensor(np.asarray(v)) for v in value])
         for recorder in thread.stack:
             recorder.op(self, args, attrs, outputs, saved)
         return outputs[0] if single else outputs
@@ -303,12 +308,26 @@ def _picker(op, rule):
 
 def _gather(op, rule):
     """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
-    names = list(inspect.signature(rule).parameters)[1:]
-    getters = [_getter(op, name) for name in names if name != "needed"]
-    return lambda args, attrs, y, saved: tuple([get(args, attrs, y, saved) for get in getters])
+    names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
+    getters, attributes = [_getter(op, name) for name in names], []
+    while getters and getters[-1] is None:  # mostly they come last, and are had at once
+        attributes.insert(0, names[len(getters) - 1])
+        getters.pop()
+    if len(getters) == 1 and names[0] in op.inputs and not op.variadic:
+        i = op.inputs.index(names[0])
+        return lambda args, attrs, y, saved: (args[i], *map(attrs.get, attributes))
+    getters = [get or _attribute(name) for get, name in zip(getters, names, strict=False)]
+    return lambda args, attrs, y, saved: (
+        *[get(args, attrs, y, saved) for get in getters], *map(attrs.get, attributes)
+    )  # fmt: skip
+
+
+def _attribute(name):
+    return lambda args, attrs, y, saved: attrs.get(name)
 
 
 def _getter(op, name):
+    """What fetches the value of a name; None where that is an attribute's."""
     if name == "y":
         if op.outputs == 1:
             return lambda args, attrs, y, saved: y[0]
@@ -324,7 +343,7 @@ def _getter(op, name):
     if base in op.inputs and aspect in _ASPECTS:
         i, look = op.inputs.index(base), _ASPECTS[aspect]
         return lambda args, attrs, y, saved: look(args[i])
-    return lambda args, attrs, y, saved: attrs.get(name)
+    return None
 
 
 def _variadic_getter(op, name):
@@ -335,7 +354,7 @@ def _variadic_getter(op, name):
     if base == xs and aspect in _ASPECTS:
         look = _ASPECTS[aspect]
         return lambda args, attrs, y, saved: tuple([look(a) for a in args])
-    return lambda args, attrs, y, saved: attrs.get(name)
+    return None
 
 
 def _shape(arg):

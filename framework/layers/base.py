@@ -6,7 +6,7 @@ from framework.core.configurable import Configurable, bind, serialize_field, ser
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
 from framework.core.recorders import thread
 from framework.core.symbolic import calling
-from framework.core.tensor import Tensor
+from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import calls, symbolic
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
@@ -127,7 +127,7 @@ class Layer(Owner, _BaseFields):
                     (array.dtype is direct or direct is calls.ANY or array.dtype.kind not in "fV")
                     and (spec is None or (type(spec) is InputSpec and spec.fits(array.shape)))
                     and self.activity_regularizer is None
-                    and getattr(x, "_keras_mask", None) is None
+                    and (not masks.in_use or getattr(x, "_keras_mask", None) is None)
                 ):
                     return self._call_on(x, kwargs.get("training"))
         return calls.call(self, args, kwargs)
@@ -144,8 +144,8 @@ class Layer(Owner, _BaseFields):
             training = facts.training
         thread.call = (self, training, outer)
         stack = thread.stack
-        if stack:
-            calls.tell(stack, self)
+        for recorder in stack:
+            recorder.layer_call(self)
         try:
             if training is not None and facts.takes_training:
                 return self.call(x, training=training)
@@ -155,8 +155,8 @@ class Layer(Owner, _BaseFields):
             raise
         finally:
             thread.call = outer
-            if stack:
-                calls.tell(stack, None if outer is None else outer[0])
+            for recorder in stack:
+                recorder.layer_call(None if outer is None else outer[0])
 
     def call(self, *args, **kwargs):
         """What the layer computes."""

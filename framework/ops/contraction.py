@@ -1,6 +1,7 @@
 """Contractions: matrix products over the last two axes, leading axes broadcast."""
 
 import numpy as np
+from numpy import ndarray
 
 from framework.core.op import Op
 from framework.core.quiet import quiet
@@ -30,15 +31,17 @@ def _stacked(a, b):
 
 
 def _matmul_vjp_a(g, b, transpose_a, transpose_b):
+    product = _matmul if type(g) is type(b) is ndarray else matmul
     if transpose_a:
-        return matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True)
-    return matmul(g, b, transpose_b=not transpose_b)
+        return product(b, g, transpose_a=bool(transpose_b), transpose_b=True)
+    return product(g, b, transpose_b=not transpose_b)
 
 
 def _matmul_vjp_b(g, a, transpose_a, transpose_b):
+    product = _matmul if type(g) is type(a) is ndarray else matmul
     if transpose_b:
-        return matmul(g, a, transpose_a=True, transpose_b=bool(transpose_a))
-    return matmul(a, g, transpose_a=not transpose_a)
+        return product(g, a, transpose_a=True, transpose_b=bool(transpose_a))
+    return product(a, g, transpose_a=not transpose_a)
 
 
 matmul = Op("matmul", _matmul, _matmul_vjp_a, _matmul_vjp_b, kind="contraction", broadcasts=True)
