@@ -31,8 +31,7 @@ class Constants(dict):
 
 zeros, ones = Constants(0), Constants(1)
 
-_ROW = 8192  # numbers
-_PAYS = 2048  # numbers from which on a row of zeros is faster than one
+_ROW = 1024  # numbers: they are in the cache, or are soon
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 
 
@@ -42,11 +41,11 @@ def positive(x):
     NumPy has vector code for the maximum of two arrays, none for that of an array and a number:
     with rows of zeros it takes a third of the time.
     """
-    if x.size < _PAYS or x.dtype not in _rows or not x.flags.c_contiguous:
+    size, row = x.size, _rows.get(x.dtype)
+    if size < 4 * _ROW or row is None or not x.flags.c_contiguous:
         return np.maximum(x, zeros[x.dtype])
-    row, size = _rows[x.dtype], x.size
-    if size <= _ROW:
-        return np.maximum(x, row[:size].reshape(x.shape))
+    if size % _ROW == 0:
+        return np.maximum(x.reshape(-1, _ROW), row).reshape(x.shape)
     found, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
     flat, out = x.reshape(-1), found.reshape(-1)
     np.maximum(flat[:whole].reshape(-1, _ROW), row, out=out[:whole].reshape(-1, _ROW))

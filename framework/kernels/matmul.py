@@ -19,10 +19,11 @@ import sys
 import numpy as np
 
 from framework.kernels import blas, threads, tier
-from framework.kernels.products import LEAST, suits
+from framework.kernels.products import LEAST
 
 ALONE = 1 << 18
 SHARED = 1 << 25  # 300 µs on one thread: handing over costs 40
+_FLOAT = np.dtype(np.float32)
 _WHOLE = 16  # rows or columns, of which a thread's part has a whole number
 
 
@@ -41,8 +42,10 @@ def dot(a, b, out=None):
 def _large(a, b, out, multiplications):
     if multiplications >= LEAST:
         fast = _library(multiplications)
-        if fast is not None and _suits(a, b, out):
-            return fast.dot(a, b, out)
+        if fast is not None and _are_float32(a, b, out):
+            prepared = fast.prepared(a, b)
+            if prepared.suits:
+                return prepared.dot(a, b, out)
         if multiplications >= SHARED and threads.count() > 1 and _is_plain(a, b):
             return _shared(a, b, out)
         if fast is None or a.dtype != np.float32:
@@ -145,20 +148,14 @@ def stacked(a, b):
     return np.matmul(a, b)
 
 
-def _suits(a, b, out):
-    """Whether these are what `fast.matmul.dot` takes, and of a shape that it is faster for."""
+def _are_float32(a, b, out):
+    """Whether the dtypes, and `out`, are what Numba's form takes."""
     return (
-        suits(len(a), b.shape[1], len(b))
-        and _plain(a)
-        and _plain(b)
-        and (out is None or (out.dtype == np.float32 and out.flags.c_contiguous))
+        a.dtype == b.dtype == _FLOAT
+        and a.flags.aligned
+        and b.flags.aligned
+        and (out is None or (out.dtype == _FLOAT and out.flags.c_contiguous))
     )
-
-
-def _plain(x):
-    """Whether it is a float32 matrix, contiguous as it is or transposed."""
-    flags = x.flags
-    return x.dtype == np.float32 and (flags.c_contiguous or flags.f_contiguous) and flags.aligned
 
 
 _unasked = object()

@@ -59,6 +59,20 @@ def test_into_an_array(shape):
     assert_product(out, a, b)
 
 
+def test_sizes_that_do_not_fit_together():
+    with pytest.raises(ValueError, match="not aligned"):
+        matmul.dot(np.ones((200, 310), np.float32), np.ones((300, 200), np.float32))
+
+
+def test_unaligned_matrices(monkeypatch):
+    monkeypatch.setattr(matmul, "_before_loading", 0)
+    a, b = pair(150, 160, 170)
+    whole = np.zeros(a.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(a.shape)
+    whole[...] = a
+    assert not whole.flags.aligned
+    assert_product(matmul.dot(whole, b), a, b)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.complex64])
 def test_other_dtypes_are_numpys(dtype):
     a, b = (np.arange(130 * 130).reshape(130, 130).astype(dtype) for _ in range(2))

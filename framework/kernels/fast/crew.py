@@ -192,7 +192,7 @@ class _Crew:
 
     def do(self, most, work, arrays):
         """Whether `work` was shared, in up to `most` parts: only one thread can lead."""
-        if not self.leading.acquire(blocking=False):
+        if give_way is None or not self.leading.acquire(blocking=False):
             return False
         try:
             state = self.state
@@ -277,7 +277,8 @@ def do(tasks, phases, most):
     Args:
         most: the most parts that a phase has.
     """
-    _together(most, _do_lists.call, (tasks, phases))
+    if most == 1 or not _crew.do(most, _do_lists.call, (tasks, phases)):
+        _alone(_do_lists.call, (tasks, phases))
 
 
 def do_one(numbers, parts, *arrays):
@@ -288,15 +289,16 @@ def do_one(numbers, parts, *arrays):
             numbers left free, and the phase. They are not changed.
         arrays: their addresses are the first of the task's numbers, in the place of what is there.
     """
-    _together(parts, _do_one.call, (numbers, *arrays))
+    given = numbers, *arrays
+    if parts == 1 or not _crew.do(parts, _do_one.call, given):
+        _alone(_do_one.call, given)
 
 
 _nobody = np.empty(0, np.int64)
 
 
-def _together(most, work, arrays):
-    if most == 1 or give_way is None or not _crew.do(most, work, arrays):
-        work(_nobody, scratch.take("matmul", PACKED), *arrays)
+def _alone(work, arrays):
+    work(_nobody, scratch.take("matmul", PACKED), *arrays)
 
 
 def warm():

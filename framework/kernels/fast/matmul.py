@@ -6,7 +6,7 @@ from framework.kernels import threads
 from framework.kernels.fast import crew
 from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
-from framework.kernels.products import swaps
+from framework.kernels.products import suits, swaps
 
 _LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
 _LARGE = 40_000_000  # from here on parts are smaller than each thread's share
@@ -19,31 +19,57 @@ def dot(a, b, out=None):
     Args:
         out: a contiguous float32 matrix for the result; a new one where None.
     """
+    return prepared(a, b).dot(a, b, out)
+
+
+def prepared(a, b):
+    """What is known of the product of two float32 matrices from their sizes."""
     sizes = a.shape, a.strides, b.shape, b.strides, threads.count()
     try:
-        numbers, parts = _known[sizes]
+        return _known[sizes]
     except KeyError:
         if len(_known) >= _MOST_KNOWN:  # sizes that change all the time do not come back
             _known.clear()
-        numbers, parts = _known[sizes] = _numbers(*sizes)
-    c = np.empty((len(a), b.shape[1]), np.float32) if out is None else out
-    crew.do_one(numbers, parts, c, a, b)
-    return c
+        found = _known[sizes] = _Product(*sizes[:4])
+        return found
 
 
-_known = {}  # sizes: what a product of them takes
+_known = {}  # sizes: their product
 
 
-def _numbers(shape, strides, shape_b, strides_b, _count):
-    """A product's numbers, the task and its phase for `crew.do_one`, and how many parts it has."""
-    (m, depth), n = shape, shape_b[1]
-    (a_row, a_step), (b_step, b_column) = [[s // 4 for s in pair] for pair in (strides, strides_b)]
-    task = swapped if swaps(m, n, depth, a_step != 1, b_step == 1) else product
-    down = m >= n
-    extent, unit = (m, ROWS) if down else (n, WIDTH)
-    parts, share = shares(extent, unit, m * n * depth)
-    numbers = 0, 0, 0, n, a_row, a_step, b_step, b_column, depth, m, n, int(down)
-    return np.array([*numbers, task.address, 0, extent, share, 0, 1, parts], np.int64), parts
+class _Product:
+    """A product of matrices of some shapes and strides.
+
+    `suits` says whether they fit together, each contiguous as it is or transposed, and whether
+    blocks are faster than BLAS.
+    """
+
+    __slots__ = ("_numbers", "_parts", "_shape", "suits")
+
+    def __init__(self, shape, strides, shape_b, strides_b):
+        (m, depth), n = shape, shape_b[1]
+        self._shape = m, n
+        self.suits = (
+            depth == shape_b[0]
+            and suits(m, n, depth)
+            and all(
+                (columns * 4, 4) == steps or (4, rows * 4) == steps
+                for (rows, columns), steps in ((shape, strides), (shape_b, strides_b))
+            )
+        )
+        (a_row, a_step), (b_step, b_column) = [[s // 4 for s in x] for x in (strides, strides_b)]
+        task = swapped if swaps(m, n, depth, a_step != 1, b_step == 1) else product
+        down = m >= n
+        extent, unit = (m, ROWS) if down else (n, WIDTH)
+        parts, share = shares(extent, unit, m * n * depth)
+        numbers = 0, 0, 0, n, a_row, a_step, b_step, b_column, depth, m, n, int(down)
+        task = task.address, 0, extent, share
+        self._numbers, self._parts = np.array([*numbers, *task, 0, 1, parts], np.int64), parts
+
+    def dot(self, a, b, out):
+        c = np.empty(self._shape, np.float32) if out is None else out
+        crew.do_one(self._numbers, self._parts, c, a, b)
+        return c
 
 
 def shares(size, unit, products):
