@@ -232,9 +232,7 @@ class Program:
     def _written(self, position, step):
         operands = [self._operand(a) for a in step.args]
         (output,) = step.outputs
-        out = self._destination(position, step, output) or self._empty(output)
-        output.name = self._numbered_name(step.op.name)
-        self._body.append(f"{output.name} = {out}")
+        self._placed(position, step, output, step)
         shape = writing.spread(step)
         of_numbers = self._number if shape is None else partial(self._everywhere, shape)
         number = lambda n: of_numbers(n, output.dtype)
@@ -242,17 +240,32 @@ class Program:
             self._line(text, step)
 
     def _products(self, position, step):
-        given, tasks = iter([self._operand(a) for a in step.args]), []
-        pair = lambda turned: ", ".join(next(given) + ".T" * t for t in turned)
-        for value, (turned, following, _) in zip(step.outputs, step.attrs["tasks"], strict=True):
-            factors = pair(turned)
-            operands = [next(given) if t is None else f"({pair(t)})" for _, t in following]
-            steps = [f"({u.__name__}, {x}), " for (u, _), x in zip(following, operands)]
-            out = self._destination(position, step, value) or self._empty(value)
-            value.name = self._numbered_name(step.op.name)
-            self._body.append(f"{value.name} = {out}")
-            tasks.append(f"({factors}, {value.name}, ({''.join(steps)})), ")
-        self._line(f"large_dots(({''.join(tasks)}))", step)
+        given, outputs = iter([self._operand(a) for a in step.args]), iter(step.outputs)
+        task = partial(self._task, position, step, given, outputs)
+        lanes = [f"({', '.join(map(task, lane))},), " for lane in step.attrs["lanes"]]
+        self._line(f"large_dots(({''.join(lanes)}))", step)
+
+    def _task(self, position, step, given, outputs, spec):
+        """The text of a task of `large_dots`; its outputs are named."""
+        operands = []
+        for place in spec.places:
+            made = None if place is None else step.outputs[place[0]]
+            operands.append(
+                next(given) if made is None else writing.seen(made.name, made, place[1])
+            )
+        outs = [self._placed(position, step, next(outputs), step) for _ in range(spec.count)]
+        if spec.kernel is None:
+            return spec.text(operands, *outs)
+        call = self._bound(id(spec.kernel), spec.kernel.__name__, spec.kernel)
+        operands += [*outs, *(f"{name}={self._attribute(v)}" for name, v in spec.attrs)]
+        return f"{call}({', '.join(operands)})"
+
+    def _placed(self, position, step, value, maker):
+        """The name of an output, which stands for where it will be written."""
+        out = self._destination(position, step, value) or self._empty(value)
+        value.name = self._numbered_name(maker.op.name)
+        self._body.append(f"{value.name} = {out}")
+        return value.name
 
     def _empty(self, value):
         dtype = self._bound(("dtype", value.dtype), value.dtype.name, value.dtype)
@@ -309,12 +322,7 @@ class Program:
         """A group as NumPy calls over blocks."""
         blocks = Blocks(self._unique("group"), group, self._bound, self._over(position, group))
         names = [self._name(v) for v in group.inputs]
-        outs = []
-        for value in group.outputs:
-            out = self._destination(position, group, value) or self._empty(value)
-            value.name = self._numbered_name(value.step.op.name)
-            self._body.append(f"{value.name} = {out}")
-            outs.append(value.name)
+        outs = [self._placed(position, group, value, value.step) for value in group.outputs]
         self._functions.append(blocks.source)
         self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 

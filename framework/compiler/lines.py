@@ -56,7 +56,7 @@ def number(step, operand, everywhere):
         total = f"add_reduce({operand(x)}, {0 if len(x.shape) == 1 else None})"
     else:
         ones = everywhere((x.size,), 1, x.dtype)
-        total = f"{_seen(operand(x), x, (x.size,))}.dot({ones})"
+        total = f"{seen(operand(x), x, (x.size,))}.dot({ones})"
     return f"{total} / {x.size}" if name == "reduce_mean" else total
 
 
@@ -126,11 +126,11 @@ def _added(step, operands, out, number):
     before, count, after = sizes
     ones = number(1)
     if before == after == 1:
-        return [f"{out}[...] = {_seen(operands[0], x, (count,))}.dot({ones})"]
+        return [f"{out}[...] = {seen(operands[0], x, (count,))}.dot({ones})"]
     shape = (count, after) if after > 1 else (before, count)
-    factors = [ones, _seen(operands[0], x, shape)]
+    factors = [ones, seen(operands[0], x, shape)]
     product = "dot" if x.size < sums.LEAST_SHARED else "alone_dot"
-    into = _seen(out, y, (y.size,))
+    into = seen(out, y, (y.size,))
     return [f"{product}({', '.join(factors if after > 1 else factors[::-1])}, {into})"]
 
 
@@ -142,7 +142,7 @@ def _reduce_mean(step, operands, out, number):
     return [*lines, f"divide({out}, {count}, {out})"]
 
 
-def _seen(text, value, shape):
+def seen(text, value, shape):
     """An array in another shape."""
     return text if value.shape == shape else f"{text}.reshape({shape})"
 

@@ -1,28 +1,92 @@
-"""Large products as one step, with what follows each element by element: see `matmul.several`.
+"""Large products as one step, with what follows each element by element, and in lanes with what
+else is done row by row: see `matmul.several`.
 
 For plans in NumPy calls without Numba. The numbers are the same, to the last bit.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
-from framework.kernels import matmul
+from framework.kernels import gelu, matmul, rows
 
 _UFUNCS = (np.add, np.multiply)  # either operand may come first
 
 
-def _products(*arrays, tasks):
-    """The results of some products, and of what follows them."""
-    given, outs, written = iter(arrays), [], []
-    for turned, following, shape in tasks:
-        a, b = factors(given, turned)
-        steps = [(u, next(given) if t is None else factors(given, t)) for u, t in following]
-        outs.append(np.empty(shape, a.dtype))
-        written.append((a, b, outs[-1], steps))
-    matmul.several(written)
+class Kernel(NamedTuple):
+    """An op that works by rows: its form for that, how many arguments and outputs, the first ones,
+    have those rows, and whether threads share it at a size."""
+
+    by_rows: object
+    arguments: int
+    outputs: int
+    shares: object
+    dtypes: str = "fd"
+
+
+_KERNELS = {
+    "layer_norm": Kernel(rows.layer_norm_by_rows, 1, 1, rows.shares),
+    "layer_norm_back": Kernel(rows.layer_norm_back_by_rows, 2, 1, rows.shares),
+    "gelu_with_slope": Kernel(gelu.with_slope_by_rows, 1, 2, gelu.shared, "f"),
+}
+
+
+def _products(*arrays, lanes, made):
+    """The results of some lanes."""
+    given, outs = iter(arrays), [np.empty(shape, dtype) for shape, dtype in made]
+    free = iter(outs)
+
+    def operand(place):
+        return next(given) if place is None else outs[place[0]].reshape(place[1])
+
+    def task(spec):
+        operands = [operand(place) for place in spec.places]
+        own = [next(free) for _ in range(spec.count)]
+        if spec.kernel is not None:
+            return spec.kernel(*operands, *own, **dict(spec.attrs))
+        return spec.product(operands, *own)
+
+    matmul.several([[task(spec) for spec in lane] for lane in lanes])
     return tuple(outs)
+
+
+class Spec(NamedTuple):
+    """A task as an attribute of its step.
+
+    Args:
+        places: of each operand: None for the next argument of the step, or (the number of one of
+            its outputs, the shape in which it is seen).
+        count: how many outputs it has.
+        kernel, attrs: its form by rows; or None and
+        turned: whether either factor of the product is transposed, and
+        following: what follows: (a ufunc, the same of the product that is its operand, or None).
+    """
+
+    places: tuple
+    count: int
+    kernel: object
+    attrs: tuple
+    turned: tuple
+    following: tuple
+
+    def product(self, operands, out):
+        """The product as `several` takes it."""
+        given = iter(operands)
+        a, b = factors(given, self.turned)
+        steps = [(u, next(given) if t is None else factors(given, t)) for u, t in self.following]
+        return a, b, out, steps
+
+    def text(self, operands, out):
+        """The source of that, of those of the operands and of `out`."""
+        given = iter(operands)
+        pair = lambda turned: ", ".join([next(given) + ".T" * t for t in turned])
+        factors = pair(self.turned)
+        operands = [(u, next(given) if t is None else f"({pair(t)})") for u, t in self.following]
+        steps = "".join([f"({u.__name__}, {x}), " for u, x in operands])
+        return f"({factors}, {out}, ({steps}))"
 
 
 def factors(given, turned):
@@ -31,9 +95,8 @@ def factors(given, turned):
     return a, b
 
 
-# Of plans alone: no tape ever sees it. Its arguments are those of the tasks, one after the other; a
-# task is (whether either factor is transposed, what follows, the shape of the result). What follows
-# is a ufunc and, where its operand is a product too, whether either factor is transposed, or None.
+# Of plans alone: no tape ever sees it. Its arguments are those of the tasks, one after the other,
+# without what the tasks of a lane make for one another.
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
@@ -57,11 +120,15 @@ class _Tasks:
         self._maker = {id(v): step for step in graph.steps for v in step.made}
         self._reader = {id(v): step for step in graph.steps for v in step.values}
         for step in graph.steps:
-            if id(step) not in self.absorbed and _is_large(step):
+            if id(step) in self.absorbed:
+                continue
+            if _is_large(step):
                 self._follow(_Task(step))
+            elif _is_by_rows(step):
+                self.by_end[id(step)] = _ByRows(step)
 
     def _follow(self, task):
-        steps = [task.product]
+        steps = [task.step]
         while self._is_alone(task.output):
             taken = self._taken(task, self._reader[id(task.output)])
             if not taken:
@@ -116,9 +183,10 @@ class _Task:
     """A product, what follows it, and the Value of the result."""
 
     def __init__(self, step):
-        self.product, self.args, self._following = step, list(step.args), []
+        self.step, self.args, self._following = step, list(step.args), []
         (self.output,) = step.outputs
         self.shape = self.output.shape
+        self._along = [] if step.attrs.get("transpose_a") else [0]  # arguments with its rows
 
     def goes_along(self, other):
         """Whether an operand is of the result's shape, or a row of the product."""
@@ -137,12 +205,53 @@ class _Task:
             self.args += step.args
             self._following.append((ufunc, _turned(step)))
         if not product:
+            if other.shape == self.output.shape:
+                self._along.append(len(self.args))
             self.args.append(other)
             self._following.append((ufunc, None))
 
     @property
-    def attribute(self):
-        return _turned(self.product), tuple(self._following), self.output.shape
+    def made(self):
+        return (self.output,)
+
+    along = made  # what has its rows
+
+    @property
+    def is_plain(self):
+        """Whether it is no more than its first step."""
+        return self.output is self.step.outputs[0]
+
+    @property
+    def rows(self):
+        """How many rows it has where it is done by rows; else None."""
+        return self.shape[0] if self.shape[0] >= self.shape[1] else None
+
+    def goes_with(self, places):
+        """Whether of the arguments at these places it needs its own rows only."""
+        return set(places) <= set(self._along)
+
+    def spec(self, places):
+        return Spec(places, 1, None, (), _turned(self.step), tuple(self._following))
+
+
+class _ByRows:
+    """A step whose kernel works by rows, as a task."""
+
+    is_plain = True
+
+    def __init__(self, step):
+        self.step, self.args, self.made = step, step.args, step.made
+        self._kernel = _KERNELS[step.op.name]
+        self.along = self.made[: self._kernel.outputs]
+        x = step.values[0]
+        self.rows = x.size // x.shape[-1]
+
+    def goes_with(self, places):
+        return max(places) < self._kernel.arguments
+
+    def spec(self, places):
+        attrs = tuple(self.step.attrs.items())
+        return Spec(places, len(self.made), self._kernel.by_rows, attrs, (), ())
 
 
 def _turned(step):
@@ -160,42 +269,137 @@ def _is_large(step):
     return matmul.shares(step.outputs[0].size * depth)
 
 
+def _is_by_rows(step):
+    """Whether a step has a kernel by rows that NumPy's threads share."""
+    kernel = _KERNELS.get(step.op.name) if type(step) is OpStep else None
+    if kernel is None or len(step.values) != len(step.args):
+        return False
+    whole, line = step.values[: kernel.arguments], step.values[kernel.arguments :]
+    x = whole[0]
+    if {v.dtype for v in (*step.values, *step.made)} != {
+        x.dtype
+    } or x.dtype.char not in kernel.dtypes:
+        return False
+    if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
+        return False
+    lines = [x.shape[-1:], (x.size // x.shape[-1],)]  # a number for each column, or for each row
+    fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
+    return fits and all(step.attrs.get("needed", (True,)))
+
+
+class _Lane:
+    """Tasks of which each needs the same rows of those before it.
+
+    `numbers`: {id of what they make: its number among the outputs of the lane}.
+    """
+
+    def __init__(self):
+        self.tasks, self.places, self.numbers, self.made = [], [], {}, []
+
+    def add(self, task, places):
+        """Put a task at the end.
+
+        Args:
+            places: {the place of an argument: the Value made in this lane that it is}.
+        """
+        self.tasks.append(task)
+        self.places.append(places)
+        for value in task.made:
+            self.numbers[id(value)] = len(self.made)
+            self.made.append(value)
+
+    @property
+    def pairs(self):
+        return zip(self.tasks, self.places, strict=True)
+
+    def takes(self, task, places):
+        """Whether a task may be at the end."""
+        rows = {t.rows for t in (*self.tasks, task)}
+        along = {id(v) for t in self.tasks for v in t.along}
+        fits = len(rows) == 1 and None not in rows and task.goes_with(places)
+        return fits and along.issuperset(map(id, places.values()))
+
+
+class _Order:
+    """Steps in their new order: tasks wait until one of their results is read by what cannot be in
+    a lane with them; all that wait are done together then."""
+
+    def __init__(self):
+        self.steps, self._lanes, self._views = [], [], []
+        self._lane_of = {}  # id of a Value that waits -> (its lane, the Value that it is a view of)
+
+    def waits(self, value):
+        return id(value) in self._lane_of
+
+    def view(self, step):
+        """A reshape of a Value that waits."""
+        self._views.append(step)
+        (x,), (y,) = step.values, step.outputs
+        self._lane_of[id(y)] = self._lane_of[id(x)]
+
+    def task(self, task):
+        found = {i: self._lane_of[id(a)] for i, a in enumerate(task.args) if self.waits(a)}
+        places = {i: value for i, (_, value) in found.items()}
+        lanes = {id(lane): lane for lane, _ in found.values()}
+        if len(lanes) == 1:
+            (lane,) = lanes.values()
+            if lane.takes(task, places):
+                self._put(lane, task, places)
+                return
+        if lanes:
+            self.finish()
+        self._lanes.append(_Lane())
+        self._put(self._lanes[-1], task, {})
+
+    def _put(self, lane, task, places):
+        lane.add(task, places)
+        self._lane_of.update((id(v), (lane, v)) for v in task.made)
+
+    def finish(self):
+        if self._lanes:
+            self.steps += [_step(self._lanes), *self._views]
+        self._lanes, self._views, self._lane_of = [], [], {}
+
+
 def _ordered(graph, tasks):
-    """The steps; tasks wait until one of their results is read, and are done together then."""
-    steps, ready, views, waiting = [], [], [], set()
-
-    def finish():
-        if ready:
-            steps.extend([_step(ready), *views])
-        for gone in (ready, views, waiting):
-            gone.clear()
-
+    order = _Order()
     for step in graph.steps:
         task = tasks.by_end.get(id(step))
         if task is not None:
-            if any(id(a) in waiting for a in task.args):
-                finish()
-            ready.append(task)
-            waiting.add(id(task.output))
+            order.task(task)
         elif id(step) in tasks.absorbed:
             continue
-        elif not any(id(v) in waiting for v in step.values):
-            steps.append(step)
+        elif not any(map(order.waits, step.values)):
+            order.steps.append(step)
         elif type(step) is OpStep and step.op is table["reshape"]:
-            views.append(step)
-            waiting.update(id(v) for v in step.made)
+            order.view(step)
         else:
-            finish()
-            steps.append(step)
-    finish()
-    return steps
+            order.finish()
+            order.steps.append(step)
+    order.finish()
+    return order.steps
 
 
-def _step(tasks):
-    """One step for some tasks; a product alone stays what it is."""
-    first = tasks[0].product
-    if len(tasks) == 1 and tasks[0].output is first.outputs[0]:
-        return first
-    args = [a for task in tasks for a in task.args]
-    attrs = {"tasks": tuple([task.attribute for task in tasks])}
-    return OpStep(products, args, attrs, tuple([t.output for t in tasks]), (), first.layer)
+def _step(lanes):
+    """One step for some lanes; what is alone stays what it is."""
+    first = lanes[0].tasks[0]
+    if len(lanes) == len(lanes[0].tasks) == 1 and first.is_plain:
+        return first.step
+    args, made, specs = [], [], []
+    for lane in lanes:
+        specs.append(tuple([_spec(lane, *found, args, len(made)) for found in lane.pairs]))
+        made += lane.made
+    attrs = {"lanes": tuple(specs), "made": tuple([(v.shape, v.dtype) for v in made])}
+    return OpStep(products, args, attrs, tuple(made), (), first.step.layer)
+
+
+def _spec(lane, task, places, args, before):
+    """The attribute of a task, whose arguments join `args`."""
+    found = []
+    for i, arg in enumerate(task.args):
+        if i in places:
+            found.append((before + lane.numbers[id(places[i])], arg.shape))
+        else:
+            found.append(None)
+            args.append(arg)
+    return task.spec(tuple(found))

@@ -48,6 +48,37 @@ def run(function, elements, ufuncs):
     threads.run(lambda i: function(i, min(i + block, elements)), range(0, elements, block))
 
 
+class ByRows:
+    """What is to be done to the rows of arrays, some at a time, by any thread.
+
+    Args:
+        rows: how many there are.
+        step: how many of them at a time.
+        work: `work(slice)` for some.
+        fixed: whether the slices begin at multiples of `step`: sums of others have other bits.
+        finish: called when all is done.
+    """
+
+    def __init__(self, rows, step, work, fixed=False, finish=None):
+        self.rows, self.step, self.finish = rows, step, finish
+        self._work, self._fixed = work, fixed
+
+    @property
+    def slices(self):
+        """All rows, as they are done one after the other."""
+        return [slice(i, min(i + self.step, self.rows)) for i in range(0, self.rows, self.step)]
+
+    def may_begin(self, start):
+        """Whether somebody may do the rows from there on, and somebody else those before."""
+        return not self._fixed or start % self.step == 0
+
+    def __call__(self, at):
+        """Do the rows of a slice."""
+        stop = min(at.stop, self.rows)
+        for i in range(at.start, stop, self.step):
+            self._work(slice(i, min(i + self.step, stop)))
+
+
 def take(dtypes):
     """Scratch: arrays of a tuple of dtypes, as long as any block; `give` them back afterwards.
 

@@ -10,6 +10,7 @@ W is a Chebyshev interpolant in powers, fitted with relative error 2.6e-8. In fl
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 
@@ -106,6 +107,23 @@ def with_slope(x, *, approximate, out=None):
     return out, (slope,)
 
 
+def with_slope_by_rows(x, out, slope, *, approximate):
+    """`with_slope` into contiguous arrays, for float32 without Numba."""
+    size, function = x.shape[-1], _tanh_both_block if approximate else _both_block
+    arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
+    step = max(blocks.size(x.size, _UFUNCS) // size, 1)
+
+    def work(at):
+        _block(function, arrays, at.start * size, at.stop * size)
+
+    return blocks.ByRows(x.size // size, step, work)
+
+
+def shared(size):
+    """Whether threads share so many numbers in NumPy's form."""
+    return size * _UFUNCS >= blocks.LEAST
+
+
 def _made_by_blocks(function, *arrays):
     """What `function(*arrays, out, scratch)` fills."""
     out = np.empty(arrays[0].shape, arrays[0].dtype)
@@ -116,14 +134,14 @@ def _made_by_blocks(function, *arrays):
 def _by_blocks(function, *arrays):
     """`function(*arrays, scratch)`, block by block; those that it fills are contiguous."""
     flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
-    kinds = (flat[0].dtype,) * 3
+    blocks.run(partial(_block, function, flat), flat[0].size, _UFUNCS)
 
-    def work(start, stop):
-        scratch = blocks.take(kinds)
-        function(*[a[start:stop] for a in flat], [a[: stop - start] for a in scratch])
-        blocks.give(kinds, scratch)
 
-    blocks.run(work, flat[0].size, _UFUNCS)
+def _block(function, arrays, start, stop):
+    kinds = (arrays[0].dtype,) * 3
+    scratch = blocks.take(kinds)
+    function(*[a[start:stop] for a in arrays], [a[: stop - start] for a in scratch])
+    blocks.give(kinds, scratch)
 
 
 def _tail(x, out, scratch):

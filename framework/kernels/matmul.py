@@ -19,6 +19,7 @@ import sys
 import numpy as np
 
 from framework.kernels import blas, threads, tier
+from framework.kernels.blocks import ByRows
 from framework.kernels.products import LEAST
 
 ALONE = 1 << 18
@@ -60,7 +61,7 @@ def _is_plain(a, b):
 def _shared(a, b, out):
     """a @ b, a part of its longer side on each thread."""
     out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
-    several(((a, b, out, ()),))
+    several((((a, b, out, ()),),))
     return out
 
 
@@ -71,51 +72,107 @@ def shares(multiplications):
     return blas.controls() is not None
 
 
-def several(tasks):
-    """Products that do not need each other, and what follows each element by element.
+def several(lanes):
+    """Products and what else is done by rows, in lanes that do not need each other.
 
-    Handing over takes as long as a fifth of a product, so they are handed over at once; and what
-    follows finds its part in the cache.
+    Handing over takes as long as a fifth of a product, so all is handed over at once. In a lane
+    each task needs the same rows of those before it and no others: a thread takes its rows through
+    all of them, and finds in the cache what it has just written.
 
     Args:
-        tasks: (a, b, out, following) for out = a @ b, float32 or float64, `out` contiguous, of any
-            shape; each that follows, (ufunc, operand), changes `out`. An operand is a row, or of
-            the shape of `out`, or a pair of matrices whose product is.
+        lanes: of tasks: a `blocks.ByRows`, or a product (a, b, out, following) for out = a @ b,
+            float32 or float64, `out` contiguous, of any shape; each that follows, (ufunc, operand),
+            changes `out`. An operand is a row, or of the shape of `out`, or a pair of matrices
+            whose product is. Where a lane has several tasks, products are no wider than high.
     """
-    parts = []
-    for task in map(_flat, tasks):
-        a, b, out, following = task
-        if len(a) * b.size >= SHARED and threads.count() > 1 and _is_plain(a, b):
-            size = max(out.shape)
-            step = -(-size // (threads.count() * _WHOLE)) * _WHOLE
-            parts += [(task, slice(i, i + step)) for i in range(0, size, step)]
-            continue
-        dot(a, b, out)
-        for ufunc, x in following:
-            ufunc(out, dot(*x) if type(x) is tuple else x, out)
+    parts, ends = [], []
+    for tasks in lanes:
+        *before, lane = _pieces([t if type(t) is ByRows else _flat(t) for t in tasks])
+        for piece in before:
+            several((piece,))
+        slices = _slices(lane)
+        if slices is None:
+            for task in lane:
+                _alone(task)
+        else:
+            parts += [(lane, at) for at in slices]
+            ends += [task.finish for task in lane if type(task) is ByRows and task.finish]
     if parts:
         parts.sort(key=_work, reverse=True)  # of those that are done last none takes long
         with blas.limited(1):
             threads.run(lambda part: _part(*part), parts)
+    for end in ends:
+        end()
 
 
 def _flat(task):
-    """A task with its result, and what follows, as matrices."""
+    """A product with its result, and what follows, as matrices."""
     a, b, out, following = task
     shape = len(a), b.shape[1]
     given = [x if type(x) is tuple or x.ndim == 1 else x.reshape(shape) for _, x in following]
     return a, b, out.reshape(shape), [(u, x) for (u, _), x in zip(following, given, strict=True)]
 
 
-def _work(part):
-    (_, b, out, following), at = part
-    depths = [len(b)] + [len(x[1]) for _, x in following if type(x) is tuple]
-    return (at.stop - at.start) * min(out.shape) * sum(depths)
+def _pieces(lane):
+    """The lane as lanes to be done one after the other: what may not be begun where products are
+    has one of its own."""
+    starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
+    for task in lane:
+        if type(task) is ByRows and not all(map(task.may_begin, starts)):
+            pieces += [[task], []]
+        else:
+            pieces[-1].append(task)
+    return [piece for piece in pieces if piece]
 
 
-def _part(task, at):
-    """Some rows of a task, or columns where there are more of them."""
+def _slices(lane):
+    """The rows, or columns of a product alone, that a thread takes at a time; None where this is no
+    work for several."""
+    products = [task for task in lane if type(task) is not ByRows]
+    if not products:
+        return lane[0].slices
+    for a, b, _, _ in products:
+        if len(a) * b.size < SHARED or threads.count() == 1 or not _is_plain(a, b):
+            return None
+    size = max(products[0][2].shape)
+    step = -(-size // (threads.count() * _WHOLE)) * _WHOLE
+    return [slice(start, start + step) for start in range(0, size, step)]
+
+
+def _alone(task):
+    """A task, one thread's or as `dot` shares it."""
+    if type(task) is ByRows:
+        several(((task,),))
+        return
     a, b, out, following = task
+    dot(a, b, out)
+    for ufunc, x in following:
+        ufunc(out, dot(*x) if type(x) is tuple else x, out)
+
+
+def _work(part):
+    """About how many multiplications it is, of matrices alone."""
+    lane, at = part
+    total = 0
+    for task in lane:
+        if type(task) is not ByRows:
+            _, b, out, following = task
+            total += min(out.shape) * sum(
+                [len(b)] + [len(x[1]) for _, x in following if type(x) is tuple]
+            )
+    return (at.stop - at.start) * total
+
+
+def _part(lane, at):
+    """Some rows of a lane, or columns of a product alone where there are more of them."""
+    for task in lane:
+        if type(task) is ByRows:
+            task(at)
+        else:
+            _product(*task, at)
+
+
+def _product(a, b, out, following, at):
     by_rows = len(a) >= b.shape[1]
     rows, columns = (at, slice(None)) if by_rows else (slice(None), at)
     part = out[rows, columns]

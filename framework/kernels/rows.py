@@ -31,28 +31,39 @@ def as_rows(x, size):
     return np.ascontiguousarray(x).reshape(-1 if size else 0, size)
 
 
-def _blocks(x):
-    """Slices of rows that stay in the cache from one pass to the next; their sizes alone count."""
+def shares(size):
+    """Whether threads share the normalisation of so many numbers in NumPy's form."""
+    return size * _UFUNCS >= blocks.LEAST
+
+
+def _by_rows(work, x, finish=None):
+    """`work(slice)` for all rows, in blocks that stay in the cache from one pass to the next; their
+    sizes alone count."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
-    return [slice(i, i + step) for i in range(0, len(x), step)]
+    return blocks.ByRows(len(x), step, work, True, finish)
 
 
-def _over(work, x):
-    """`work(number, slice)` for each block of rows, by several threads where that pays."""
-    parts = list(enumerate(_blocks(x)))
+def _do(by_rows, x):
+    """All of it, by several threads where that pays."""
     with blas.limited(1):  # its sums are the fastest, and its own threads would stay in the way
-        if x.size * _UFUNCS < blocks.LEAST:
-            for part in parts:
-                work(*part)
+        if shares(x.size):
+            threads.run(by_rows, by_rows.slices)
         else:
-            threads.run(lambda part: work(*part), parts)
+            by_rows(slice(0, len(x)))
+    if by_rows.finish is not None:
+        by_rows.finish()
 
 
-def _added(work, x, count):
-    """`count` sums over all rows, of which `work(slice, sums)` finds those of its own."""
-    found = np.zeros((max(len(_blocks(x)), 1), count, x.shape[1]), x.dtype)
-    _over(lambda number, at: work(at, found[number]), x)
-    return np.add.reduce(found, axis=0)
+def _adding(work, x, sums):
+    """The same with sums over all rows, of which `work(slice, sums)` finds those of its own."""
+    plain = _by_rows(None, x)
+    found = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
+
+    def finish():
+        for total, parts in zip(sums, np.add.reduce(found, axis=0), strict=True):
+            total[...] = parts.reshape(total.shape)
+
+    return _by_rows(lambda at: work(at, found[at.start // plain.step]), x, finish)
 
 
 def _fast(dtype, count, size=1):
@@ -93,19 +104,26 @@ def layer_norm(x, gamma, beta, *, epsilon):
             _parts(len(rows), rows.size, _SHARED_NORM),
         )
     else:
-        n, ones = dtype.type(rows.shape[1]), np.ones(rows.shape[1], dtype)
-
-        def work(_, at):
-            out = y[at]
-            mean[at] = (rows[at] @ ones) / n
-            np.subtract(rows[at], mean[at, None], out=out)
-            rstd[at] = 1 / np.sqrt(np.vecdot(out, out) / n + dtype.type(epsilon))
-            out *= rstd[at, None]
-            out *= gamma
-            out += beta
-
-        _over(work, rows)
+        _do(layer_norm_by_rows(rows, gamma, beta, y, mean, rstd, epsilon=epsilon), rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
+
+
+def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
+    """NumPy's form of `layer_norm` into contiguous arrays y, mean and rstd."""
+    size, dtype = gamma.size, x.dtype
+    x, y = as_rows(x, size), y.reshape(-1, size)
+    n, ones = dtype.type(size), np.ones(size, dtype)
+
+    def work(at):
+        out = y[at]
+        mean[at] = (x[at] @ ones) / n
+        np.subtract(x[at], mean[at, None], out=out)
+        rstd[at] = 1 / np.sqrt(np.vecdot(out, out) / n + dtype.type(epsilon))
+        out *= rstd[at, None]
+        out *= gamma
+        out += beta
+
+    return _by_rows(work, x)
 
 
 @quiet
@@ -125,25 +143,34 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
             rows, 2,
         )  # fmt: skip
     else:
-        n, ones = dtype.type(size), np.ones(len(rows), dtype)
-
-        def work(at, sums):
-            out, own, scale = d[at], g[at], rstd[at]
-            centred = rows[at] - mean[at, None]
-            np.multiply(own, centred, out=out)
-            np.matmul(scale, out, out=sums[0])
-            np.matmul(ones[: len(own)], own, out=sums[1])
-            if needed[0]:
-                # d = (g gamma - its mean - normal * mean(g gamma normal)) * rstd
-                centred *= ((out @ flat) * scale * scale / n)[:, None]
-                centred += ((own @ flat) / n)[:, None]
-                np.multiply(own, flat, out=out)
-                out -= centred
-                out *= scale[:, None]
-
-        d_gamma, d_beta = _added(work, rows, 2)
+        d_gamma, d_beta = np.empty_like(flat), np.empty_like(flat)
+        given = g, rows, flat, mean, rstd
+        _do(layer_norm_back_by_rows(*given, d, d_gamma, d_beta, needed=needed), rows)
     made = d.reshape(x.shape), d_gamma.reshape(gamma.shape), d_beta.reshape(gamma.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
+
+
+def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, needed):
+    """NumPy's form of `layer_norm_back` into contiguous arrays d, d_gamma and d_beta."""
+    size, dtype = gamma.size, x.dtype
+    g, x, d, gamma = as_rows(g, size), as_rows(x, size), d.reshape(-1, size), gamma.reshape(-1)
+    n, ones = dtype.type(size), np.ones(len(x), dtype)
+
+    def work(at, sums):
+        out, own, scale = d[at], g[at], rstd[at]
+        centred = x[at] - mean[at, None]
+        np.multiply(own, centred, out=out)
+        np.matmul(scale, out, out=sums[0])
+        np.matmul(ones[: len(own)], own, out=sums[1])
+        if needed[0]:
+            # d = (g gamma - its mean - normal * mean(g gamma normal)) * rstd
+            centred *= ((out @ gamma) * scale * scale / n)[:, None]
+            centred += ((own @ gamma) / n)[:, None]
+            np.multiply(own, gamma, out=out)
+            out -= centred
+            out *= scale[:, None]
+
+    return _adding(work, x, (d_gamma, d_beta))
 
 
 def _summed(work, rows, count):
@@ -178,12 +205,12 @@ def rms_norm(x, scale, *, epsilon):
     else:
         n = dtype.type(rows.shape[1])
 
-        def work(_, at):
+        def work(at):
             rstd[at] = 1 / np.sqrt(np.vecdot(rows[at], rows[at]) / n + dtype.type(epsilon))
             np.multiply(rows[at], rstd[at, None], out=y[at])
             y[at] *= scale
 
-        _over(work, rows)
+        _do(_by_rows(work, rows), rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (rstd,)
 
 
@@ -216,7 +243,8 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
                 out -= rest
                 out *= own[:, None]
 
-        (d_scale,) = _added(work, rows, 1)
+        d_scale = np.empty_like(flat)
+        _do(_adding(work, rows, (d_scale,)), rows)
     made = d.reshape(x.shape), d_scale.reshape(scale.shape)
     return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
 
@@ -224,7 +252,7 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
 # ---- softmax -------------------------------------------------------------------------------------
 
 
-def _by_rows(name, arrays, axis):
+def _fast_softmax(name, arrays, axis):
     """What the fast function of this name gives for the arrays; None where it is not for them."""
     x = arrays[0]
     if axis != x.ndim - 1:
@@ -263,7 +291,7 @@ def softmax(x, *, axis):
     """exp(x) over its sum along `axis`."""
     if wide := halves(x):
         return softmax(*wide, axis=axis).astype(x.dtype)
-    found = _by_rows("softmax", (x,), axis)
+    found = _fast_softmax("softmax", (x,), axis)
     if found is not None:
         return found
     e, _ = exponentials(x, axis)
@@ -276,7 +304,7 @@ def softmax_back(g, p, *, axis):
     """p * (g - sum(g * p)): what softmax, of result p, makes of the cotangent g."""
     if wide := halves(g, p):
         return softmax_back(*wide, axis=axis).astype(g.dtype)
-    found = _by_rows("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
+    found = _fast_softmax("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
     if found is not None:
         return found
     d = g * p
@@ -290,7 +318,7 @@ def log_softmax(x, *, axis):
     """x - log(sum(exp(x))) along `axis`."""
     if wide := halves(x):
         return log_softmax(*wide, axis=axis).astype(x.dtype)
-    found = _by_rows("log_softmax", (x,), axis)
+    found = _fast_softmax("log_softmax", (x,), axis)
     if found is not None:
         return found
     e, shifted = exponentials(x, axis)
@@ -303,7 +331,7 @@ def log_softmax_back(g, p, *, axis):
     """g - exp(p) * sum(g): what log_softmax, of result p, makes of the cotangent g."""
     if wide := halves(g, p):
         return log_softmax_back(*wide, axis=axis).astype(g.dtype)
-    found = _by_rows("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
+    found = _fast_softmax("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
     if found is not None:
         return found
     return g - np.exp(p) * added(g, (axis,), keepdims=True)

@@ -7,7 +7,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.kernels import matmul, threads, tier
+from framework.kernels import blocks, gelu, matmul, rows, threads, tier
 from framework.ops import contraction
 
 pytestmark = pytest.mark.skipif(
@@ -78,9 +78,55 @@ def test_a_block_of_a_transformer(heads, monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
-def test_products_that_need_each_other_stay_apart():
+@pytest.mark.parametrize("shape", [(33, 6, 20), (32, 8, 32)])  # threads' rows and kernels' differ,
+@pytest.mark.parametrize("name", ["float32", "float64"])  # and are the same
+def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, monkeypatch):
+    monkeypatch.setattr(blocks, "LEAST", 1 << 12)
+
+    def steps():
+        keras.utils.set_random_seed(4)
+        width = shape[2]
+        x = inputs = layers.Input(shape[1:])
+        for _ in range(2):
+            y = layers.LayerNormalization()(x)
+            y = layers.Dense(2 * width, activation="gelu")(y)
+            x = x + layers.Dense(width)(y)
+        net = keras.Model(inputs, layers.LayerNormalization()(x))
+        step = net.training_step(loss="mse", optimizer=keras.optimizers.Adam(0.01))
+        losses = [float(step(normal(*shape), normal(*shape) ** 2)) for _ in range(4)]
+        return [losses, *net.get_weights()], step.source
+
+    keras.config.set_floatx(name)
+    try:
+        found, source = steps()
+        assert source.count("layer_norm_by_rows(") == 3
+        assert source.count("layer_norm_back_by_rows(") >= 1
+        assert source.count("with_slope_by_rows(") == (2 if name == "float32" else 0)
+        forward = next(line for line in source.splitlines() if "layer_norm_by_rows(" in line)
+        assert forward.count("layer_norm_by_rows(") == (3 if name == "float32" else 1)
+        monkeypatch.setattr(matmul, "shares", lambda _: False)
+        expected, source = steps()
+        assert "large_dots" not in source
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+    finally:
+        keras.config.set_floatx("float32")
+
+
+def test_a_product_goes_with_the_rows_of_another():
     source = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(40, 33), normal(33, 33))
-    assert counts(source) == ([], 2)
+    assert source.count("large_dots") == 1
+    assert counts(source)[1] == 0
+
+
+def test_products_that_need_all_of_each_other_stay_apart():
+    def body(a, b):
+        first = tf.matmul(a, b)
+        return tf.matmul(a, first), tf.matmul(first, first, True)
+
+    assert counts(run(body, normal(34, 34), normal(34, 34))) == ([2], 1)
+    wide = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(30, 33), normal(33, 33))
+    assert counts(wide) == ([], 2)
 
 
 def test_products_wait_for_what_reads_them():
@@ -129,6 +175,44 @@ def test_the_kernel(shape, dtype):
     row, whole = normal(n).astype(dtype), normal(1, m, n).astype(dtype)
     out, other = np.empty((1, m, n), dtype), np.empty((k, k), dtype)
     steps = ((np.add, row), (np.multiply, whole))
-    matmul.several(((a, b, out, steps), (a.T, a, other, ())))
+    matmul.several((((a, b, out, steps),), ((a.T, a, other, ()),)))
     np.testing.assert_array_equal(out, (matmul.dot(a, b) + row) * whole)
     np.testing.assert_array_equal(other, matmul.dot(a.T, a))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", [(64, 32), (65, 20)])
+def test_a_lane(count, shape, monkeypatch):
+    monkeypatch.setattr(blocks, "LEAST", 1 << 12)
+    threads.set_count(count)
+    m, n = shape
+    x, w = normal(m, n).astype("float32"), normal(n, n).astype("float32")
+    gamma, g = normal(n).astype("float32"), normal(m, n).astype("float32") ** 2
+    first, y, made, slope, last, d = np.empty((6, m, n), "float32")
+    mean, rstd, d_gamma, d_beta = (np.empty(k, "float32") for k in (m, m, n, n))
+    matmul.several((
+        (
+            (x, w, first, ((np.add, gamma),)),
+            rows.layer_norm_by_rows(first, gamma, gamma, y, mean, rstd, epsilon=1e-3),
+            gelu.with_slope_by_rows(y, made, slope, approximate=False),
+            (made, w, last, ((np.add, first),)),
+        ),
+        ((x.T, g, np.empty((n, n), "float32"), ()),),
+    ))  # fmt: skip
+    expected = [matmul.dot(x, w) + gamma]
+    normed, (a, b) = rows.layer_norm(expected[0], gamma, gamma, epsilon=1e-3)
+    expected += [normed, a, b, *gelu.with_slope(normed, approximate=False)[:1]]
+    expected.append(matmul.dot(expected[-1], w) + expected[0])
+    for found, array in zip((first, y, mean, rstd, made, last), expected, strict=True):
+        np.testing.assert_array_equal(found, array)
+    by_rows = rows.layer_norm_back_by_rows
+    matmul.several((
+        (
+            (g, w, last, ()),
+            by_rows(last, x, gamma, mean, rstd, d, d_gamma, d_beta, needed=(True,) * 3),
+        ),
+    ))  # fmt: skip
+    last = matmul.dot(g, w)
+    expected = rows.layer_norm_back(last, x, gamma, mean, rstd, needed=(True,) * 3)
+    for found, array in zip((d, d_gamma, d_beta), expected, strict=True):
+        np.testing.assert_array_equal(found, array)
