@@ -15,7 +15,7 @@ from framework.kernels import threads
 ALONE = 3 << 14  # elements at most; a few blocks of float32 fit a core's L2 cache
 LEAST = 1 << 22  # elements times ufuncs, about 300 µs, from which on threads share them
 
-_SHARED = 3 << 15
+_SHARED = 1 << 17
 _MOST = _SHARED * 3 // 2
 _LINE = 64
 _free = {}  # dtypes: lists of scratch that nobody uses
