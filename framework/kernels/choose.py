@@ -39,12 +39,13 @@ def positive(x):
     """The maximum of each element and 0.
 
     NumPy has vector code for the maximum of two arrays, none for that of an array and a number:
-    with rows of zeros it takes a third of the time.
+    with rows of zeros it takes half the time.
     """
     size, row = x.size, _rows.get(x.dtype)
-    if size < 4 * _ROW or row is None or not x.flags.c_contiguous:
+    whole_rows = size % _ROW == 0
+    if size < (4 if whole_rows else 16) * _ROW or row is None or not x.flags.c_contiguous:
         return np.maximum(x, zeros[x.dtype])
-    if size % _ROW == 0:
+    if whole_rows:
         return np.maximum(x.reshape(-1, _ROW), row).reshape(x.shape)
     found, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
     flat, out = x.reshape(-1), found.reshape(-1)
