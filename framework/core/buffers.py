@@ -36,52 +36,18 @@ def exclusive(array, holders=1):
     )
 
 
-_PLAIN = 0x405  # flags: in C order, its data its own, writable
-
-
-def all_exclusive(arrays, holders=1):
-    """Whether each array of a list is exclusive, and in C order: `exclusive` for several at once.
-
-    The list is one of the `holders`.
-
-    >>> import numpy as np
-    >>> box = [np.zeros(3), np.zeros((2, 3))]
-    >>> all_exclusive(box)
-    True
-    >>> view = box[1].T
-    >>> all_exclusive(box), all_exclusive([view], 2)
-    (False, False)
-    """
-    if not _CPYTHON:
-        return False
-    allowed = holders + _OWN_IN_LIST
-    for array in arrays:
-        if sys.getrefcount(array) > allowed or array.base is not None:
-            return False
-        if array.flags.num & _PLAIN != _PLAIN:
-            return False
-    return True
-
-
 def _own_references():
-    """How many references this interpreter adds between a caller's name and `getrefcount`, and
-    between a list and that."""
+    """How many references this interpreter adds between a caller's name and `getrefcount`."""
     import numpy as np
 
     def count(array, holders=1):
         return sys.getrefcount(array) - holders
 
-    def count_in_list(arrays, holders=1):
-        found = 0
-        for array in arrays:
-            found = sys.getrefcount(array) - holders
-        return found
-
     probe = np.zeros(1)
-    return count(probe), count_in_list([np.zeros(1)])
+    return count(probe)
 
 
-_OWN, _OWN_IN_LIST = _own_references() if _CPYTHON else (0, 0)
+_OWN = _own_references() if _CPYTHON else 0
 
 
 def _keep_freed_memory():

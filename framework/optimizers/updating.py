@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.compiler.fused import Fused
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due
-from framework.core.buffers import all_exclusive, exclusive
+from framework.core.buffers import exclusive
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
@@ -179,12 +179,16 @@ class Updating(KerasHooks):
 
     def _update_in_place(self, grad, plan, prepared):
         """Into the very buffers, but for one that somebody else can see: that one is replaced."""
-        arrays = [v._array for v in plan.held]
+        arrays, destinations = [], []
         told = bool(thread.stack)
-        if all_exclusive(arrays, holders=2):
-            destinations = arrays.copy()
-        else:
-            told, arrays, destinations = True, *_replaced(plan.held)
+        for v in plan.held:
+            array = v._array
+            if exclusive(array, holders=2) and array.flags.c_contiguous:
+                destinations.append(array)
+            else:
+                told, array = True, np.ascontiguousarray(array)
+                destinations.append(np.empty(array.shape, array.dtype))
+            arrays.append(array)
         arrays.insert(1, grad if grad.flags.c_contiguous else np.ascontiguousarray(grad))
         plan.program.form(arrays, destinations, prepared)
         if told:  # a buffer is another, or a recorder listens
@@ -221,17 +225,3 @@ class Updating(KerasHooks):
         names = tuple(self.slots_of(variable))
         plan = Plan(names, None, None, None, None, True)
         self._update_as_written(variable, gradient.array, plan, numbers, Arrays)
-
-
-def _replaced(variables):
-    """The arrays of variables, and new ones in the place of those that others can see."""
-    arrays, destinations = [], []
-    for v in variables:
-        array = v._array
-        if exclusive(array, holders=2) and array.flags.c_contiguous:
-            destinations.append(array)
-        else:
-            array = np.ascontiguousarray(array)
-            destinations.append(np.empty(array.shape, array.dtype))
-        arrays.append(array)
-    return arrays, destinations
