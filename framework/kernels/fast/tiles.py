@@ -1,0 +1,279 @@
+"""The LLVM code of the micro-kernel, for blocks of any shape: see `micro`."""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from framework.kernels.fast.routine import data_of
+from framework.kernels.fast.target import FUSED, LANES, MASKED
+
+_INTO_L2 = 2  # the locality of a prefetch: what comes to L1 now would drive out what is there
+
+_float = ir.FloatType()
+_int = ir.IntType(64)
+
+
+def make(rows, vectors, masked=False, fetching=False):
+    """A micro-kernel of `rows` × (`vectors` · LANES) as a function for use inside kernels.
+
+    Args:
+        rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
+        masked: whether it takes, as a last argument, how many columns there are (1 to all): the
+            rest is neither read nor written.
+        fetching: whether it takes, as last arguments, an address and how many bytes to go on from
+            there with each step, and with each run: the cache is asked for what lies there, so that
+            it is near when it is needed.
+    """
+
+    def signature(a, b, c):
+        place = types.intp
+        return types.void(
+            c, place, place, a, place, place, place, b, place, place, place, place, place, place,
+            place, *([place] if masked else []), *([place] * 3 if fetching else []),
+        )  # fmt: skip
+
+    def generate(context, builder, signature, arguments):
+        kind = _Fetching if fetching else _Block
+        block = kind(context, builder, signature, arguments, rows, vectors)
+        block.generate()
+        return context.get_dummy_value()
+
+    if masked:
+
+        @intrinsic
+        def edge(
+            _, c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
+            add, columns,
+        ):  # fmt: skip
+            return signature(a, b, c), generate
+
+        return edge
+
+    if fetching:
+
+        @intrinsic
+        def ahead(
+            _, c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
+            add, following, following_step, following_run,
+        ):  # fmt: skip
+            return signature(a, b, c), generate
+
+        return ahead
+
+    @intrinsic
+    def full(
+        _, c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add
+    ):
+        return signature(a, b, c), generate
+
+    return full
+
+
+def _as_it_is(module, branch):
+    """Tell LLVM not to unroll the loop that a branch closes."""
+    way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
+    loop.operands = (loop, way)  # a loop's name is itself
+    branch.set_metadata("llvm.loop", loop)
+
+
+class _Block:
+    """The LLVM code of one micro-kernel."""
+
+    def __init__(self, context, builder, signature, arguments, rows, vectors):
+        self.builder, self.rows, self.vectors = builder, rows, vectors
+        self.vector = ir.VectorType(_float, LANES)
+        (
+            c, c_at, self.c_row, a, a_at, self.a_row, self.a_step, b, b_at, self.b_step, self.steps,
+            self.runs, self.a_run, self.b_run, self.add, *columns,
+        ) = arguments  # fmt: skip
+
+        def pointer(place, array, at):
+            data = data_of(context, builder, signature.args[place], array)
+            return builder.gep(builder.bitcast(data, _float.as_pointer()), [at])
+
+        self.c, self.a, self.b = pointer(0, c, c_at), pointer(3, a, a_at), pointer(7, b, b_at)
+        self.a_rows = [self._distance(m) for m in range(rows)]
+        self.masks = self._masks(columns[0]) if columns else None
+        self.places = self._places(columns[0]) if columns and not MASKED else None
+
+    def _distance(self, m):
+        """From row 0 of A to row m, as a number of which LLVM knows nothing.
+
+        It would step from row to row otherwise, and each step of the loop wait for them all.
+        """
+        if m == 0:
+            return ir.Constant(_int, 0)
+        distance = self.builder.mul(ir.Constant(_int, m), self.a_row)
+        kind = ir.FunctionType(_int, [_int])
+        return self.builder.asm(kind, "", "=r,0", [distance], False)
+
+    def _masks(self, columns):
+        """For each vector of a row, which of its lanes are columns."""
+        integers = ir.VectorType(_int, LANES)
+        limit = self._splat(columns, integers)
+        numbers = [range(n * LANES, (n + 1) * LANES) for n in range(self.vectors)]
+        lanes = [ir.Constant(integers, list(row)) for row in numbers]
+        return [self.builder.icmp_signed("<", lane, limit) for lane in lanes]
+
+    def _places(self, columns):
+        """For each lane of a row, where it is read: what is no column reads the last one."""
+        last = self.builder.sub(columns, ir.Constant(_int, 1))
+        lanes = [ir.Constant(_int, n) for n in range(self.vectors * LANES)]
+        lower = [self.builder.icmp_signed("<", lane, last) for lane in lanes]
+        return [self.builder.select(low, lane, last) for low, lane in zip(lower, lanes)]
+
+    def _splat(self, value, vector):
+        builder, undefined = self.builder, ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, undefined, zeros)
+
+    def _function(self, name, result, arguments):
+        kind = ir.FunctionType(result, arguments)
+        return cgutils.get_or_insert_function(self.builder.module, kind, name)
+
+    def _pointer(self, row, n):
+        address = self.builder.gep(row, [ir.Constant(_int, n * LANES)])
+        return self.builder.bitcast(address, self.vector.as_pointer())
+
+    def _mask_arguments(self, n):
+        return ir.Constant(ir.IntType(32), 4), self.masks[n]  # aligned to 4 bytes
+
+    def load(self, row, n):
+        """Vector n of a row."""
+        builder = self.builder
+        if self.places:  # without masked loads: lane by lane, never past the last column
+            value = ir.Constant(self.vector, ir.Undefined)
+            for lane, place in enumerate(self.places[n * LANES : (n + 1) * LANES]):
+                element = builder.load(builder.gep(row, [place]))
+                value = builder.insert_element(value, element, ir.Constant(ir.IntType(32), lane))
+            return value
+        pointer = self._pointer(row, n)
+        if self.masks is None:
+            value = builder.load(pointer)
+            value.align = 4
+            return value
+        zeros = ir.Constant(self.vector, [0.0] * LANES)
+        arguments = [pointer, *self._mask_arguments(n), zeros]
+        name = f"llvm.masked.load.v{LANES}f32.p0"
+        return builder.call(
+            self._function(name, self.vector, [a.type for a in arguments]), arguments
+        )
+
+    def store(self, value, row, n):
+        """Put vector n of a row."""
+        builder, pointer = self.builder, self._pointer(row, n)
+        if self.masks is None:
+            builder.store(value, pointer).align = 4
+            return
+        arguments = [value, pointer, *self._mask_arguments(n)]
+        name = f"llvm.masked.store.v{LANES}f32.p0"
+        nothing = ir.VoidType()
+        builder.call(self._function(name, nothing, [a.type for a in arguments]), arguments)
+
+    def multiply_add(self, x, y, z):
+        """x y + z, in one rounding where the CPU can: elsewhere `fma` is a library's function."""
+        if not FUSED:
+            return self.builder.fadd(self.builder.fmul(x, y), z)
+        name = f"llvm.fma.v{LANES}f32"
+        return self.builder.call(self._function(name, self.vector, [self.vector] * 3), [x, y, z])
+
+    def _row_of_c(self, m):
+        return self.builder.gep(self.c, [self.builder.mul(ir.Constant(_int, m), self.c_row)])
+
+    def _loop(self, number, values, pointers, strides, body):
+        """`values`, changed by body(values, pointers) for so many steps of the pointers.
+
+        Returned as phi nodes of the block after the loop, which runs no step if number <= 0.
+        """
+        builder, before = self.builder, self.builder.block
+        head, after = (builder.append_basic_block(name) for name in ("steps", "after"))
+        zero = ir.Constant(_int, 0)
+        builder.cbranch(builder.icmp_signed(">", number, zero), head, after)
+        builder.position_at_end(head)
+        starts = [zero, *pointers, *values]
+        nodes = [builder.phi(start.type) for start in starts]
+        for node, start in zip(nodes, starts):
+            node.add_incoming(start, before)
+        index, at, inside = nodes[0], nodes[1 : 1 + len(pointers)], nodes[1 + len(pointers) :]
+        inside = body(inside, at)
+        following = builder.add(index, ir.Constant(_int, 1))
+        moved = [builder.gep(p, [s]) for p, s in zip(at, strides)]
+        for node, value in zip(nodes, [following, *moved, *inside]):
+            node.add_incoming(value, builder.block)
+        last = builder.block
+        again = builder.cbranch(builder.icmp_signed("<", following, number), head, after)
+        _as_it_is(builder.module, again)
+        builder.position_at_end(after)
+        results = [builder.phi(value.type) for value in values]
+        for node, start, value in zip(results, values, inside):
+            node.add_incoming(start, before)
+            node.add_incoming(value, last)
+        return results
+
+    def _step(self, sums, pointers):
+        """One row of B times one column of A."""
+        builder, (a, b) = self.builder, pointers
+        row = [self.load(b, n) for n in range(self.vectors)]
+        result = []
+        for m in range(self.rows):
+            element = self._splat(builder.load(builder.gep(a, [self.a_rows[m]])), self.vector)
+            own = sums[m * self.vectors : (m + 1) * self.vectors]
+            result += [self.multiply_add(element, b, total) for b, total in zip(row, own)]
+        return result
+
+    def _walks(self):
+        """The pointers that move, and by how much with each run and with each step of it."""
+        return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
+
+    def generate(self):
+        builder = self.builder
+        places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
+        begin, adding, start = (builder.block, *(builder.append_basic_block() for _ in range(2)))
+        builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
+        builder.position_at_end(adding)
+        present = [self.load(self._row_of_c(m), n) for m, n in places]
+        adding = builder.block
+        builder.branch(start)
+        builder.position_at_end(start)
+        sums = []
+        for value in present:
+            node = builder.phi(self.vector)
+            node.add_incoming(ir.Constant(self.vector, [0.0] * LANES), begin)
+            node.add_incoming(value, adding)
+            sums.append(node)
+        pointers, of_runs, of_steps = self._walks()
+
+        def steps(sums, pointers):
+            return self._loop(self.steps, sums, pointers, of_steps, self._step)
+
+        sums = self._loop(self.runs, sums, pointers, of_runs, steps)
+        for (m, n), value in zip(places, sums):
+            self.store(value, self._row_of_c(m), n)
+
+
+class _Fetching(_Block):
+    """One that asks the cache for a line with each step."""
+
+    def __init__(self, context, builder, signature, arguments, rows, vectors):
+        *arguments, following, self.following_step, self.following_run = arguments
+        super().__init__(context, builder, signature, arguments, rows, vectors)
+        self.following = builder.inttoptr(following, ir.IntType(8).as_pointer())
+
+    def _step(self, sums, pointers):
+        *pointers, following = pointers
+        number = ir.IntType(32)
+        kinds = [following.type, number, number, number]
+        fetch = self._function("llvm.prefetch.p0", ir.VoidType(), kinds)
+        self.builder.call(fetch, [following, number(0), number(_INTO_L2), number(1)])
+        return super()._step(sums, pointers)
+
+    def _walks(self):
+        pointers, runs, steps = super()._walks()
+        return (
+            (*pointers, self.following),
+            (*runs, self.following_run),
+            (*steps, self.following_step),
+        )
