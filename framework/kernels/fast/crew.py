@@ -26,7 +26,7 @@ from framework.kernels.fast import scratch
 from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
 from framework.kernels.fast.entry import Entry, address, done, let_others, size, take_turn
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.products import OWN, PACKED
+from framework.kernels.fast.products import PACKED, SPARE
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
@@ -125,13 +125,13 @@ def _do_one(_kind, things, count):
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
-    own = integers(memory + OWN)
+    own = integers(memory + SPARE)
     for i in range(length):
         own[i] = given[i]
     for i in range(3, count):
         own[i - 3] = address(things[i])
-    task = memory + OWN + 8 * (length - PHASE - TASK)
-    integers(task)[1] = memory + OWN
+    task = memory + SPARE + 8 * (length - PHASE - TASK)
+    integers(task)[1] = memory + SPARE
     thread = let_others(_LONG)
     _do_phases(shared, task, task + 8 * TASK, PHASE, memory)
     take_turn(thread)

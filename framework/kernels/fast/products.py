@@ -44,7 +44,7 @@ _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
 )
 _OWN = 256  # float32 numbers, in the place of which int64 ones lie: a loop's, and addresses
-OWN = 64  # bytes from the beginning, from which on `product` leaves that place to others
+SPARE = 64  # bytes from the beginning, from which on `product` leaves the place of `_OWN` to others
 PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # without `far`
 
