@@ -99,7 +99,7 @@ class Stretch:
     """
 
     def __init__(self, pieces, fixed):
-        self._pieces = pieces
+        self.pieces, self.phases = pieces, phases(pieces)
         names = list(dict.fromkeys(name for piece in pieces for name in piece.arrays))
         self.fixed = [name for name in names if name in fixed]
         self.given = [name for name in names if name not in fixed]
@@ -108,7 +108,6 @@ class Stretch:
             for piece in pieces
             for name, expected in zip(piece.arrays, piece.expected, strict=True)
         }
-        self.phases = phases(pieces)
 
     def compiled(self, do):
         """`bound(fixed arrays...)`, which gives `run(given arrays...)`.
@@ -116,20 +115,19 @@ class Stretch:
         Args:
             do: `crew.do`.
         """
-        addresses = [piece.task.address() for piece in self._pieces]
+        addresses = [piece.task.address() for piece in self.pieces]
         return lambda *arrays: _Run(self, addresses, arrays, do)
 
     def lists(self, addresses):
-        """Numbers of all tasks, {name: places of its address}, the lists of tasks and phases."""
+        """Numbers of all tasks, {name: places of its address}, (task, its numbers) of each."""
         numbers, places, tasks = [], {}, []
-        for first, last, parts in self.phases:
-            for piece, address in zip(self._pieces[first:last], addresses[first:last], strict=True):
-                tasks.append((address, len(numbers), piece.extent, piece.cut(parts)))
-                numbers += piece.ahead()
-                for name in piece.arrays:
-                    places.setdefault(name, []).append(len(numbers))
-                    numbers.append(0)
-                numbers += piece.numbers
+        for piece, address in zip(self.pieces, addresses, strict=True):
+            tasks.append((address, len(numbers)))
+            numbers += piece.ahead()
+            for name in piece.arrays:
+                places.setdefault(name, []).append(len(numbers))
+                numbers.append(0)
+            numbers += piece.numbers
         return numbers, places, tasks
 
 
@@ -139,24 +137,35 @@ class _Run:
     def __init__(self, stretch, addresses, arrays, do):
         numbers, places, tasks = stretch.lists(addresses)
         self._numbers = np.array(numbers, np.int64)
-        self._tasks = np.array(tasks, np.int64)
-        self._tasks[:, 1] = self._tasks[:, 1] * 8 + self._numbers.ctypes.data
-        self._tasks = self._tasks.reshape(-1)
-        self._phases = np.array(stretch.phases, np.int64).reshape(-1)
-        self._most = max(parts for _, _, parts in stretch.phases)
-        self._do, self._fixed = do, arrays
+        start = self._numbers.ctypes.data
+        self._tasks = [(address, start + 8 * at) for address, at in tasks]
+        self._stretch, self._do, self._fixed = stretch, do, arrays
+        self.cut()
         for name, array in zip(stretch.fixed, arrays, strict=True):
             self._put(places[name], array)
         self._places = [places[name] for name in stretch.given]
         self._expected = [stretch.expected[name] for name in stretch.given]
         self._known = [_nothing] * len(stretch.given)  # the arrays whose addresses are filled in
+        _runs.add(self)
+
+    def cut(self):
+        """Have as many parts as suit the number of threads."""
+        found, tasks, pieces = [], [], self._stretch.pieces
+        for first, last, _ in self._stretch.phases:
+            parts = _parts(pieces[first:last])
+            found.append((first, last, parts))
+            for piece, task in zip(pieces[first:last], self._tasks[first:last], strict=True):
+                tasks += *task, piece.extent, piece.cut(parts)
+        most = max(parts for _, _, parts in found)
+        # in one step: a thread may be about to call it
+        self._lists = np.array(tasks, np.int64), np.array(found, np.int64).reshape(-1), most
 
     def __call__(self, *arrays):
         known = self._known
         for at, array in enumerate(arrays):
             if known[at]() is not array:
                 self._find(at, array)
-        self._do(self._tasks, self._phases, self._most)
+        self._do(*self._lists)
 
     def _find(self, at, array):
         flags = array.flags
@@ -180,3 +189,15 @@ class _Run:
 
 def _nothing():
     return None
+
+
+_runs = weakref.WeakSet()
+
+
+def _cut_anew():
+    """For another number of threads."""
+    for run in list(_runs):
+        run.cut()
+
+
+threads.when_set(_cut_anew)

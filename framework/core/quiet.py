@@ -37,6 +37,9 @@ def quiet(function):
     """`function` (a ufunc, or NumPy code on arrays) without NumPy's warnings.
 
     `.ufunc` of the result is `function` itself.
+
+    A context that is entered already, by a quiet function within a quiet one, raises before any
+    code runs: what has a traceback beyond here is the function's own error.
     """
     if isinstance(function, np.ufunc):
         arity, plain = function.nin, True
@@ -48,19 +51,25 @@ def quiet(function):
     def unary(x):
         try:
             return _context.run(function, x)
-        except RuntimeError:  # entered already: a quiet function within a quiet function
+        except RuntimeError as error:
+            if error.__traceback__.tb_next:
+                raise
             return _slowly(function, x)
 
     def binary(a, b):
         try:
             return _context.run(function, a, b)
-        except RuntimeError:
+        except RuntimeError as error:
+            if error.__traceback__.tb_next:
+                raise
             return _slowly(function, a, b)
 
     def general(*args, **kwargs):
         try:
             return _context.run(function, *args, **kwargs)
-        except RuntimeError:
+        except RuntimeError as error:
+            if error.__traceback__.tb_next:
+                raise
             return _slowly(function, *args, **kwargs)
 
     made = {1: unary, 2: binary}.get(arity, general) if plain else general

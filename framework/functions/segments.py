@@ -19,7 +19,7 @@ def _sorted(data, segment_ids, what):
             f"{ids.shape} for data of shape {x.shape}."
         )
     numbers = np.asarray(ids)
-    if numbers.size and (numbers[0] < 0 or np.any(np.diff(numbers) < 0)):
+    if numbers.size and (numbers[0] < 0 or np.any(numbers[1:] < numbers[:-1])):
         raise InvalidArgumentError(
             f"{what}: `segment_ids` must not be negative and must not fall. For others use "
             f"unsorted_{what}."
@@ -85,7 +85,7 @@ def _unsorted(data, segment_ids, num_segments, what):
             f"{ids.shape}."
         )
     known = getattr(ids, "array", None)
-    highest = -1 if known is None else known.max(initial=-1)
+    highest = known.max() if known is not None and known.size else -1
     if highest >= count:
         raise InvalidArgumentError(
             f"{what}: a segment number {highest} for num_segments={count}; expected numbers below "

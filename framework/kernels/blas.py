@@ -7,6 +7,8 @@ functions: then `core` is None, `threads` 0, and nothing is set.
 import contextlib
 import ctypes
 import functools
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -76,21 +78,54 @@ def controls():
     return get, put
 
 
-@contextlib.contextmanager
-def limited(number):
+class limited:
     """OpenBLAS uses `number` threads inside, and as many as before after it.
+
+    Its number is the whole process's: of several that are inside at once, threads or calls of one,
+    the first one says it, and it holds until the last one leaves.
 
     Example:
         >>> with limited(1):
         ...     threads() in (0, 1)
         True
     """
-    before = threads()
-    if before in (0, number):
-        yield
-        return
-    set_threads(number)
-    try:
-        yield
-    finally:
-        set_threads(before)
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number):
+        self._number = number
+
+    def __enter__(self):
+        global _inside, _before
+        with _changing:
+            _inside += 1
+            given = controls()
+            if given is not None and _inside == 1:
+                get, put = given
+                found = get()
+                if found != self._number:
+                    put(self._number)
+                    _before = found
+
+    def __exit__(self, *_):
+        global _inside, _before
+        with _changing:
+            _inside = max(_inside - 1, 0)
+            if _inside == 0 and _before:
+                controls()[1](_before)
+                _before = 0
+
+
+_changing = threading.Lock()
+_inside = 0
+_before = 0  # the number to go back to; 0: it was not changed
+
+
+def _forget():
+    """In a forked child the threads that were inside, or held the lock, are not there."""
+    global _changing, _inside
+    _changing, _inside = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -43,7 +43,8 @@ def erf(x):
     """erf(x), within 2 units in the last place; other dtypes than float64 go through float32."""
     x = np.asarray(x)
     if x.dtype not in _SETS:
-        return erf(x.astype(np.float32)).astype(x.dtype)
+        native = x.dtype.newbyteorder("=")
+        return erf(x.astype(native if native in _SETS else np.float32)).astype(x.dtype)
     flat = np.ascontiguousarray(x).reshape(-1)
     result = np.empty_like(flat)
     for start in range(0, flat.size, _BLOCK):

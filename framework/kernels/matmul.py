@@ -223,7 +223,7 @@ def alone(product, *arrays):
     """np.dot or np.matmul of these, on this thread."""
     global _controls
     if _controls is _unasked:
-        _controls = blas.controls() if threads.count() > 1 else None
+        _controls = blas.controls()
     if _controls is None:
         return product(*arrays)
     get, put = _controls

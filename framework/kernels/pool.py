@@ -1,8 +1,9 @@
 """Pooling over windows of any number of spatial axes: largest cells, sums of cells.
 
 Arrays are channels-last, (batch, *spatial, channels), see `windows`. Numba's form
-(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits. NumPy's goes
-over some images at a time, which stay in the cache, and threads share them.
+(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits; beside NaN
+each form chooses a cell of its own. NumPy's goes over some images at a time, which stay in the
+cache, and threads share them.
 """
 
 import itertools
@@ -16,10 +17,12 @@ from framework.kernels.share import blocks, share
 _FAST = 4096  # elements from which on Numba's form is used
 _SHARED = 1 << 20  # elements from which on two threads are faster than one
 _BLOCK = 1 << 20  # elements of some images: with fewer, threads wait for the GIL too often
-_CELLS = 256  # whose numbers fit 8 bits
+_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # whose numbers fit 8 bits without a sign, 16 with one
 
 
 def _lowest(dtype):
+    if dtype.kind == "b":
+        return np.False_
     return np.iinfo(dtype).min if dtype.kind in "iu" else np.array(-np.inf, dtype)
 
 
@@ -121,7 +124,10 @@ def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
 
 def cell_dtype(size):
     """Of the numbers of a window's cells."""
-    return np.dtype(np.uint8 if math.prod(size) <= _CELLS else np.int16)
+    cells = math.prod(size)
+    if cells <= _CELLS:
+        return np.dtype(np.uint8)
+    return np.dtype(np.int16 if cells <= _MORE_CELLS else np.int32)
 
 
 def max_cell(x, *, size, strides, padding, dilations):

@@ -9,8 +9,9 @@ from framework.kernels.scatter import scatter_add
 
 
 def rows_of(x, ids):
-    """`x` with the axes of `ids` as one, and `ids` flat."""
-    return x.reshape(ids.size, *x.shape[ids.ndim :]), ids.reshape(-1)
+    """`x` with the axes of `ids` as one, and `ids` flat, of a dtype that any place fits."""
+    flat = ids.reshape(-1).astype(np.intp, copy=False)
+    return x.reshape(ids.size, *x.shape[ids.ndim :]), flat
 
 
 def _kept(x, ids):

@@ -18,6 +18,7 @@ _NO_LIMIT = 1 << 30
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
+_told = []
 _jobs = SimpleQueue()
 _workers = []
 _starting = threading.Lock()
@@ -42,6 +43,13 @@ def set_count(number=None):
     if number is not None and (type(number) is not int or number < 1):
         raise InvalidArgumentError(f"number of threads must be an int >= 1, got {number!r}.")
     _count = number
+    for function in _told:
+        function()
+
+
+def when_set(function):
+    """Have a function called when another number of threads was set."""
+    _told.append(function)
 
 
 def _cpus():
@@ -92,40 +100,60 @@ def run(function, parts):
     """Call `function(part)` for each part, on this thread and those of the pool.
 
     It returns when all are done. Parts that run Numba kernels (which release the GIL) run side by
-    side; there should be `count()` of about equal size. Called from within a part, it runs in that
-    thread alone.
+    side; there should be `count()` of about equal size. Called from within a part, or where no
+    thread can be started, it runs in this thread alone.
 
     Raises:
-        what a part raised: the first error; parts not yet begun are left out then.
+        what a part raised: the first error; parts not yet begun are left out then. An interrupt
+            comes through too, once nobody works on a part any more.
     """
     parts = deque(parts)
     helpers = min(count(), len(parts)) - 1
-    if helpers < 1 or getattr(_here, "busy", False):
-        for part in parts:
-            function(part)
-        return
-    _start(helpers)
-    job = _Job(function, parts)
-    for _ in range(helpers):
-        _jobs.put((job, contextvars.copy_context()))  # np.errstate and the like hold there too
-    job.work()
-    job.wait()
+    if helpers > 0 and not getattr(_here, "busy", False):
+        helpers = min(helpers, _started(helpers))
+        if helpers:
+            _Job(function, parts).lead(helpers)
+            return
+    for part in parts:
+        function(part)
 
 
 class _Job:
-    """Parts that wait, and what became of those that were taken."""
+    """Parts that wait, and who has taken some."""
 
-    __slots__ = ("done", "error", "function", "parts", "waiting")
+    __slots__ = ("begun", "ended", "error", "function", "left", "parts")
 
     def __init__(self, function, parts):
-        self.function, self.parts, self.waiting = function, parts, len(parts)
-        self.done = SimpleQueue()
-        self.error = None
+        self.function, self.parts, self.error = function, parts, None
+        # An entry for each helper that came, and left; whatever interrupts, none is lost.
+        self.begun, self.ended, self.left = [], [], SimpleQueue()
 
-    def work(self):
-        """Take parts until none is left."""
-        _here.busy = True
+    def lead(self, helpers):
+        """Do all parts with so many helpers, those that come; until who has come is done."""
         try:
+            for _ in range(helpers):
+                # np.errstate and the like hold there too
+                _jobs.put((self, contextvars.copy_context()))
+            self._work()
+        except BaseException as error:  # an interrupt between two parts
+            self.error = self.error or error
+        while not self._wait():
+            pass
+        if self.error is not None:
+            raise self.error
+
+    def help(self):
+        """Take parts until none is left."""
+        self.begun.append(True)
+        try:
+            self._work()
+        finally:
+            self.ended.append(True)
+            self.left.put(True)
+
+    def _work(self):
+        try:
+            _here.busy = True
             while True:
                 try:
                     part = self.parts.popleft()
@@ -136,33 +164,42 @@ class _Job:
                         self.function(part)
                 except BaseException as error:  # for the thread that waits
                     self.error = self.error or error
-                self.done.put(None)
         finally:
             _here.busy = False
 
-    def wait(self):
-        """Until every part is done."""
-        for _ in range(self.waiting):
-            self.done.get()
-        if self.error is not None:
-            raise self.error
+    def _wait(self):
+        """Wait for the helpers; False after an interrupt, which has to wait as well: they write to
+        memory that will be used again."""
+        try:
+            self.parts.clear()  # an interrupt may have left some
+            while len(self.ended) < len(self.begun):
+                self.left.get()
+            self.function = None  # a helper that comes late holds nothing of the caller's
+        except BaseException as error:
+            self.error = self.error or error
+            return False
+        return True
 
 
-def _start(number):
-    """Have at least so many threads in the pool."""
+def _started(number):
+    """Have at least so many threads in the pool, or as many as can be; how many there are."""
     if len(_workers) < number:
         with _starting:
             while len(_workers) < number:
                 thread = threading.Thread(target=_serve, args=(_jobs,), daemon=True)
                 thread.name = f"framework-kernels-{len(_workers)}"
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError:  # the system's limit is reached, or the program ends
+                    break
                 _workers.append(thread)
+    return len(_workers)
 
 
 def _serve(jobs):
     while True:
         job, context = jobs.get()
-        context.run(job.work)
+        context.run(job.help)
         del job, context  # arrays are not kept while it waits for the next
 
 

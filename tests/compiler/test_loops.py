@@ -115,6 +115,12 @@ def test_ops_give_what_numpy_gives(part, dtype):
                 raise AssertionError(f"{name}: {error}") from None
 
 
+def test_small_values_of_a_sigmoid_are_there():
+    x = np.linspace(-744, -700, 100)
+    (y,) = in_loops([("sigmoid", [x])]).values()
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-15, atol=np.finfo(y.dtype).smallest_subnormal)
+
+
 @pytest.mark.parametrize("dtype", ["int32", "bool"])
 def test_ops_on_integers_and_booleans(dtype):
     names = [n for n, code in scalars.CODES.items() if dtype[0] in code.kinds]

@@ -285,3 +285,21 @@ def test_a_loop_behind_a_product_is_part_of_its_call():
     run = compiled.source.partition("# these, side by side:")[2].splitlines()
     assert "@" in run[1]
     assert "loop(reshape_1" in run[2]
+
+
+def test_a_plan_follows_the_number_of_threads(monkeypatch):
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    rng = np.random.default_rng(0)
+    x, w = (tf.constant(rng.standard_normal((512, 512), "f")) for _ in range(2))
+    f = tf.function(lambda x, w: tf.nn.relu(tf.matmul(x, w)) + 1.0)
+    threads.set_count(2)
+    expected = [f(x, w).numpy() for _ in range(5)][-1]
+    asked, crew = [], tier.library("crew")
+    do = crew._Crew.do
+    monkeypatch.setattr(crew._Crew, "do", lambda *given: asked.append(given[1]) or do(*given))
+    for count, parts in ((2, [4]), (1, []), (3, [6])):
+        threads.set_count(count)
+        asked.clear()
+        np.testing.assert_array_equal(f(x, w), expected)
+        assert asked == parts

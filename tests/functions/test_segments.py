@@ -77,6 +77,15 @@ def test_integers(name):
     assert found.dtype == ("float64" if name == "unsorted_segment_mean" else "int32")
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int64"])
+@pytest.mark.parametrize("name", UNSORTED)
+def test_ids_of_few_bits(name, kind):
+    ids = np.arange(12) % 4
+    x = np.arange(12 * 20000, dtype="float32").reshape(12, 20000) % 7
+    found = getattr(M, name)(x, ids.astype(kind), 4)
+    np.testing.assert_array_equal(found, getattr(M, name)(x, ids.astype("int32"), 4))
+
+
 def test_segments_of_several_axes():
     found = M.unsorted_segment_sum(np.ones((2, 2, 3)), [[0, 1], [1, 1]], 3)
     np.testing.assert_array_equal(found.numpy(), [[1] * 3, [3] * 3, [0] * 3])
@@ -95,6 +104,7 @@ def test_gradients(name):
 ERRORS = {
     "segment_sum: `segment_ids` must not be negative and must not fall": [
         lambda: M.segment_sum([1.0, 2.0], [1, 0]), lambda: M.segment_sum([1.0, 2.0], [-1, 0]),
+        lambda: M.segment_sum([1.0, 2.0], np.uint8([1, 0])),
     ],
     "with one number for each row": [lambda: M.segment_max([1.0, 2.0], [0])],
     "a segment number 5 for num_segments=3": [

@@ -40,6 +40,11 @@ def test_float64(name):
     np.testing.assert_allclose(found.numpy(), reference(x), rtol=close[0], atol=close[1])
 
 
+def test_the_other_byte_order_keeps_its_digits():
+    x = ANY.astype(ANY.dtype.newbyteorder())
+    np.testing.assert_allclose(M.erf(tf.constant(x)).numpy(), special.erf(ANY), rtol=1e-14)
+
+
 EXACT = {  # computed with 40 digits
     "erfc": [(0.75, 0.28884436634648486), (3.1, 1.1648657367199589e-05),
              (11.7, 1.7025329069808723e-61), (26.0, 5.663192408856143e-296)],

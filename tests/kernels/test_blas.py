@@ -1,5 +1,7 @@
 """NumPy's OpenBLAS, where it has one."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,28 @@ def test_threads_are_set_and_put_back():
     with pytest.raises(KeyError), blas.limited(before + 1):
         raise KeyError
     assert blas.threads() == before
+
+
+@needs_openblas
+def test_a_limit_holds_until_the_last_one_leaves():
+    before, seen = blas.threads(), []
+    inside, first_left = threading.Event(), threading.Event()
+
+    def second():
+        with blas.limited(1):
+            inside.set()
+            first_left.wait(10)
+            seen.append(blas.threads())
+
+    blas.set_threads(2)
+    other = threading.Thread(target=second)
+    with blas.limited(1):
+        other.start()
+        inside.wait(10)
+    first_left.set()
+    other.join()
+    assert [*seen, blas.threads()] == [1, 2]
+    blas.set_threads(before)
 
 
 @needs_openblas

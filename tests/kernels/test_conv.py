@@ -149,6 +149,18 @@ def test_pooled_at_once(algorithm, x, w, strides, padding, relu, thread_count):
             np.testing.assert_array_equal(a, e)
 
 
+@pytest.mark.parametrize("places", [(1, 6), (6, 1)])
+@pytest.mark.parametrize("m", [2, 4])
+def test_pooled_of_too_little_is_nothing(places, m, numba_tier):
+    x, w = real(2, *(n + 2 for n in places), 16), real(3, 3, 16, 16)
+    behind = np.full(1000, 7, np.float32)
+    out = behind[:0].reshape(2, places[0] // 2, places[1] // 2, 16)
+    fast = tier.library("winograd")
+    y, chosen = fast.conv(x, w, (0, 0), places, m, bias=real(16), pairs=True, out=out)
+    assert y.size == chosen.size == 0
+    assert (behind == 7).all()
+
+
 def test_many_weights_are_not_held_beside_their_gradient(monkeypatch):
     """The same bits, whether both derivatives are computed at once or apart."""
     x, w, b = real(3, 9, 12, 32), real(3, 3, 32, 48), real(48)

@@ -128,3 +128,15 @@ def test_arrays_of_another_layout_are_left_alone(monkeypatch):
     monkeypatch.setattr(entry, "_NDIM", entry._FLAGS)
     with pytest.raises(entry.FrameworkError, match="layout"):
         entry.Entry(lambda kind, things, count: 0, fastmath=False, cache=False)
+
+
+def test_two_threads_may_make_a_function_at_once():
+    """`cached_property` has no lock since Python 3.12; here one comes after the other."""
+    program = Program([full("x", "float32", 1)], [("y", "square", ("x",))], {"y": None}, ndim=1)
+    native = build(program).native()
+    make = type(native).__dict__["call"].func
+    first, second = make(native), make(native)
+    assert first.__module__[-1] is not second.__module__[-1]  # what each of them points to
+    y = np.empty(3, np.float32)
+    first(np.float32([1, 2, 3]), y)
+    np.testing.assert_array_equal(y, [1, 4, 9])

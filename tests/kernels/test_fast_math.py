@@ -21,10 +21,8 @@ def every(x, y):
         y[3, i] = fast.tanh(v)
         y[4, i] = fast.sigmoid(v)
         y[5, i] = fast.erf(v)
-        y[6, i] = fast.gelu(v)
-        y[7, i] = fast.gelu_slope(v)
-        y[8, i] = fast.gelu_tanh(v)
-        y[9, i] = fast.gelu_tanh_slope(v)
+        y[6, i] = fast.gelu_tanh(v)
+        y[7, i] = fast.gelu_tanh_slope(v)
 
 
 ROWS = ["exp", "expm1", "log", "tanh", "sigmoid", "erf"]
@@ -56,7 +54,7 @@ def samples():
             1 + np.linspace(-1e-3, 1e-3, 2_001),
             [0, -0.0, np.inf, -np.inf, np.nan, 2**-149, 88.72283],
         ]).astype(np.float32)  # fmt: skip
-    results = np.empty((10, grid.size), np.float32)
+    results = np.empty((8, grid.size), np.float32)
     every(grid, results)
     return grid, results
 
@@ -81,20 +79,15 @@ def test_small_numbers_keep_their_sign(samples, name):
     np.testing.assert_array_equal(np.signbit(y[small]), np.signbit(x[small]))
 
 
-def normal(x):
-    return REFERENCES["erf"](x / np.sqrt(2)) / 2 + 0.5, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-
-
 def by_tanh(x):
     c = np.sqrt(2 / np.pi)
     t = np.tanh(c * (x + 0.044715 * x**3))
     return x * (1 + t) / 2, (1 + t) / 2 + x * (1 - t**2) / 2 * c * (1 + 3 * 0.044715 * x**2)
 
 
-def test_gelu_and_its_slope(samples):
+def test_gelu_by_tanh_and_its_slope(samples):
     inside = np.abs(samples[0]) < 50
     x, y = samples[0][inside].astype(np.float64), samples[1][6:, inside]
-    distribution, density = normal(x)
-    expected = [x * distribution, distribution + x * density, *by_tanh(x)]
+    expected = by_tanh(x)
     for result, exact in zip(y, expected):
         np.testing.assert_allclose(result, exact, rtol=5e-7, atol=2e-6)

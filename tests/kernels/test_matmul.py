@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -181,6 +182,39 @@ def test_a_forked_child_has_a_crew_of_its_own(fast):
     np.testing.assert_array_equal(fast.dot(a, b), expected)
 
 
+def test_the_leader_is_alone_where_no_thread_can_be_started(fast, monkeypatch):
+    threads.set_count(3)  # with a crew of its own
+    a, b = pair(300, 300, 300)
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        for _ in range(2):
+            assert_product(fast.dot(a, b), a, b)
+    threads.set_count(2)
+    assert_product(fast.dot(a, b), a, b)
+
+
+def crew_size():
+    return sum(thread.name == "framework-crew" for thread in threading.enumerate())
+
+
+def test_another_number_of_threads_is_another_crew(fast):
+    threads.set_count(1)
+    a, b = pair(300, 300, 300)
+    for number in (3, 1, 2):
+        end = time.monotonic() + 10
+        while crew_size() and time.monotonic() < end:
+            time.sleep(0.001)
+        assert crew_size() == 0  # those of before have gone
+        threads.set_count(number)
+        assert_product(fast.dot(a, b), a, b)
+        assert crew_size() == number - 1
+        threads.set_count(1)
+
+
 def test_a_program_ends_while_the_crew_waits(fast):
     program = (
         "import numpy as np; from framework.kernels import matmul, threads;"
@@ -192,7 +226,6 @@ def test_a_program_ends_while_the_crew_waits(fast):
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 def test_blas_works_alone_on_small_products(monkeypatch):
-    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -206,7 +239,6 @@ def test_blas_works_alone_on_small_products(monkeypatch):
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 def test_blas_leaves_the_cpus_to_numba(fast, monkeypatch):
-    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -222,7 +254,6 @@ def test_blas_leaves_the_cpus_to_numba(fast, monkeypatch):
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
-    monkeypatch.setattr(matmul, "_controls", matmul._unasked)
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -230,6 +261,16 @@ def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
     for size in (50, 70, 90, 120):
         matmul.stacked(*(x[None] for x in pair(size, size, size)))
     assert seen == [2, 1, 1, 2]
+    assert blas.threads() == 2
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+def test_blas_works_alone_beside_one_thread_of_ours():
+    threads.set_count(1)
+    blas.set_threads(2)
+    seen = []
+    matmul.alone(lambda: seen.append(blas.threads()))
+    assert seen == [1]
     assert blas.threads() == 2
 
 

@@ -113,3 +113,24 @@ def test_gradients_of_a_tape(forms):
 def test_no_examples():
     x, window = case("pairs", batch=0)
     assert pool.max_pool(x, **window)[0].shape == (0, 3, 4, 5)
+
+
+@pytest.mark.parametrize("size", [(32768,), (40000,), (300, 200)])
+def test_a_window_of_many_cells(size):
+    x = _rng.permutation(np.prod(size)).astype("float32").reshape(1, *size, 1)
+    window = {"size": size, "strides": (1,) * len(size), "dilations": (1,) * len(size)}
+    window["padding"] = ((0, 0),) * len(size)
+    assert pool.max_cell(x, **window).item() == x.argmax()
+    assert pool.max_index(x, **window).item() == x.argmax()
+    t = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = ops.max_pool(t, **window)
+    np.testing.assert_array_equal(tape.gradient(y, t), x == x.max())
+
+
+def test_padding_never_counts_among_booleans():
+    x = np.zeros((1, 3, 3, 1), bool)
+    _, window = case("overlapping")
+    y, _ = pool.max_pool(x, **window)
+    assert not y.any()

@@ -78,6 +78,14 @@ def test_softmax(forms, shape, name):
     agree(forms(getattr(rows, f"{name}_back"), g, y, axis=axis))
 
 
+@pytest.mark.parametrize("shift", [0, 1e3, 1e6, -1e6])
+def test_log_softmax_of_large_numbers_is_exact(forms, shift):
+    x = (shift + _rng.integers(-8, 9, (64, 64))).astype("float32")
+    x[:9, 0] += 10  # these are nearly sure, and small
+    plain, fast = forms(rows.log_softmax, x, axis=1)
+    np.testing.assert_allclose(fast[0], plain[0], rtol=1e-5, atol=2e-7)
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax_of_what_is_not_finite(forms, name):
     x = normal(9, 20)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -76,6 +77,61 @@ def test_many_callers_at_once():
     for caller in callers:
         caller.join()
     assert [sorted(r) for r in results] == [sorted([0, 1, 2] * 50)] * 4
+
+
+def refuse(self):
+    raise RuntimeError("can't start new thread")
+
+
+def test_one_thread_does_it_where_none_can_be_started(monkeypatch):
+    monkeypatch.setattr(threads, "_workers", [])
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    test_every_part_runs_once(3)
+    monkeypatch.undo()
+    monkeypatch.setattr(threads, "_count", 2)
+    test_parts_run_side_by_side()
+
+
+def test_an_interrupt_waits_for_who_works(monkeypatch):
+    """Helpers write into arrays that the caller uses again."""
+    done, begun = [], threading.Event()
+
+    def work(part):
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(10)
+        else:
+            begun.set()
+            time.sleep(0.2)
+            done.append(part)
+
+    class Left(threads.SimpleQueue):
+        times = 0
+
+        def get(self):
+            Left.times += 1
+            if Left.times < 3:
+                raise KeyboardInterrupt
+            return super().get()
+
+    monkeypatch.setattr(threads, "SimpleQueue", Left)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(work, range(2))
+    assert len(done) == 1
+    assert Left.times == 3
+    monkeypatch.undo()
+    monkeypatch.setattr(threads, "_count", 2)
+    test_parts_run_side_by_side()
+
+
+def test_nothing_of_a_run_is_held_by_who_comes_late():
+    class Array:
+        pass
+
+    array = Array()
+    gone = weakref.ref(array)
+    threads.run(lambda part, array=array: None, range(2))
+    del array
+    assert gone() is None
 
 
 def test_errstate_holds_in_the_pool():

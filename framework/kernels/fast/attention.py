@@ -15,12 +15,13 @@ from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import exp
 from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
+from framework.kernels.fast.rows import largest
 from framework.kernels.fast.target import LANES
 
 _SCRATCH = 16384  # scores at a time: 64 KB
 _LEAST_ROWS, _MOST_ROWS = 16, 64
 
-_f, _i = np.float32, np.int32
+_f = np.float32
 _LOW = _f(-0.7 * float(np.finfo(np.float32).max))
 
 
@@ -35,7 +36,6 @@ def forward(
     rows, stride = _block(keys, panels, causal)
     packed = np.empty((panels, width, WIDTH), np.float32)
     scores = np.empty(rows * stride, np.float32)
-    bits, word = scores.view(np.int32), np.empty(1, np.int32)
     skips, plain = causal and mask.size == 0, mask.size == 0 and bias.size == 0
     for head in range(first, last):
         n, h = head // heads, head % heads
@@ -54,8 +54,7 @@ def forward(
                 row = scores[i * stride : i * stride + shown]
                 if not plain:
                     _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
-                _maximum(bits[i * stride : i * stride + shown], word)
-                most = word.view(np.float32)[0]
+                most = largest(scores, i * stride, shown)
                 s = _f(0)
                 for j in range(shown):
                     e = exp(row[j] - most)
@@ -191,21 +190,6 @@ def _mask(row, bias, mask, bias_strides, mask_strides, n, h, r, causal):
     if causal:
         for j in range(r + 1, size):
             row[j] = _LOW
-
-
-@kernel(forceinline=True)
-def _maximum(bits, result):
-    """The largest of some float32, given as the integers that have their bits.
-
-    Flipped where the sign is set they are in the order of the floats, NaN behind all; and, unlike
-    those of floats, their maximum is vector code.
-    """
-    most = _i(-(2**31))
-    for j in range(bits.size):
-        x = _i(bits[j])
-        x = _i(x ^ _i(_i(x >> _i(31)) & _i(2**31 - 1)))
-        most = max(x, most)
-    result[0] = _i(most ^ _i(_i(most >> _i(31)) & _i(2**31 - 1)))
 
 
 @kernel(forceinline=True)

@@ -185,7 +185,7 @@ class _Crew:
         self.state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self.leading = threading.Lock()
         self.calls = SimpleQueue()
-        self.hands = 0
+        self.hands, self.most_hands = 0, _PARTS
         self.threads = []
         self.until_look = 0  # jobs until it is looked where the threads run
         self.cpu = None  # the leader's, which the hands keep away from
@@ -196,25 +196,42 @@ class _Crew:
             return False
         try:
             state = self.state
-            while self.hands < most - 1 and self.hands < threads.count() - 1:
-                self.hands += 1
-                self.until_look = 0
-                hand = threading.Thread(
-                    target=_hand, args=(state, self.calls), daemon=True, name="framework-crew"
-                )
-                hand.start()
-                self.threads.append(hand.native_id)
+            if self.hands < most - 1 and self.hands < self.most_hands:
+                self._take_on(most - 1)
             self.until_look -= 1
             if self.until_look < 0:
                 self._keep_apart()
             if asleep := min(state.item(_ASLEEP), most - 1):
                 _change(state, _ASLEEP, -asleep)
                 for _ in range(asleep):
-                    self.calls.put(None)
-            work(state, scratch.take("matmul", PACKED), *arrays)
+                    self.calls.put(True)
+            work(state, scratch.for_a_call("matmul", PACKED), *arrays)
         finally:
             self.leading.release()
         return True
+
+    def _take_on(self, wanted):
+        """Have so many hands, if there may be as many and the system lets threads start."""
+        self.most_hands = threads.count() - 1
+        while self.hands < min(wanted, self.most_hands):
+            hand = threading.Thread(
+                target=_hand, args=(self.state, self.calls), daemon=True, name="framework-crew"
+            )
+            try:
+                hand.start()
+            except RuntimeError:  # the system's limit is reached, or the program ends
+                self.most_hands = self.hands
+                return
+            self.hands += 1
+            self.threads.append(hand.native_id)
+            self.until_look = 0
+
+    def dismiss(self):
+        """Let the hands go once they have nothing to do."""
+        with self.leading:
+            self.most_hands = self.hands
+            for _ in range(self.hands):
+                self.calls.put(False)
 
     def _keep_apart(self):
         """Keep the hands off the leader's CPU.
@@ -253,9 +270,10 @@ _getcpu = _c_getcpu()
 def _hand(state, calls):
     """A thread of the crew."""
     memory = scratch.aligned(PACKED)
-    while True:
+    going_on = True
+    while going_on:
         _serve(state, memory)
-        calls.get()
+        going_on = calls.get()
 
 
 _crew = _Crew()
@@ -267,6 +285,14 @@ def _forget():
     _crew = _Crew()
 
 
+def _begin_anew():
+    """As many threads as are allowed now: those that are there would go on taking parts."""
+    before = _crew
+    _forget()
+    before.dismiss()
+
+
+threads.when_set(_begin_anew)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
@@ -298,7 +324,7 @@ _nobody = np.empty(0, np.int64)
 
 
 def _alone(work, arrays):
-    work(_nobody, scratch.take("matmul", PACKED), *arrays)
+    work(_nobody, scratch.for_a_call("matmul", PACKED), *arrays)
 
 
 def warm():

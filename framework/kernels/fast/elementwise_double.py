@@ -137,7 +137,8 @@ def tanh_64(x):
 @element
 def sigmoid_64(x):
     """Within 4 ulp."""
-    return 1.0 / (1.0 + exp_64(-x))
+    e = exp_64(-abs(x))
+    return (1.0 if x >= 0.0 else e) / (1.0 + e)
 
 
 @element

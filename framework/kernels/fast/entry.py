@@ -155,11 +155,13 @@ class Entry(Native):
     @cached_property
     def call(self):
         """The function for Python."""
-        self._method = _Method(b"loop", self.address, _FASTCALL, None)
+        compiled = self.compiled
+        method = _Method(b"loop", compiled.address, _FASTCALL, None)
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
-        # Its place for a module keeps what it needs alive.
-        return new(ctypes.addressof(self._method), np.ndarray, self)
+        # Its place for a module keeps what it needs alive, which is nobody else's: of two threads
+        # that come here at once each has a function of its own.
+        return new(ctypes.addressof(method), np.ndarray, (compiled, method))
 
 
 def _is_known():

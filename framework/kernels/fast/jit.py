@@ -1,8 +1,10 @@
 """`kernel`: how every Numba function of this package is compiled."""
 
 import contextlib
+import functools
 import gc
 import logging
+import re
 import sys
 from pathlib import Path
 
@@ -111,8 +113,9 @@ class _Cache(FunctionCache):
     """What the disk has of a function, for each combination of argument types.
 
     Numba looks at changes of the function's own file; code of other modules that is compiled into
-    it, such as `micro` and `math`, would stay as it was. And of what machine code has to find at
-    its first call (see `routine`) Numba loses what comes with kernels that are part of it.
+    it, such as `micro` and `math`, would stay as it was. Of what machine code has to find at its
+    first call (see `routine`) Numba loses what comes with kernels that are part of it. And a disk
+    that is full, or a file that a crash has left in halves, would be an error of who computes.
     """
 
     def __init__(self, function):
@@ -124,27 +127,69 @@ class _Cache(FunctionCache):
     def save_overload(self, sig, data):
         data.library._ensure_finalized()  # with all its parts
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
-        super().save_overload(sig, data)
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            self._give_up()
+            _tell_not_kept(str(getattr(error, "strerror", None) or error))
 
     def load_overload(self, sig, target_context):
-        made = super().load_overload(sig, target_context)
+        try:
+            made = super().load_overload(sig, target_context)
+        except Exception:  # no pickle, or half of one: it is compiled, and written, again
+            self._give_up()
+            return None
         if made is not None:
             made.library._reload_init.update(made.reload_init)
         return made
 
+    def _give_up(self):
+        """Remove the index: it may be no index, or name machine code of an earlier source."""
+        with contextlib.suppress(AttributeError, OSError):
+            Path(self._cache_file._index_path).unlink()
+
+
+@functools.cache
+def _tell_not_kept(reason):
+    logging.getLogger("framework").warning(
+        f"The machine code of kernels cannot be kept on the disk ({reason}): each process compiles "
+        "it. Remedy: make room there, or name another folder in NUMBA_CACHE_DIR."
+    )
+
 
 def _sources(module):
-    """(name, size, time) of the modules of this folder that a module is built upon."""
+    """(name, size, time) of the modules that a module's kernels are made of, besides its own."""
     found, waiting = {}, [module]
     while waiting:
         name = waiting.pop()
-        if name in found or name not in sys.modules:
-            continue
-        file = Path(sys.modules[name].__file__).stat()
-        found[name] = (file.st_size, file.st_mtime_ns)
-        for value in vars(sys.modules[name]).values():
-            near = getattr(value, "__module__", None) or getattr(value, "__name__", None)
-            if isinstance(near, str) and near.startswith(_ROOM):
-                waiting.append(near)
+        if name not in found and name in sys.modules:
+            found[name], others = _source(name)
+            waiting += others
     found.pop(module, None)  # Numba's own stamp
-    return tuple(sorted(found.items()))
+    return tuple(sorted((name, *stamp) for name, stamp in found.items()))
+
+
+@functools.cache
+def _source(name):
+    """The size and time of a module's file, and which others its kernels are made of.
+
+    Those are modules of this folder that it imports from, for their kernels and constants, and
+    others of `framework.kernels` that it has constants from.
+    """
+    file = Path(sys.modules[name].__file__)
+    others, stat = set(), file.stat()
+    for origin, names in _IMPORT.findall(file.read_text(errors="replace")):
+        for word in re.findall(r"\w+", names):
+            inner = f"{origin}.{word}"
+            if inner in sys.modules:
+                others |= {inner} if inner.startswith(_ROOM) else set()
+            elif origin.startswith(_ROOM) or _is_constant(sys.modules[origin], word):
+                others.add(origin)
+    return (stat.st_size, stat.st_mtime_ns), others
+
+
+_IMPORT = re.compile(r"^from (framework\.kernels[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def _is_constant(module, name):
+    return hasattr(module, name) and not callable(getattr(module, name))

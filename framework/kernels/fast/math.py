@@ -1,10 +1,10 @@
 """Functions of one float32 for use inside kernels, without branches: loops that call them are
 turned into vector code.
 
-    exp  expm1  log  tanh  sigmoid  erf  gelu  gelu_slope  gelu_tanh  gelu_tanh_slope
+    exp  expm1  log  tanh  sigmoid  erf  gelu_tanh  gelu_tanh_slope
 
-Each is within 3 units in the last place (gelu and its slope, where their terms cancel: within 1e-7
-of the larger term), for denormal numbers, infinities and NaN too. They take and give float32: a
+Each is within 3 units in the last place (gelu_tanh and its slope, where their terms cancel, within
+1e-7 of the larger one), for denormal numbers, infinities and NaN too. They take and give float32: a
 Python number has to be wrapped, `exp(np.float32(2))`.
 
     exp(x) = 2**n (1 + r + r² P(r)),  x = n log 2 + r, |r| <= log(2) / 2;  P a Chebyshev interpolant
@@ -44,9 +44,7 @@ _ERF_FAR = tuple(_f(c) for c in _W32)
 _ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
 _INF, _NAN = _f(np.inf), _f(np.nan)
 _SMALLEST = _f(1.17549435e-38)  # the smallest number that is not denormal
-_ROOT_HALF = _f(0.70710678118654752)
 _ROOT_2_OVER_PI = _f(0.79788456080286536)
-_ROOT_1_OVER_2PI = _f(0.39894228040143268)
 _CUBIC = _f(0.044715)  # Hendrycks & Gimpel 2016
 
 
@@ -219,19 +217,6 @@ def erf(x):
     far = _signed(_ONE - far * exp(-squared), x)
     y = near * x + x if size < _ONE else far
     return y if x == x else x
-
-
-@element
-def gelu(x):
-    """x Φ(x), Φ the normal distribution function."""
-    return _HALF * x * (_ONE + erf(x * _ROOT_HALF))
-
-
-@element
-def gelu_slope(x):
-    """The derivative of `gelu`."""
-    density = _ROOT_1_OVER_2PI * exp(-_HALF * x * x)
-    return _HALF * (_ONE + erf(x * _ROOT_HALF)) + x * density
 
 
 @element

@@ -20,8 +20,8 @@ _ROWS = 64  # rows whose gradients of gamma and beta are added up before they jo
 
 # ---- the largest number of a row -----------------------------------------------------------------
 # LLVM makes no vector code of a maximum that NaN has to pass; integers have none. The bits of a
-# float32, those below the sign turned round where it is set, are in the order of the numbers: NaN
-# on top, so that a row with one is NaN.
+# float32, those below the sign turned round where it is set, are in the order of the numbers, NaN
+# at both ends by its sign: a row with one is NaN by its sum, whatever its largest number is.
 
 
 @intrinsic
@@ -47,7 +47,8 @@ def _number(_, bits):
 
 
 @kernel(forceinline=True)
-def _largest(x, at, size):
+def largest(x, at, size):
+    """The largest of `size` numbers from a place on; of no use beside NaN."""
     top = _ordered(_f(-np.inf))
     for j in range(size):
         bits = _ordered(load(x, at + j, 0))
@@ -63,7 +64,7 @@ def softmax(x, first, last, size, y):
     """exp(x) over its sum."""
     for row in range(first, last):
         at = row * size
-        top = _largest(x, at, size)
+        top = largest(x, at, size)
         total = _f(0)
         for j in range(size):
             e = math.exp(load(x, at + j, 0) - top)
@@ -86,18 +87,24 @@ def softmax_back(g, y, first, last, size, d):
             store(d, at + j, load(y, at + j, 1) * (load(g, at + j, 0) - total), 2)
 
 
+@math.element
+def _less_both(x, top, logarithm):
+    """Near `top` the first difference is exact, and small: LLVM must not take x - (top + ...)."""
+    return (x - top) - logarithm
+
+
 @kernel
 def log_softmax(x, first, last, size, y):
     """x - log(sum(exp(x)))."""
     for row in range(first, last):
         at = row * size
-        top = _largest(x, at, size)
+        top = largest(x, at, size)
         total = _f(0)
         for j in range(size):
             total += math.exp(load(x, at + j, 0) - top)
         logarithm = math.log(total)
         for j in range(size):
-            store(y, at + j, (load(x, at + j, 0) - top) - logarithm, 1)
+            store(y, at + j, _less_both(load(x, at + j, 0), top, logarithm), 1)
 
 
 @kernel

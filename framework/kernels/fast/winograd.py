@@ -102,19 +102,19 @@ def spread_images(
 
 @routine
 def gather_outputs(
-    p, p_row, plane, y, chosen, height, width, filters, first, last, m, part, strip_y, bias, relu
+    p, p_row, plane, y, chosen, pairs, height, width, filters, first, last, m, part, strip_y, bias,
+    relu,
 ):  # fmt: skip
     """The outputs of some strips from the products p[place][patch][filter].
 
     Args:
         y: flat; of images of `height` × `width` places.
-        chosen: empty; or what `pool.max_pool_pairs` gives beside y, which then has only the largest
-            of each 2 × 2 outputs. `strip_y` is scratch for the outputs of one strip then.
+        chosen: with `pairs` what `pool.max_pool_pairs` gives beside y, which has the largest of
+            each 2 × 2 outputs then; `strip_y` is scratch for the outputs of one strip.
         part: scratch for the outputs of one patch, of which some may lie outside of the image.
         bias, relu: added to y, if any; whether y is cut at 0 then.
     """
     side, strips = m + 2, (height + m - 1) // m
-    pairs = chosen.size > 0
     flat = strip_y if pairs else y
     source = 0
     for strip in range(first, last):
@@ -150,8 +150,8 @@ def gather_outputs(
 
 @kernel
 def multiply(
-    x, u, y, chosen, places, filters, m, block, first, last, wide, top, left, height, width, v,
-    v_row, v_plane, p, p_row, p_plane, depth, part, strip_y, bias, relu,
+    x, u, y, chosen, pairs, places, filters, m, block, first, last, wide, top, left, height, width,
+    v, v_row, v_plane, p, p_row, p_plane, depth, part, strip_y, bias, relu,
 ):  # fmt: skip
     """Fill y for the strips from `first` to `last`, `block` of them at a time."""
     panels = (filters + WIDTH - 1) // WIDTH
@@ -168,8 +168,8 @@ def multiply(
                     WIDTH,
                 )  # fmt: skip
         gather_outputs(
-            p, p_row, p_plane, y, chosen, *places, filters, start, stop, m, part, strip_y, bias,
-            relu,
+            p, p_row, p_plane, y, chosen, pairs, *places, filters, start, stop, m, part, strip_y,
+            bias, relu,
         )  # fmt: skip
 
 
@@ -199,8 +199,9 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out
         room = scratch.take("winograd.part", m * m * LANES)
         strip_y = scratch.take("winograd.strip", m * places[1] * filters if pairs else 0)
         multiply(
-            x, u, y.reshape(-1), chosen.reshape(-1), places, filters, m, block, first * strips,
-            last * strips, wide, *padding, height, width, *planes, depth, room, strip_y, bias, relu,
+            x, u, y.reshape(-1), chosen.reshape(-1), pairs, places, filters, m, block,
+            first * strips, last * strips, wide, *padding, height, width, *planes, depth, room,
+            strip_y, bias, relu,
         )  # fmt: skip
 
     threads.run(part, parts(len(x), 2 * len(x) * strips * across * size * side))
