@@ -18,19 +18,19 @@ _OPS = r"framework\.(core\.op|ops\.\w+)$"
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=_OPS)
 
 
-class _Context(threading.local):
-    """Per thread a context in which NumPy warns of nothing.
+class Context(threading.local):
+    """Per thread a context in which NumPy warns of nothing, but for the `kinds` of `np.errstate`.
 
     Running a function in it costs 0.08 µs; `np.errstate` around the function costs 0.5 to 1 µs.
     """
 
-    def __init__(self):
+    def __init__(self, **kinds):
         context = contextvars.Context()
-        context.run(np.seterr, all="ignore")
+        context.run(np.seterr, all="ignore", **kinds)
         self.run = context.run
 
 
-_context = _Context()
+_context = Context()
 
 
 def quiet(function):

@@ -7,9 +7,10 @@ import numpy as np
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
 from framework.ops import contraction as ops
-from framework.ops import elementwise, linalg, movement, reduction, spectral
-from framework.ops.complex import is_complex
+from framework.ops import elementwise, movement, reduction, spectral
+from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
 _tensor = tensor  # `norm` calls its argument so
@@ -36,13 +37,10 @@ def matmul(
         raise InvalidArgumentError("matmul: output_type is not supported; cast the result.")
     a, b = strict(tensor(a), b)
     if a.ndim < 2 or b.ndim < 2:
-        raise ShapeError(
-            f"matmul: both operands need rank 2 or more, got shapes {a.shape} and {b.shape}. "
-            "Use tf.linalg.matvec for a vector, tf.tensordot for two."
-        )
+        ops.refuse_vectors(a.shape, b.shape)
     if adjoint_a or adjoint_b:
-        a = linalg.conjugated(a) if adjoint_a else a
-        b = linalg.conjugated(b) if adjoint_b else b
+        a = conjugated(a) if adjoint_a else a
+        b = conjugated(b) if adjoint_b else b
     turn_a, turn_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
     inner_a, inner_b = a.shape[-2 if turn_a else -1], b.shape[-1 if turn_b else -2]
     if inner_a != inner_b and None not in (inner_a, inner_b):
@@ -65,7 +63,7 @@ def matvec(
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """The last two axes swapped; with `conjugate` also conjugated."""
-    x = linalg.conjugated(tensor(a)) if conjugate else tensor(a)
+    x = conjugated(tensor(a)) if conjugate else tensor(a)
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs rank 2 or more, got shape {x.shape}.")
     order = list(range(x.ndim))
@@ -158,8 +156,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 def _euclidean(x, axes, keepdims):
     """In the dtype of `x`, complex ones too."""
-    size = elementwise.absolute(x) if is_complex(x) else x
-    total = reduction.reduce_sum(elementwise.square(size), axis=axes, keepdims=keepdims)
+    total = reduction.reduce_sum(squared_size(x), axis=axes, keepdims=keepdims)
     length = elementwise.sqrt(total)
     return cast(length, dtype=x.dtype.np) if is_complex(x) else length
 
@@ -225,13 +222,21 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
         return _on_slices(clip_by_value, t, clip_value_min, clip_value_max)
     t = tensor(t)
     (_, low), (_, high) = strict(t, clip_value_min), strict(t, clip_value_max)
-    return elementwise.clip(t, low, high)
+    clipped = elementwise.clip(t, low, high)
+    numbers = type(low) is not Tensor and type(high) is not Tensor
+    if not numbers and tuple(clipped.shape) != tuple(t.shape):
+        raise ShapeError(
+            f"clip_by_value: bounds of shapes {getattr(low, 'shape', ())} and "
+            f"{getattr(high, 'shape', ())} make the result larger than t, of shape {t.shape}."
+        )
+    return clipped
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """`t` scaled down to a norm of `clip_norm` where its norm, over `axes`, is larger.
 
-    Of IndexedSlices it makes IndexedSlices, equal to the dense tensor clipped.
+    A negative `clip_norm` counts as 0. Of IndexedSlices it makes IndexedSlices, equal to the
+    dense tensor clipped.
     """
     if type(t) is IndexedSlices:
         return _on_slices(clip_by_norm, t, clip_norm, axes)
@@ -242,6 +247,8 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     safe = elementwise.select(positive, squared, 1.0)  # so that the root has a slope at 0
     length = elementwise.select(positive, elementwise.sqrt(safe), squared)
     _, clip_norm = strict(length, clip_norm)
+    number = isinstance(clip_norm, (int, float))
+    clip_norm = max(clip_norm, 0) if number else elementwise.maximum(clip_norm, 0)
     return elementwise.divide(
         elementwise.multiply(t, clip_norm), elementwise.maximum(length, clip_norm)
     )

@@ -179,6 +179,10 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         raise ShapeError("range: `start`, `limit` and `delta` must be 0-d.")
     if parts[2] == 0:
         raise InvalidArgumentError("range: `delta` must not be 0.")
+    if (parts[1] - parts[0]) * np.sign(parts[2]) < 0:
+        raise InvalidArgumentError(
+            f"range: going by delta={parts[2]}, start={parts[0]} never comes to limit={parts[1]}."
+        )
     kind = dtypes.as_dtype(dtype or np.result_type(*_ranked(parts))).np
     return Tensor(np.arange(*(p.astype(kind)[()] for p in parts), dtype=kind))
 
@@ -202,6 +206,9 @@ def linspace(start, stop, num, name=None, axis=0):
     start, stop = strict_all(start, stop)
     if start.dtype.is_integer:
         start, stop = cast(start, dtype=np.dtype("f8")), cast(stop, dtype=np.dtype("f8"))
+    if start.shape != stop.shape:
+        shape = np.broadcast_shapes(start.shape, stop.shape)
+        start, stop = (movement.broadcast_to(v, shape=shape) for v in (start, stop))
     axis = one_axis(axis, start.ndim + 1, "linspace")
     start, stop = (movement.expand_axes(v, (axis,)) for v in (start, stop))
     shape = [1] * start.ndim

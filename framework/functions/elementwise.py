@@ -11,8 +11,9 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.op import NO_ATTRS
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.ops import division, special
 from framework.ops import elementwise as ops
-from framework.ops import special
+from framework.ops.slices import IndexedSlices, sliced
 
 
 def _in_line(op, kinds="f"):
@@ -65,12 +66,7 @@ def multiply(x, y, name=None):
 
 def truediv(x, y, name=None):
     """x / y. Integers give float64 (int8 and int16 float32), as in TensorFlow."""
-    x, y = strict(x, y)
-    kind = x.dtype if hasattr(x, "dtype") else y.dtype
-    if kind.is_integer:
-        wide = np.float32 if kind.size < 4 else np.float64
-        x, y = (_cast(tensor(v), dtype=np.dtype(wide)) for v in (x, y))
-    return ops.divide(x, y)
+    return division.true_divide(*strict(x, y))
 
 
 def divide(x, y, name=None):
@@ -84,13 +80,13 @@ def realdiv(x, y, name=None):
 
 
 def floordiv(x, y, name=None):
-    """The largest integer value not above x / y."""
-    return ops.floor_divide(*strict(x, y))
+    """The largest integer value not above x / y. InvalidArgumentError where integers meet a 0."""
+    return division.floor_divide(*strict(x, y))
 
 
 def floormod(x, y, name=None):
     """x - floordiv(x, y) * y: the remainder with the sign of y."""
-    return ops.floor_mod(*strict(x, y))
+    return division.floor_mod(*strict(x, y))
 
 
 mod = floormod
@@ -99,14 +95,14 @@ mod = floormod
 def truncatediv(x, y, name=None):
     """x / y for integers, rounded towards zero."""
     x, y = strict(tensor(x), y)
-    quotient = ops.floor_divide(ops.absolute(x), ops.absolute(tensor(y)))
+    quotient = division.floor_divide(ops.absolute(x), ops.absolute(tensor(y)))
     return ops.multiply(ops.multiply(quotient, ops.sign(x)), ops.sign(tensor(y)))
 
 
 def truncatemod(x, y, name=None):
     """x - truncatediv(x, y) * y: the remainder with the sign of x."""
     x, y = strict(tensor(x), y)
-    return ops.multiply(ops.sign(x), ops.floor_mod(ops.absolute(x), ops.absolute(tensor(y))))
+    return ops.multiply(ops.sign(x), division.floor_mod(ops.absolute(x), ops.absolute(tensor(y))))
 
 
 def pow(x, y, name=None):
@@ -130,8 +126,8 @@ def squared_difference(x, y, name=None):
 
 
 def divide_no_nan(x, y, name=None):
-    """x / y, and 0 wherever y is 0."""
-    return ops.divide_no_nan(*strict(x, y))
+    """x / y, and 0 wherever y is 0. Integers as in `truediv`."""
+    return ops.divide_no_nan(*division.in_floats(*strict(x, y)))
 
 
 def multiply_no_nan(x, y, name=None):
@@ -288,7 +284,7 @@ def reciprocal(x, name=None):
 def reciprocal_no_nan(x, name=None):
     """1 / x, and 0 where x is 0."""
     x = floating(x, "reciprocal_no_nan")
-    return ops.divide_no_nan(ops.add(ops.multiply(x, 0), 1), x)
+    return ops.divide_no_nan(np.ones((), x.dtype.np), x)
 
 
 def round(x, name=None):
@@ -453,12 +449,16 @@ def polyval(coeffs, x, name=None):
 def cast(x, dtype, name=None):
     """x in another dtype. Gradients pass between floating (and complex) dtypes only.
 
+    IndexedSlices stay such.
     >>> import framework as tf
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)
     """
     dtype = dtypes.as_dtype(dtype)
-    x = tensor(x)
+    if type(x) is not Tensor:
+        if type(x) is IndexedSlices:
+            return sliced(cast(x.values, dtype), x.indices, x.dense_shape)
+        x = tensor(x)
     return x if x.dtype is dtype else _cast(x, dtype=dtype.np)
 
 

@@ -57,24 +57,12 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
-    _check_range(indices, x.shape[axis], axis, "gather")
+    indices = ops.within(indices, what="gather: `indices`", size=x.shape[axis])
     if not batch_dims and not axis:
         return gather_rows(x, indices)
     if not batch_dims:
         return ops.gather(x, indices, axis=axis)
     return _batch_gather(x, indices, axis, batch_dims % max(indices.ndim, 1))
-
-
-def _check_range(indices, size, axis, what):
-    found = getattr(indices, "array", None)
-    if found is None or not found.size or size is None:
-        return
-    low, high = found.min(), found.max()
-    if low < 0 or high >= size:
-        wrong = low if low < 0 else high
-        raise OutOfRangeError(
-            f"{what}: index {wrong} is out of range for axis {axis} of size {size}."
-        )
 
 
 def _batch_gather(x, indices, axis, batch_dims):

@@ -6,12 +6,14 @@ import numpy as np
 
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import strict_all, tensor
+from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise
 from framework.ops import movement as ops
+from framework.ops.complex import conjugated
 
 _tensor = tensor  # some of TensorFlow's functions call their argument so
 
@@ -35,7 +37,13 @@ def reshape(tensor, shape, name=None):
 
 
 def transpose(a, perm=None, conjugate=False, name="transpose"):
-    """The axes in the order `perm`; reversed where None."""
+    """The axes in the order `perm`; reversed where None. With `conjugate` also conjugated.
+
+    >>> import framework as tf
+    >>> tf.transpose([[1 + 2j, 3j]], conjugate=True).numpy()
+    array([[1.-2.j],
+           [0.-3.j]])
+    """
     x = tensor(a)
     if perm is None:
         perm = tuple(reversed(range(x.ndim)))
@@ -45,7 +53,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
             raise InvalidArgumentError(
                 f"transpose: perm={perm} is no order of the {x.ndim} axes of shape {x.shape}."
             )
-    return ops.transpose(x, perm=perm)
+    return ops.transpose(conjugated(x) if conjugate else x, perm=perm)
 
 
 def expand_dims(input, axis, name=None):
@@ -113,7 +121,7 @@ def _sizes_of(x):
 
 
 def _integer(out_type):
-    return np.int32 if out_type is None else np.dtype(str(out_type))
+    return np.int32 if out_type is None else as_dtype(out_type).np
 
 
 def identity(input, name=None):
@@ -130,14 +138,14 @@ def identity_n(input, name=None):
 
 
 def concat(values, axis, name="concat"):
-    """The tensors joined along an axis they have.
+    """The tensors joined along an axis they have; one that is in no list is given back.
 
     >>> import framework as tf
     >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    xs = _several(values, "concat")
+    xs = _several(values, "concat") if isinstance(values, (list, tuple)) else [tensor(values)]
     axis = one_axis(axis, xs[0].ndim, "concat")
     for x in xs[1:]:
         same = x.ndim == xs[0].ndim

@@ -8,10 +8,11 @@ from framework import activations
 from framework.core import dtypes, random
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, strict, strict_all, tensor
-from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, reduction, rows
+from framework.ops.complex import is_complex, squared_size
 from framework.ops.losses import sigmoid_cross_entropy
 from framework.ops.slices import gather_rows
 
@@ -34,8 +35,10 @@ def relu6(features, name=None):
 
 
 def leaky_relu(features, alpha=0.2, name=None):
-    """x where positive, `alpha * x` elsewhere."""
-    return activations.leaky_relu(floating(features, "leaky_relu"), alpha)
+    """x where positive, `alpha * x` elsewhere. Integers become float32."""
+    x = tensor(features)
+    x = cast(x, dtype=np.dtype(np.float32)) if x.dtype.is_integer else x
+    return activations.leaky_relu(floating(x, "leaky_relu"), alpha)
 
 
 def gelu(features, approximate=False, name=None):
@@ -110,7 +113,8 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """The cross-entropy of probabilities `labels` and softmax(`logits`) along `axis`.
 
     Args:
-        labels, logits: of shapes that broadcast.
+        labels: of any dtype; they become of that of `logits`.
+        logits: floats, of a shape that broadcasts with the labels'.
         axis: where the classes are.
 
     Returns:
@@ -118,18 +122,28 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """
     what = "softmax_cross_entropy_with_logits"
     logits = floating(logits, what)
+    if type(labels) is not np.ndarray:
+        labels = tensor(labels)
+        labels = labels if labels.dtype is logits.dtype else cast(labels, dtype=logits.dtype.np)
     labels, logits = strict(labels, logits)
-    if tuple(labels.shape) != tuple(logits.shape):
-        if labels.ndim != logits.ndim:
-            raise ShapeError(
-                f"{what}: labels of shape {labels.shape} do not fit logits of shape {logits.shape}."
-            )
-        labels, logits = labels + logits * 0, logits + labels * 0
+    shape = tuple(logits.shape)
+    if tuple(labels.shape) != shape:
+        shape = _common_shape(tuple(labels.shape), shape, what)
+        labels, logits = (movement.broadcast_to(v, shape=shape) for v in (labels, logits))
     axis, last = one_axis(axis, logits.ndim, what), logits.ndim - 1
     if axis != last:
         order = (*(i for i in range(last + 1) if i != axis), axis)
         labels, logits = (movement.transpose(v, perm=order) for v in (labels, logits))
     return rows.softmax_cross_entropy(logits, labels)
+
+
+def _common_shape(labels, logits, what):
+    try:
+        if len(labels) == len(logits):
+            return np.broadcast_shapes(labels, logits)
+    except (ValueError, TypeError):  # TypeError: an unknown size
+        pass
+    raise ShapeError(f"{what}: labels of shape {labels} do not fit logits of shape {logits}.")
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
@@ -152,11 +166,9 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
             f"{what}: labels of shape {labels.shape} do not fit logits of shape {logits.shape}; "
             f"expected {tuple(logits.shape[:-1])}."
         )
-    found, classes = getattr(labels, "array", None), logits.shape[-1]
-    if found is not None and found.size and not (found.min() >= 0 and found.max() < classes):
-        raise OutOfRangeError(
-            f"{what}: labels go from {found.min()} to {found.max()}, expected 0 to {classes - 1}."
-        )
+    labels = movement.within(
+        labels, what="sparse_softmax_cross_entropy_with_logits: labels", size=logits.shape[-1]
+    )
     return rows.sparse_softmax_cross_entropy(logits, labels)
 
 
@@ -209,18 +221,19 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 def l2_loss(t, name=None):
-    """sum(t²) / 2."""
+    """sum(|t|²) / 2."""
     t = floating(t, "l2_loss")
-    total = reduction.reduce_sum(elementwise.square(t), axis=tuple(range(t.ndim)), keepdims=False)
+    total = reduction.reduce_sum(squared_size(t), axis=tuple(range(t.ndim)), keepdims=False)
     return elementwise.divide(total, 2.0)
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x / sqrt(max(sum(x²), epsilon)) along `axis`, over all elements where None."""
+    """x / sqrt(max(sum(|x|²), epsilon)) along `axis`, over all elements where None."""
     x = floating(x, "l2_normalize")
     axes = all_axes(dim if axis is None else axis, x.ndim, "l2_normalize")
-    total = reduction.reduce_sum(elementwise.square(x), axis=axes, keepdims=True)
-    return elementwise.multiply(x, elementwise.rsqrt(elementwise.maximum(total, epsilon)))
+    total = reduction.reduce_sum(squared_size(x), axis=axes, keepdims=True)
+    factor = elementwise.rsqrt(elementwise.maximum(total, epsilon))
+    return elementwise.multiply(x, cast(factor, dtype=x.dtype.np) if is_complex(x) else factor)
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
@@ -274,12 +287,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     if max_norm is not None:
         raise InvalidArgumentError("embedding_lookup: max_norm is not supported; use clip_by_norm.")
     params, ids = tensor(params), tensor(ids)
-    found = getattr(ids, "array", None)
-    if found is not None and found.size and not (found.min() >= 0 and found.max() < len(params)):
-        raise OutOfRangeError(
-            f"embedding_lookup: ids go from {found.min()} to {found.max()}, expected 0 to "
-            f"{len(params) - 1}."
-        )
+    ids = movement.within(ids, what="embedding_lookup: ids", size=params.shape[0])
     return gather_rows(params, ids)
 
 

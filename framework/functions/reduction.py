@@ -8,6 +8,7 @@ from framework.core.doors import cast, floating, tensor
 from framework.core.errors import DTypeError
 from framework.ops import elementwise
 from framework.ops import reduction as ops
+from framework.ops.complex import is_complex, squared_size
 
 
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
@@ -72,11 +73,11 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean squared distance from the mean (divided by n, not n - 1)."""
+    """The mean squared distance from the mean (divided by n, not n - 1); a real number."""
     x = floating(input_tensor, "reduce_variance")
     axis = all_axes(axis, x.ndim, "reduce_variance")
     mean = ops.reduce_mean(x, axis=axis, keepdims=True)
-    return ops.reduce_mean(elementwise.square(x - mean), axis=axis, keepdims=bool(keepdims))
+    return ops.reduce_mean(squared_size(x - mean), axis=axis, keepdims=bool(keepdims))
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
@@ -86,11 +87,12 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of the sum of squares over the axes in `axis`."""
+    """The square root of the sum of |x|² over the axes in `axis`."""
     x = tensor(input_tensor)
     axis = all_axes(axis, x.ndim, "reduce_euclidean_norm")
-    total = ops.reduce_sum(elementwise.square(x), axis=axis, keepdims=bool(keepdims))
-    return elementwise.sqrt(floating(total, "reduce_euclidean_norm"))
+    total = ops.reduce_sum(squared_size(x), axis=axis, keepdims=bool(keepdims))
+    length = elementwise.sqrt(floating(total, "reduce_euclidean_norm"))
+    return cast(length, dtype=x.dtype.np) if is_complex(x) else length
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core.doors import strict_all, tensor
-from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, scatter, segment
 from framework.ops.counting import unravel_index as _unravel_index
@@ -182,11 +182,7 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
             f"dynamic_partition: the shape of `data`, {x.shape}, must begin with that of "
             f"`partitions`, {parts.shape}."
         )
-    if parts.array.size and not 0 <= parts.array.min() <= parts.array.max() < count:
-        raise InvalidArgumentError(
-            f"dynamic_partition: `partitions` must lie from 0 to {count - 1}, got "
-            f"{parts.array.min()} to {parts.array.max()}."
-        )
+    parts = movement.within(parts, what="dynamic_partition: `partitions`", size=count)
     places = scatter.partition_places(movement.reshape(parts, shape=(-1,)), count=count)
     rows = _as_rows(x, parts.ndim)
     return [movement.gather(rows, at, axis=0) for at in places]
@@ -209,7 +205,9 @@ def dynamic_stitch(indices, data, name=None):
     >>> tf.dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).numpy()
     array([1, 2, 3], dtype=int32)
     """
-    indices, data = [tensor(i) for i in indices], list(strict_all(*data))
+    what = "dynamic_stitch: `indices`"
+    indices = [movement.within(tensor(i), what=what) for i in indices]
+    data = list(strict_all(*data))
     if len(indices) != len(data) or not data:
         raise InvalidArgumentError(
             f"dynamic_stitch: {len(indices)} indices for {len(data)} tensors of data."
@@ -219,8 +217,6 @@ def dynamic_stitch(indices, data, name=None):
             raise ShapeError(
                 f"dynamic_stitch: data of shape {x.shape} does not fit indices of shape {i.shape}."
             )
-        if i.array.min(initial=0) < 0:
-            raise OutOfRangeError("dynamic_stitch: `indices` must not be negative.")
     rows = [_as_rows(x, i.ndim) for i, x in zip(indices, data)]
     return segment.segment_take(movement.concat(*rows, axis=0), scatter.stitch_places(*indices))
 

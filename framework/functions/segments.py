@@ -84,13 +84,7 @@ def _unsorted(data, segment_ids, num_segments, what):
             f"{what}: the shape of `data`, {x.shape}, must begin with that of `segment_ids`, "
             f"{ids.shape}."
         )
-    known = getattr(ids, "array", None)
-    highest = known.max() if known is not None and known.size else -1
-    if highest >= count:
-        raise InvalidArgumentError(
-            f"{what}: a segment number {highest} for num_segments={count}; expected numbers below "
-            "it, or negative ones for rows to leave out."
-        )
+    ids = movement.within(ids, what=f"{what}: `segment_ids`", size=count, negative=True)
     return x, ids, count
 
 

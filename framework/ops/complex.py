@@ -6,13 +6,14 @@ Rules meet the conjugate of TensorFlow's cotangent, g with dL = Re(g dz): Gradie
 import numpy as np
 
 from framework.core.cast import cast
-from framework.ops.elementwise import binary, divide, negative, unary, zero
+from framework.core.tensor import Tensor
+from framework.ops.elementwise import binary, conj, divide, multiply, negative, square, unary, zero
 from framework.ops.reduction import np_dtype
 
 
 def is_complex(x):
     """Whether an array or tensor holds complex numbers."""
-    return np_dtype(x).kind == "c"
+    return (x.array.dtype if type(x) is Tensor else np_dtype(x)).kind == "c"
 
 
 def _real_vjp(g, x_dtype):
@@ -39,3 +40,13 @@ real = unary("real", lambda x: np.real(x), _real_vjp)
 imag = unary("imag", lambda x: np.imag(x), _imag_vjp)
 angle = unary("angle", lambda x: np.angle(x).astype(np.real(x).dtype), _angle_vjp)
 complex_ = binary("complex", _complex, lambda g: real(g), lambda g: negative(imag(g)))
+
+
+def conjugated(x):
+    """The conjugate of complex numbers; real ones as they are."""
+    return conj(x) if is_complex(x) else x
+
+
+def squared_size(x):
+    """|x|², a real number of complex ones too."""
+    return real(multiply(conj(x), x)) if is_complex(x) else square(x)

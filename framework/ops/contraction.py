@@ -3,9 +3,11 @@
 import numpy as np
 from numpy import ndarray
 
+from framework.core.errors import ShapeError
 from framework.core.op import Op
 from framework.core.quiet import quiet
 from framework.kernels.matmul import ALONE, dot, stacked
+from framework.ops.movement import expand_axes, getitem
 
 
 @quiet
@@ -23,11 +25,22 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
 
 def _stacked(a, b):
     """Many products: a transposed matrix in all of them is faster copied once."""
-    if a.ndim == 2:
+    if a.ndim <= 2:
+        if a.ndim < 2 or b.ndim < 2:
+            refuse_vectors(a.shape, b.shape)
         a = np.ascontiguousarray(a)
-    elif b.ndim == 2:
+    elif b.ndim <= 2:
+        if b.ndim < 2:
+            refuse_vectors(a.shape, b.shape)
         b = np.ascontiguousarray(b)
     return stacked(a, b)
+
+
+def refuse_vectors(a_shape, b_shape):
+    raise ShapeError(
+        f"matmul: both operands need rank 2 or more, got shapes {a_shape} and {b_shape}. "
+        "Use tf.linalg.matvec for a vector, tf.tensordot for two."
+    )
 
 
 def _matmul_vjp_a(g, b, transpose_a, transpose_b):
@@ -45,3 +58,14 @@ def _matmul_vjp_b(g, a, transpose_a, transpose_b):
 
 
 matmul = Op("matmul", _matmul, _matmul_vjp_a, _matmul_vjp_b, kind="contraction", broadcasts=True)
+
+
+def matmul_with_vectors(a, b):
+    """The product as NumPy and Keras have it: a vector counts as one row, or one column."""
+    row, column = a.ndim == 1, b.ndim == 1
+    a = expand_axes(a, (0,)) if row else a
+    b = expand_axes(b, (1,)) if column else b
+    found, whole = matmul(a, b), slice(None)
+    if not row and not column:
+        return found
+    return getitem(found, index=(Ellipsis, 0 if row else whole, 0 if column else whole))

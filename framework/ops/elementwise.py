@@ -3,6 +3,7 @@
 Where TensorFlow pins a kink or a tie, the rule says so beside it.
 """
 
+import cmath
 import math
 import operator
 
@@ -121,15 +122,16 @@ divide_no_nan = binary(
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip
 
-# A tie gives the whole gradient to the first argument.
+# A tie gives the whole gradient to the first argument, NaN on either side to the second.
 maximum = binary(
     "maximum", np.maximum,
-    lambda g, a, b: masked(g, greater_equal(a, b)), lambda g, a, b: masked(g, less(a, b)),
+    lambda g, a, b: masked(g, greater_equal(a, b)),
+    lambda g, a, b: masked(g, logical_not(greater_equal(a, b))),
 )  # fmt: skip
 minimum = binary(
     "minimum", np.minimum,
     lambda g, a, b: masked(g, less_equal(a, b)),
-    lambda g, a, b: masked(g, greater(a, b)),
+    lambda g, a, b: masked(g, logical_not(less_equal(a, b))),
 )  # fmt: skip
 
 # Both bounds pass the gradient on to x.
@@ -161,10 +163,13 @@ def _power(a, b):
 
 
 def _power_vjp_b(g, y, a):
-    """d a**b / db = y log a, and 0 where a <= 0."""
+    """d a**b / db = y log a, and 0 where a <= 0; of complex numbers where a is 0."""
     if type(a) in (int, float):
         return g * y * math.log(a) if a > 0 else zero(g)
-    positive = greater(a, 0)
+    if type(a) is complex:
+        return g * y * cmath.log(a) if a else zero(g)
+    complex_ = getattr(a, "array", a).dtype.kind == "c"
+    positive = not_equal(a, 0) if complex_ else greater(a, 0)
     return masked(g * y * log(select(positive, a, 1.0)), positive)
 
 

@@ -15,9 +15,9 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.op import Op, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.kernels import matrices
-from framework.ops.complex import complex_, imag, is_complex
+from framework.ops.complex import complex_, conjugated, imag, is_complex
 from framework.ops.contraction import matmul
-from framework.ops.elementwise import conj, masked, negative
+from framework.ops.elementwise import masked, negative
 from framework.ops.movement import concat, expand_axes, getitem, transpose
 from framework.ops.reduction import np_dtype
 
@@ -43,11 +43,6 @@ def matrix_transpose(x):
 def adjoint(x):
     """`x` transposed, and conjugated if it is complex."""
     return conjugated(matrix_transpose(x))
-
-
-def conjugated(x):
-    """The conjugate of complex numbers; real ones as they are."""
-    return conj(x) if is_complex(x) else x
 
 
 def as_columns(x):

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 
-from framework.core.op import movement, no_derivative
+from framework.core.errors import OutOfRangeError
+from framework.core.op import Op, movement, no_derivative
 from framework.core.quiet import quiet
+from framework.core.recorders import replaying, thread
+from framework.core.tensor import Tensor
 from framework.kernels import scatter
 from framework.kernels.sums import added
 
@@ -145,6 +148,45 @@ getitem = movement(
 put = movement(
     "put", scatter.put, lambda g, index: getitem(g, index=index), infer=_shape_infer, fresh=True
 )
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def _checked(indices, *, what, size=None, negative=False):
+    dtype, seen, top = indices.dtype, indices, size
+    if dtype.kind == "i" and not negative:
+        # One pass for both ends: seen as unsigned, negative numbers are the largest.
+        seen, half = indices.view(_UNSIGNED[dtype.itemsize]), 1 << (8 * dtype.itemsize - 1)
+        top = half if size is None or size > half else size
+    if top is not None and indices.size and np.maximum.reduce(seen, None) >= top:
+        if size is None:
+            expected = "not be negative"
+        else:
+            expected = f"lie below {size}" if negative else f"lie from 0 to {size - 1}"
+        raise OutOfRangeError(f"{what} must {expected}, got {indices[seen >= top].flat[0]}.")
+    return indices
+
+
+_within = Op(
+    "within", _checked, no_derivative, kind="elementwise",
+    infer=lambda indices, **_: (tuple(indices.shape), indices.dtype),
+)  # fmt: skip
+
+
+def within(indices, **limits):
+    """The tensor of integers as it is; OutOfRangeError where some lie outside.
+
+    An op, so that plans and models check those that they are given.
+
+    Args:
+        indices: the integers.
+        limits: `what` they are, for the error; the `size` that all must lie below, if there is one;
+            whether they may be `negative`.
+    """
+    if type(indices) is not Tensor or (thread.stack and replaying()):
+        return _within(indices, **limits)
+    _checked(indices.array, **limits)
+    return indices
 
 
 gather = movement(

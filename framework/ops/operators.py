@@ -1,15 +1,18 @@
 """Python's operators on tensors and variables, and NumPy's functions called on them."""
 
+from operator import index
+
 import numpy as np
 
 from framework.core import doors
-from framework.core.errors import OutOfRangeError
+from framework.core.errors import DTypeError, OutOfRangeError, ShapeError
 from framework.core.op import NO_ATTRS
+from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
-from framework.ops import contraction, movement
+from framework.ops import contraction, division, movement
 from framework.ops import elementwise as e
 
 ARITHMETIC = {
@@ -19,6 +22,11 @@ ARITHMETIC = {
 }  # fmt: skip
 COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
+# What takes their place where integers are not treated as floats are.
+DIVISIONS = {
+    "truediv": division.true_divide, "floordiv": division.floor_divide, "mod": division.floor_mod,
+}  # fmt: skip
+KERAS = {"matmul": contraction.matmul_with_vectors}
 
 
 # The parameters have TensorFlow's names; a `name=` changes nothing.
@@ -81,11 +89,51 @@ def _strict_binary(op):
     return operator
 
 
+def _strict_division(op, general):
+    """The same for floats; `general` is for the rest, since integers are not treated as floats."""
+    strict, forward, new, last = doors.strict, op.forward, object.__new__, division.LAST_INTEGER
+
+    def operator(x, y):
+        if type(y) is not Tensor or type(x) is not Tensor:
+            x, y = strict(x, y)
+            if type(y) is float or type(x) is float:
+                return op(x, y)
+            if type(y) is not Tensor or type(x) is not Tensor:
+                return general(x, y)
+        a, b = x.array, y.array
+        dtype = a.dtype
+        if dtype is not b.dtype or dtype.num <= last:
+            return general(*strict(x, y))
+        try:
+            value = forward(a, b)
+        except ValueError as error:
+            raise op.misfit(error, (a, b)) from None
+        output = new(Tensor)
+        output.array = value if type(value) is np.ndarray else np.asarray(value)
+        output.serial = None
+        for recorder in thread.stack:
+            recorder.op(op, (x, y), NO_ATTRS, (output,), None)
+        return output
+
+    return operator
+
+
+def _reflected_division(op, general):
+    def operator(y, x):
+        x, y = doors.strict(x, y)
+        return op(x, y) if type(x) is float else general(x, y)
+
+    return operator
+
+
 def _equality(op, door):
     def operator(self, other):
         if other is None or (isinstance(other, str) and not _holds_strings(self)):
             return op is e.not_equal
-        return op(*door(self, other))
+        try:
+            return op(*door(self, other))
+        except ShapeError:  # as in TensorFlow: what does not broadcast is not equal
+            return Tensor(np.asarray(op is e.not_equal))
 
     return operator
 
@@ -101,12 +149,26 @@ def _rounded(x, digits=0):
     return e.divide(e.round_(e.multiply(x, scale)), scale)
 
 
+def _arithmetic(name, op, door):
+    """The operator and the reflected one."""
+    if door is doors.promote:
+        op = KERAS.get(name, op)
+        door = division.promoted_floats if name == "truediv" else door
+        return _binary(op, door), _reflected(op, door)
+    general = DIVISIONS.get(name, op)
+    if door is not doors.strict:
+        return _binary(general, door), _reflected(general, door)
+    if general is op:
+        return _strict_binary(op), _reflected(op, door)
+    return _strict_division(op, general), _reflected_division(op, general)
+
+
 def hang(kind, door):
     """Give `kind` the operators; `door` prepares the operands of those that take two."""
-    strict = door is doors.strict
     for name, op in ARITHMETIC.items():
-        setattr(kind, f"__{name}__", _strict_binary(op) if strict else _binary(op, door))
-        setattr(kind, f"__r{name}__", _reflected(op, door))
+        straight, reflected = _arithmetic(name, op, door)
+        setattr(kind, f"__{name}__", straight)
+        setattr(kind, f"__r{name}__", reflected)
     for name, op in COMPARISONS.items():
         setattr(kind, f"__{name}__", _comparison(op, door))
     for name, op in UNARY.items():
@@ -140,7 +202,11 @@ def _item_of_variable(var, slice_spec):
 def _plain_index(item):
     """Slices, ints, None and Ellipsis as they are; tensors as the arrays or numbers they hold."""
     if isinstance(item, slice):
-        return slice(*(None if p is None else int(p) for p in (item.start, item.stop, item.step)))
+        parts = item.start, item.stop, item.step
+        try:
+            return slice(*(None if p is None else index(p) for p in parts))
+        except TypeError:
+            raise DTypeError(f"A slice goes by integers or None, got {item!r}.") from None
     if isinstance(item, (Tensor, CoreVariable)):
         array = np.asarray(item)
         return array if array.ndim or array.dtype.kind == "b" else int(array)
@@ -152,8 +218,9 @@ def _plain_index(item):
 # ---- NumPy's functions on tensors ----------------------------------------------------------------
 
 UFUNCS = {
-    np.add: e.add, np.subtract: e.subtract, np.multiply: e.multiply, np.true_divide: e.divide,
-    np.floor_divide: e.floor_divide, np.mod: e.floor_mod, np.power: e.power,
+    np.add: e.add, np.subtract: e.subtract, np.multiply: e.multiply, np.power: e.power,
+    np.true_divide: division.true_divide, np.floor_divide: division.floor_divide,
+    np.mod: division.floor_mod,
     np.negative: e.negative, np.positive: e.identity, np.absolute: e.absolute, np.sign: e.sign,
     np.square: e.square, np.sqrt: e.sqrt, np.reciprocal: e.reciprocal, np.exp: e.exp,
     np.expm1: e.expm1, np.log: e.log, np.log1p: e.log1p, np.sin: e.sin, np.cos: e.cos,
@@ -172,11 +239,15 @@ UFUNCS = {
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     """`np.sin(t)`, `array * t`: the op of the same meaning, recorded; strict about dtypes."""
-    op = UFUNCS.get(ufunc)
-    if kwargs.get("out") is not None:
-        raise TypeError(f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into.")
+    op, ours = UFUNCS.get(ufunc), (Tensor, CoreVariable, Operand)
+    if kwargs:
+        out = kwargs.get("out", ())
+        if any(isinstance(x, ours) for x in out):
+            raise TypeError(f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into.")
+        if len(kwargs) == len(out) == 1 and out[0] is inputs[0]:
+            kwargs = {}  # `array += t`: a new tensor, through which gradients go, as in TensorFlow
     if op is None or method != "__call__" or kwargs:
-        plain = [np.asarray(x) if isinstance(x, (Tensor, CoreVariable)) else x for x in inputs]
+        plain = [np.asarray(x) if isinstance(x, ours) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
     return op(*doors.strict_all(*inputs))
 

@@ -11,14 +11,13 @@ from framework.core.cast import cast
 from framework.core.errors import ShapeError
 from framework.core.op import Op
 from framework.core.symbolic import KerasTensor
-from framework.ops.complex import is_complex, real
+from framework.ops.complex import conjugated, is_complex, real
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import divide_no_nan, multiply
 from framework.ops.linalg import (
     adjoint,
     as_columns,
     as_rows,
-    conjugated,
     diagonal,
     lapack,
     lower_triangle,

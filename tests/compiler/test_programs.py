@@ -745,13 +745,46 @@ def test_exceptions_of_users_come_through_and_leave_nothing_behind():
     np.testing.assert_array_equal(v.numpy(), [25.0, 26.0])
 
 
-def test_an_error_within_a_plan_is_the_ops_own():
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    f = tf.function(lambda y, p: loss(y, p))
+CHECKED = {  # a function of integers, some that it takes, some that it refuses, what it says
+    "a loss": (
+        lambda y: keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, MATRIX),
+        [0, 1], [0, 7], "label 7"),
+    "a label too large": (
+        lambda y: tf.nn.sparse_softmax_cross_entropy_with_logits(y, MATRIX),
+        [0, 2], [0, 3], "labels must lie from 0 to 2, got 3"),
+    "a label below 0": (
+        lambda y: tf.nn.sparse_softmax_cross_entropy_with_logits(y, MATRIX),
+        [0, 2], [-1, 2], "labels must lie from 0 to 2, got -1"),
+    "gather": (lambda i: tf.gather(X, i), [0, 2], [0, -1], "`indices` must lie from 0 to 2"),
+    "gather on axis 1": (
+        lambda i: tf.gather(MATRIX, i, axis=1), [0, 2], [0, 3], "`indices` must lie from 0 to 2"),
+    "gather in a batch": (
+        lambda i: tf.gather(MATRIX, i, batch_dims=1), [0, 2], [-1, 2], "must lie from 0 to 2"),
+    "embedding_lookup": (
+        lambda i: tf.nn.embedding_lookup(MATRIX, i), [0, 1], [-1, 1], "ids must lie from 0 to 1"),
+    "unsorted_segment_sum": (
+        lambda i: tf.math.unsorted_segment_sum(X, i, 3), [0, -1, 2], [0, 3, 1],
+        "`segment_ids` must lie below 3, got 3"),
+    "dynamic_partition": (
+        lambda i: tf.dynamic_partition(X, i, 2)[0], [0, 1, 1], [0, 2, 1], "must lie from 0 to 1"),
+    "dynamic_stitch": (
+        lambda i: tf.dynamic_stitch([i], [X]), [0, 2, 1], [0, -1, 1], "must not be negative"),
+    "division by 0": (lambda i: 7 // i, [1, 2], [1, 0], "cannot be divided"),
+    "the remainder by 0": (lambda i: i % i, [1, 2], [1, 0], "cannot be divided"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_an_error_within_a_plan_is_the_ops_own(name):
+    function, good, bad, said = CHECKED[name]
+    f = tf.function(function)
+    expected = function(tf.constant(good)).numpy()
     for _ in range(3):
-        f(tf.constant([0, 1]), tf.ones([2, 3]))
-    with pytest.raises(ValueError, match="label 7"):
-        f(tf.constant([0, 7]), tf.ones([2, 3]))
+        np.testing.assert_array_equal(f(tf.constant(good)).numpy(), expected)
+    for refusing in (function, f):
+        with pytest.raises(ValueError, match=said):
+            refusing(tf.constant(bad))
+    np.testing.assert_array_equal(f(tf.constant(good)).numpy(), expected)
 
 
 def test_printed_values_are_those_of_each_call(capsys):

@@ -94,13 +94,48 @@ def test_operands_without_any_tensor(a, b, expected):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [("int32", "float64"), ("int64", "float64"), ("int8", "float32"), ("uint16", "float32"),
+     ("uint8", "float32"), ("int16", "float32"), ("uint32", "float64"), ("uint64", "float64"),
      ("float16", "float16"), ("float32", "float32")],
 )  # fmt: skip
 def test_division_of_integers(source, expected):
     x = tf.constant([7, 2], source)
     assert dtype(tf.divide(x, 2)) == dtype(tf.truediv(x, x)) == expected
+    assert dtype(tf.math.divide_no_nan(x, 2)) == dtype(tf.math.divide_no_nan(x, x)) == expected
+    for y in (x, tf.Variable(x)):
+        for found in (y / 2, y / x, y / np.array(2, source), np.true_divide(y, x)):
+            assert dtype(found) == expected
+        for found in (8 / y, np.array(8, source) / y):
+            assert dtype(found) == expected
+            assert found.numpy()[1] == 4
+        assert (y / 2).numpy().tolist() == [3.5, 1.0]
     assert tf.divide(x, 2).numpy().tolist() == [3.5, 1.0]
     assert dtype(tf.math.floordiv(x, 2)) == source
+
+
+BY_ZERO = {
+    "//": operator.floordiv, "%": operator.mod, "floordiv": tf.math.floordiv,
+    "floormod": tf.math.floormod, "truncatediv": tf.truncatediv, "truncatemod": tf.truncatemod,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_ZERO)
+@pytest.mark.parametrize("source", ["int8", "uint8", "int32", "int64"])
+def test_integers_are_not_divided_by_zero(name, source):
+    divide, x = BY_ZERO[name], tf.constant([7, 6] * 50, source)
+    for zero in (tf.constant([2, 0] * 50, source), tf.constant(0, source), 0):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="integers cannot be divided"):
+            divide(x, zero)
+    assert divide(x, tf.constant(4, source)).numpy()[0] in (1, 3)
+    assert np.isinf((7.0 // tf.constant(0.0)).numpy())  # floats are
+
+
+@pytest.mark.parametrize("kind", [tf.constant, tf.Variable])
+def test_what_does_not_broadcast_is_not_equal(kind):
+    x = kind([1, 2])
+    for other in (tf.constant([1, 2, 3]), [1, 2, 3], np.int32([[1], [2]] * 2)[:, 0]):
+        same, differs = x == other, x != other
+        assert type(same) is type(differs) is tf.Tensor
+        assert (dtype(same), same.shape, bool(same), bool(differs)) == ("bool", (), False, True)
 
 
 # ---- floating ------------------------------------------------------------------------------------
@@ -137,6 +172,14 @@ PROMOTED = [
 def test_keras_promotes(a, b, expected):
     for function in (keras.ops.add, keras.ops.multiply, keras.ops.maximum):
         assert dtype(function(a, b)) == dtype(function(b, a)) == expected
+
+
+def test_keras_divides_integers_as_floatx():
+    for x in (keras.Variable([7, 2], dtype="int8"), keras.Variable([7, 2], dtype="int32")):
+        for found in (x / 2, 2 / x, x / x, keras.ops.divide(x, 2)):
+            assert dtype(found) == "float32"
+    x = keras.KerasTensor((None, 2), "int32")
+    assert dtype(x / 2) == dtype(x / x) == "float32"
 
 
 def test_operators_of_keras_variables_and_keras_tensors_promote():

@@ -121,11 +121,26 @@ def test_what_has_no_op_gives_arrays():
 
 def test_tensors_are_not_written_into():
     t = tf.constant(X)
-    with pytest.raises(TypeError, match="cannot be written into"):
-        np.add(t, t, out=np.zeros((2, 2), np.float32))
-    array = X.copy()
-    array += np.asarray(t)
+    for out in (t, tf.Variable(X)):
+        with pytest.raises(TypeError, match="cannot be written into"):
+            np.add(X, X, out=out)
+    array = np.zeros((2, 2), np.float32)
+    np.add(t, t, out=array)
     np.testing.assert_allclose(array, 2 * X)
+
+
+@pytest.mark.parametrize("kind", [tf.constant, tf.Variable])
+def test_adding_a_tensor_to_an_array_gives_a_tensor(kind):
+    x, total = kind(X), np.zeros((2, 2))
+    array = total
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total += x
+        total *= x
+    assert type(total) is tf.Tensor
+    assert total.dtype == "float32"
+    assert not array.any()
+    np.testing.assert_allclose(tape.gradient(total, x).numpy(), 2 * X)
 
 
 def test_dtypes_are_strict():

@@ -9,6 +9,7 @@ X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 I = np.arange(6).reshape(2, 3)  # noqa: E741
 
 SAME = {
+    "concat one tensor": (lambda: tf.concat(X, 0), lambda: X),
     "reshape": (lambda: tf.reshape(X, [4, -1]), lambda: X.reshape(4, -1)),
     "reshape to 0-d": (lambda: tf.reshape([5], []), lambda: np.int32(5)),
     "reshape by a tensor": (lambda: tf.reshape(X, tf.constant([6, 4])), lambda: X.reshape(6, 4)),
@@ -79,6 +80,8 @@ SAME = {
     "range of tensors": (lambda: tf.range(tf.constant(2), dtype=tf.int64), lambda: np.arange(2)),
     "linspace": (lambda: tf.linspace(-1.0, 1.0, 5), lambda: np.linspace(-1, 1, 5, dtype="f4")),
     "linspace of ints": (lambda: tf.linspace(0, 10, 3), lambda: np.linspace(0, 10, 3)),
+    "linspace of two shapes": (lambda: tf.linspace(0.0, [1.0, 3.0], 3, axis=-1),
+                               lambda: np.linspace(np.zeros(2), [1, 3], 3, axis=-1, dtype="f4")),
     "linspace of vectors": (lambda: tf.linspace([0.0, 1.0], [1.0, 3.0], 3, axis=-1),
                             lambda: np.linspace([0, 1], [1, 3], 3, axis=-1, dtype="f4")),
     "one_hot": (lambda: tf.one_hot([2, 0, 5, -1], 3), lambda: np.float32(
@@ -94,6 +97,7 @@ SAME = {
                     lambda: np.int32([[4, 5]] * 3)),
     "shape": (lambda: tf.shape(X), lambda: np.int32([2, 3, 4])),
     "shape int64": (lambda: tf.shape(X, tf.int64), lambda: np.int64([2, 3, 4])),
+    "shape np.int64": (lambda: tf.shape(X, out_type=np.int64), lambda: np.int64([2, 3, 4])),
     "rank": (lambda: tf.rank(X), lambda: np.int32(3)),
     "size": (lambda: tf.size(X), lambda: np.int32(24)),
     "identity": (lambda: tf.identity(X), lambda: X),
@@ -160,8 +164,8 @@ def test_gradients_count_how_often_an_element_is_used(name):
         (lambda: tf.repeat(X, [1, 2], axis=1), ValueError, "2 entries, axis 1 has size 3"),
         (lambda: tf.pad(X, [[1, 1]]), ValueError, "pad: `paddings`.*3 axes"),
         (lambda: tf.pad([1], [[1, 1]], "WRAP"), ValueError, "'REFLECT'.*'WRAP'"),
-        (lambda: tf.gather(X, [3], axis=1), IndexError, "index 3.*axis 1 of size 3"),
-        (lambda: tf.gather(X, [-1]), IndexError, "index -1"),
+        (lambda: tf.gather(X, [3], axis=1), IndexError, "`indices` must lie from 0 to 2, got 3"),
+        (lambda: tf.gather(X, [-1]), IndexError, "must lie from 0 to 1, got -1"),
         (lambda: tf.gather(X, [1.0]), TypeError, "must be integers, got float32"),
         (lambda: tf.gather_nd(X, [[0, 3]]), IndexError, "index 3.*axis 1"),
         (lambda: tf.where(X, X, X), TypeError, "booleans, got float32"),
@@ -171,6 +175,9 @@ def test_gradients_count_how_often_an_element_is_used(name):
         (lambda: tf.one_hot([1.0], 2), ValueError, "integers, got float32"),
         (lambda: tf.linspace(0.0, 1.0, 0), ValueError, "`num` must be above 0"),
         (lambda: tf.range(0, 1, 0), ValueError, "`delta` must not be 0"),
+        (lambda: tf.range(5, 3), ValueError, "delta=1, start=5 never comes to limit=3"),
+        (lambda: tf.range(3.0, 5.0, -1.0), ValueError, "start=3.0 never comes to limit=5.0"),
+        (lambda: tf.constant([1, 2, 3])[:1.5], TypeError, "A slice goes by integers or None"),
         (lambda: tf.fill([2], [1.0]), ValueError, "0-d"),
         (lambda: tf.ensure_shape(X, [None, 4]), ValueError, r"\(None, 4\), got \(2, 3, 4\)"),
         (lambda: tf.sort(X, direction="UP"), ValueError, "'DESCENDING', got 'UP'"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework import keras
 
 R = np.random.default_rng(1)
 A, B = R.normal(size=(2, 3, 4)).astype("f4"), R.normal(size=(2, 4, 5)).astype("f4")
@@ -27,6 +28,30 @@ def test_operators_and_relatives():
     np.testing.assert_allclose(tf.linalg.matvec(A, B[:, :, 0]).numpy(),
                                np.einsum("nij,nj->ni", A, B[:, :, 0]), rtol=1e-5)  # fmt: skip
     np.testing.assert_array_equal(tf.linalg.matrix_transpose(A).numpy(), A.swapaxes(1, 2))
+
+
+VECTORS = [((2, 3), (3,)), ((3,), (3, 2)), ((3,), (3,)), ((4, 2, 3), (3,)), ((3,), (4, 3, 2))]
+
+
+@pytest.mark.parametrize("shapes", VECTORS, ids=str)
+def test_the_operator_refuses_vectors_but_keras_has_them(shapes):
+    a, b = (R.normal(size=shape).astype("f4") for shape in shapes)
+    for left, right in ((tf.constant(a), b), (a, tf.constant(b)), (tf.Variable(a), tf.Variable(b))):
+        with pytest.raises(ValueError, match=r"matmul: both operands need rank 2.*matvec"):
+            left @ right
+    v, w = keras.Variable(a), keras.Variable(b)
+    with tf.GradientTape() as tape:
+        y = v @ w
+    np.testing.assert_allclose(y.numpy(), a @ b, rtol=1e-5)
+    slopes = tape.gradient(y, [v, w])
+    assert [tuple(g.shape) for g in slopes] == list(shapes)
+    with tf.GradientTape() as tape:
+        y = keras.ops.matmul(v, w)
+    np.testing.assert_allclose(y.numpy(), a @ b, rtol=1e-5)
+    for found, expected in zip(slopes, tape.gradient(y, [v, w])):
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    symbolic = keras.KerasTensor((None, 3)) @ keras.KerasTensor((3,))
+    assert symbolic.shape == (None,)
 
 
 @pytest.mark.parametrize("axes", [0, 1, 2, [[2], [1]], [[0, 2], [0, 1]], [2, 1]], ids=str)
@@ -80,6 +105,18 @@ def test_clip_by_norm():
         tape.watch(zero)
         y = tf.clip_by_norm(zero, 1.0)
     assert tape.gradient(y, zero).numpy().tolist() == [1, 1]  # no nan at 0
+
+
+def test_bounds_that_make_more_of_what_is_clipped_are_refused():
+    for low, high in (([0.0, 0.0], 1.0), (0.0, [[1.0], [1.0]])):
+        with pytest.raises(ValueError, match=r"clip_by_value: bounds of shapes .* larger than t"):
+            tf.clip_by_value([5.0], low, high)
+    assert tf.clip_by_value([5.0, -1.0], [0.0], [[1.0]][0]).numpy().tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("norm", [-1.0, 0.0, tf.constant(-1.0)])
+def test_a_negative_norm_counts_as_zero(norm):
+    assert tf.clip_by_norm([3.0, 4.0], norm).numpy().tolist() == [0, 0]
 
 
 def test_clip_by_global_norm():

@@ -93,6 +93,33 @@ def test_zeros_that_win():
     assert tf.math.xlog1py([0.0], [-1.0]).numpy().tolist() == [0]
 
 
+def test_reciprocal_no_nan():
+    found = tf.math.reciprocal_no_nan([np.inf, 0.0, -np.inf, 2.0, np.nan]).numpy()
+    np.testing.assert_array_equal(found, np.float32([0, 0, 0, 0.5, np.nan]))
+    assert tf.math.reciprocal_no_nan([2j, 0j]).numpy().tolist() == [-0.5j, 0]
+
+
+@pytest.mark.parametrize("base", [-1 + 1j, 2 - 0.5j, -3 + 0j, 0j])
+def test_slope_by_the_exponent_of_a_complex_base(base):
+    b = tf.constant(2 + 0j)
+    for a in (tf.constant(base), base):
+        with tf.GradientTape() as tape:
+            tape.watch(b)
+            y = a**b
+        expected = np.conj(base**2 * np.log(base)) if base else 0
+        np.testing.assert_allclose(tape.gradient(y, b).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [tf.maximum, tf.minimum])
+def test_beside_nan_the_second_argument_has_the_slope(function):
+    a, b = tf.constant([np.nan, 1.0, np.nan]), tf.constant([1.0, np.nan, np.nan])
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        y = function(a, b)
+    slopes = tape.gradient(y, [a, b])
+    assert [g.numpy().tolist() for g in slopes] == [[0, 0, 0], [1, 1, 1]]
+
+
 def test_logic():
     a, b = [True, True, False, False], [True, False, True, False]
     assert tf.logical_and(a, b).numpy().tolist() == [True, False, False, False]
@@ -130,6 +157,14 @@ def test_cast():
     assert tape.gradient(wide, v).dtype == "float32"
     assert float(tape.gradient(wide, v)) == 3
     assert tape.gradient(lost, v) is None
+
+
+def test_cast_keeps_indexed_slices():
+    slices = tf.IndexedSlices([[1.0]], [1], [3, 1])
+    found = tf.cast(slices, tf.float64)
+    assert type(found) is tf.IndexedSlices
+    assert (found.dtype, found.indices.numpy().tolist()) == ("float64", [1])
+    assert tf.convert_to_tensor(found).numpy().tolist() == [[0], [1], [0]]
 
 
 def test_scalar_mul():

@@ -33,6 +33,8 @@ def test_activations(name):
 def test_their_arguments():
     np.testing.assert_allclose(tf.nn.softmax(X, axis=0).numpy(), special.softmax(X, 0), rtol=1e-6)
     np.testing.assert_allclose(tf.nn.leaky_relu(X, 0.5).numpy(), np.where(X > 0, X, X / 2))
+    whole = tf.nn.leaky_relu(tf.constant([-10, 2]))
+    assert (whole.dtype, whole.numpy().tolist()) == ("float32", [-2, 2])
     np.testing.assert_allclose(tf.nn.silu(X, beta=2.0).numpy(), X * special.expit(2 * X), rtol=1e-5)
     np.testing.assert_allclose(
         tf.nn.gelu(X, approximate=True).numpy(), ACTIVATIONS["gelu"](X), atol=2e-3
@@ -56,6 +58,29 @@ def test_softmax_cross_entropy():
     np.testing.assert_allclose(
         tape.gradient(loss, logits).numpy(), special.softmax(BIG, -1) - labels, atol=1e-6
     )
+
+
+def test_softmax_cross_entropy_takes_labels_of_any_dtype():
+    expected = tf.nn.softmax_cross_entropy_with_logits(np.float32([[1, 0, 0]] * 2), BIG).numpy()
+    for dtype in ("int32", "uint8", "bool", "float64", "float16"):
+        for make in (lambda x: x, tf.constant, tf.Variable):
+            labels = make(np.array([[1, 0, 0]] * 2, dtype))
+            found = tf.nn.softmax_cross_entropy_with_logits(labels, BIG)
+            assert found.dtype == "float32"
+            np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_softmax_cross_entropy_broadcasts():
+    """Infinite logits of one row are no matter of another."""
+    logits = tf.constant([[1.0, 2.0], [np.inf, 1.0]])
+    labels = tf.constant([[0.5, 0.5]])
+    with tf.GradientTape() as tape:
+        tape.watch([labels, logits])
+        loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+    np.testing.assert_allclose(loss.numpy()[0], np.log1p(np.e) - 0.5, rtol=1e-6)
+    slopes = tape.gradient(loss, [labels, logits])
+    assert [tuple(g.shape) for g in slopes] == [(1, 2), (2, 2)]
+    np.testing.assert_allclose(slopes[1].numpy()[0], special.softmax([1.0, 2.0]) - 0.5, rtol=1e-5)
 
 
 def test_sparse_softmax_cross_entropy():
@@ -133,7 +158,7 @@ def test_lookup_and_top_k():
         (lambda: tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], X), ValueError,
          r"labels of shape \(2,\) do not fit logits of shape \(2, 3\)"),
         (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([3, 0], X), IndexError,
-         "labels go from 0 to 3, expected 0 to 2"),
+         "labels must lie from 0 to 2, got 3"),
         (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([1.0, 0.0], X), TypeError,
          "labels must be integers, got float32"),
         (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([1], X), ValueError,
@@ -142,7 +167,8 @@ def test_lookup_and_top_k():
          r"one shape, got \(1,\) and \(2,\)"),
         (lambda: tf.nn.bias_add(X, [1.0]), ValueError, r"bias of shape \(1,\).*axis 1"),
         (lambda: tf.nn.dropout(X, 1.0), ValueError, r"rate must be in \[0, 1\), got 1.0"),
-        (lambda: tf.nn.embedding_lookup(tf.ones([3, 2]), [3]), IndexError, "expected 0 to 2"),
+        (lambda: tf.nn.embedding_lookup(tf.ones([3, 2]), [3]), IndexError,
+         "ids must lie from 0 to 2, got 3"),
     ],
 )  # fmt: skip
 def test_bad_arguments(call, error, said):

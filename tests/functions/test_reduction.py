@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework import keras
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
 AXES = [None, 0, 1, -1, (0, 1), [1, 2], (0, 1, 2), (-1, 0), ()]
@@ -94,3 +95,21 @@ def test_ties_share_the_gradient():
         tape.watch(x)
         y = tf.reduce_max(x)
     assert tape.gradient(y, x).numpy().tolist() == [0.5, 0.5, 0]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_complex_numbers_count_by_their_size(axis):
+    z = (X[0] + 1j * X[1]).astype(np.complex64)
+    variance = tf.math.reduce_variance(z, axis)
+    assert variance.dtype == "float32"
+    np.testing.assert_allclose(variance.numpy(), np.var(z, axis), rtol=1e-5)
+    np.testing.assert_allclose(tf.math.reduce_std(z, axis).numpy(), np.std(z, axis), rtol=1e-5)
+    length = np.sqrt(np.sum(np.abs(z) ** 2, axis))
+    found = tf.math.reduce_euclidean_norm(z, axis)
+    assert found.dtype == tf.norm(z, axis=axis).dtype == "complex64"
+    np.testing.assert_allclose(found.numpy(), length, rtol=1e-5)
+    units = tf.math.l2_normalize(z, axis)
+    assert units.dtype == "complex64"
+    kept = length if axis is None else np.expand_dims(length, axis)
+    np.testing.assert_allclose(units.numpy(), z / kept, rtol=1e-5)
+    assert keras.ops.std(z, axis).numpy() == pytest.approx(np.std(z, axis), rel=1e-5)

@@ -107,7 +107,7 @@ ERRORS = {
         lambda: M.segment_sum([1.0, 2.0], np.uint8([1, 0])),
     ],
     "with one number for each row": [lambda: M.segment_max([1.0, 2.0], [0])],
-    "a segment number 5 for num_segments=3": [
+    "`segment_ids` must lie below 3, got 5": [
         lambda: M.unsorted_segment_sum([1.0, 2.0], [0, 5], 3)
     ],
     "must begin with that of `segment_ids`": [

@@ -12,6 +12,7 @@ NUMPY_NAMES = {
     "atan": "arctan", "atan2": "arctan2", "atanh": "arctanh", "floor_mod": "remainder",
     "identity": "positive", "is_finite": "isfinite", "is_inf": "isinf", "is_nan": "isnan",
     "round": "rint", "select": "where", "stop_gradient": "positive",
+    "whole_divide": "floor_divide", "whole_mod": "remainder",
 }  # fmt: skip
 
 
@@ -206,6 +207,7 @@ REFERENCES = {
     "take_along_axis": lambda x, indices, axis: np.take_along_axis(x, indices, axis),
     "transpose": lambda x, perm: np.einsum(x, list(range(x.ndim)), list(perm)),
     "unstack": lambda x, axis: tuple(np.take(x, i, axis) for i in range(x.shape[axis])),
+    "within": lambda x, what, size: x,
     "xdivy": lambda a, b: _where_nonzero(a, np.divide, a, b),
     "xlog1py": special.xlog1py,
     "xlogy": special.xlogy,

@@ -147,6 +147,9 @@ SAMPLES |= {
         one(real(2, 3, low=-3, high=3), real(2, 3, low=-1.4, high=-0.8),
             real(2, 3, low=0.8, high=1.4)),
     ],
+    "whole_divide": [one(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
+    "whole_mod": [one(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
+    "within": [one(np.array([[3, 0, 1], [2, 2, 0]]), what="x", size=4)],
     "class_indices": [one(whole(2, 3, below=4), classes=4), one(real(3) * 0 + 1, classes=4)],
     # ---- movement
     "reshape": [

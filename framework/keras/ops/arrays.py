@@ -16,6 +16,7 @@ from framework.core.variable import CoreVariable
 from framework.functions import contraction, creation, indexing, movement as strict
 from framework.keras.ops.door import as_dtype, floating, ints
 from framework.ops import elementwise, movement as ops
+from framework.ops.contraction import matmul_with_vectors
 
 _slice = slice  # its name below is Keras's
 # ---- what a tensor is ----------------------------------------------------------------------------
@@ -411,13 +412,7 @@ def top_k(x, k, sorted=True):
 
 def matmul(x1, x2):
     """The matrix product over the last two axes; a vector counts as one row or column."""
-    x1, x2 = promote(x1, x2)
-    row, column = x1.ndim == 1, x2.ndim == 1
-    x1 = ops.expand_axes(x1, (0,)) if row else x1
-    x2 = ops.expand_axes(x2, (1,)) if column else x2
-    product = contraction.matmul(x1, x2)
-    gone = ([product.ndim - 2] if row else []) + ([product.ndim - 1] if column else [])
-    return strict.squeeze(product, gone) if gone else product
+    return matmul_with_vectors(*promote(x1, x2))
 
 
 def dot(x1, x2):

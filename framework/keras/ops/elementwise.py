@@ -8,6 +8,7 @@ from framework.core import dtypes
 from framework.core.doors import cast as _cast, promote, tensor
 from framework.keras.ops.door import as_dtype, floating
 from framework.ops import elementwise as ops, special
+from framework.ops.division import promoted_floats
 
 # ---- arithmetic --------------------------------------------------------------------------------
 
@@ -34,22 +35,17 @@ def multiply(x1, x2):
 
 def divide(x1, x2):
     """x1 / x2; integers become floats."""
-    return ops.divide(*_floats(x1, x2))
+    return ops.divide(*promoted_floats(x1, x2))
 
 
 def true_divide(x1, x2):
     """x1 / x2; integers become floats."""
-    return ops.divide(*_floats(x1, x2))
+    return ops.divide(*promoted_floats(x1, x2))
 
 
 def divide_no_nan(x1, x2):
     """x1 / x2, and 0 where x2 is 0."""
-    return ops.divide_no_nan(*_floats(x1, x2))
-
-
-def _floats(x1, x2):
-    x1, x2 = promote(x1, x2)
-    return floating(x1), floating(x2)
+    return ops.divide_no_nan(*promoted_floats(x1, x2))
 
 
 def floor_divide(x1, x2):
@@ -79,7 +75,7 @@ def minimum(x1, x2):
 
 def arctan2(x1, x2):
     """The angle of the point (x2, x1), in (-π, π]."""
-    return ops.atan2(*_floats(x1, x2))
+    return ops.atan2(*promoted_floats(x1, x2))
 
 
 def clip(x, x_min, x_max):
@@ -184,7 +180,7 @@ def isfinite(x):
 
 def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Where |x1 - x2| <= atol + rtol * |x2|."""
-    x1, x2 = _floats(x1, x2)
+    x1, x2 = promoted_floats(x1, x2)
     near = ops.less_equal(ops.absolute(x1 - x2), ops.absolute(x2) * rtol + atol)
     near = ops.logical_or(near, ops.equal(x1, x2))  # two infinities
     return ops.logical_or(near, ops.logical_and(isnan(x1), isnan(x2))) if equal_nan else near
@@ -300,7 +296,7 @@ def log1p(x):
 
 def logaddexp(x1, x2):
     """log(exp(x1) + exp(x2)), without overflow."""
-    x1, x2 = _floats(x1, x2)
+    x1, x2 = promoted_floats(x1, x2)
     return ops.maximum(x1, x2) + ops.log1p(ops.exp(ops.negative(ops.absolute(x1 - x2))))
 
 

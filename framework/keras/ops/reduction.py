@@ -6,6 +6,7 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, promote, tensor
 from framework.keras.ops.door import as_dtype, floating, summed_dtype
 from framework.ops import elementwise, movement, reduction as ops
+from framework.ops.complex import squared_size
 
 
 def _summed(x):
@@ -41,7 +42,7 @@ def var(x, axis=None, keepdims=False):
     x = floating(x)
     axis = all_axes(axis, x.ndim, "var")
     centre = ops.reduce_mean(x, axis=axis, keepdims=True)
-    return ops.reduce_mean(elementwise.square(x - centre), axis=axis, keepdims=bool(keepdims))
+    return ops.reduce_mean(squared_size(x - centre), axis=axis, keepdims=bool(keepdims))
 
 
 def std(x, axis=None, keepdims=False):
@@ -58,7 +59,7 @@ def average(x, axis=None, weights=None):
         axis = one_axis(axis, x.ndim, "average")
         shape = [1] * x.ndim
         shape[axis] = weights.shape[0]
-        weights = movement.reshape(weights, shape=tuple(shape)) + x * 0
+        weights = movement.reshape(weights, shape=tuple(shape))
     axes = all_axes(axis, x.ndim, "average")
     total = ops.reduce_sum(x * weights, axis=axes, keepdims=False)
     return elementwise.divide(total, ops.reduce_sum(weights, axis=axes, keepdims=False))

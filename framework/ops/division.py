@@ -1,0 +1,83 @@
+"""Division, where integers are not treated as floats are: `/` makes floats, `//` and `%` refuse 0.
+
+Operands are what a door gives: tensors or arrays of one dtype, or one of these and a number.
+"""
+
+import numpy as np
+
+from framework.core.doors import cast, promote, tensor
+from framework.core.dtypes import as_dtype, floatx
+from framework.core.errors import InvalidArgumentError
+from framework.core.op import no_derivative
+from framework.core.quiet import Context
+from framework.core.symbolic import broadcast_shapes
+from framework.core.tensor import Tensor
+from framework.ops import elementwise
+
+LAST_INTEGER = np.dtype(np.ulonglong).num  # NumPy numbers its dtypes: no integers are above it
+_context = Context(divide="raise")
+
+
+def _refusing_zero(ufunc, sign):
+    def forward(a, b):
+        try:
+            return _context.run(ufunc, a, b)
+        except FloatingPointError:
+            raise InvalidArgumentError(
+                f"x {sign} y: y holds a 0, by which integers cannot be divided. Replace it, or "
+                "cast both to a floating dtype."
+            ) from None
+
+    return forward
+
+
+def _whole(name, ufunc, sign):
+    return elementwise.elementwise(
+        name, _refusing_zero(ufunc, sign), no_derivative, no_derivative, inputs=("a", "b"),
+        infer=lambda a, b: (broadcast_shapes(name, (a, b)), _dtype(a, b)),
+    )  # fmt: skip
+
+
+whole_divide = _whole("whole_divide", np.floor_divide, "//")
+whole_mod = _whole("whole_mod", np.mod, "%")
+
+
+def floor_divide(x, y):
+    """x // y."""
+    integers = _dtype(x, y).kind in "iu"
+    return (whole_divide if integers else elementwise.floor_divide)(x, y)
+
+
+def floor_mod(x, y):
+    """x % y."""
+    return (whole_mod if _dtype(x, y).kind in "iu" else elementwise.floor_mod)(x, y)
+
+
+def true_divide(x, y):
+    """x / y; of integers as in TensorFlow."""
+    return elementwise.divide(*in_floats(x, y))
+
+
+def in_floats(x, y):
+    """Integers as the floats that TensorFlow divides: float32 below 32 bits, else float64."""
+    given = _dtype(x, y)
+    if given.kind not in "iu":
+        return x, y
+    dtype = np.dtype(np.float32 if given.itemsize < 4 else np.float64)
+    return cast(tensor(x), dtype=dtype), cast(tensor(y), dtype=dtype)
+
+
+def _dtype(x, y):
+    """NumPy's dtype of the operand that has one."""
+    x = x if type(x) is Tensor or hasattr(x, "dtype") else y
+    dtype = x.array.dtype if type(x) is Tensor else x.dtype
+    return getattr(dtype, "np", dtype)
+
+
+def promoted_floats(x, y):
+    """Keras's operands of a division: promoted; integers and booleans become floats."""
+    x, y = promote(x, y)
+    if as_dtype(x.dtype).is_inexact:
+        return x, y
+    dtype = floatx().np
+    return cast(x, dtype=dtype), cast(y, dtype=dtype)
