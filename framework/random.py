@@ -1,6 +1,6 @@
 """tf.random: draws from the global generator, from a Generator, or from a seed alone."""
 
-from framework.functions.counts import (
+from framework.functions.distributions import (
     gamma as gamma, poisson as poisson, stateless_binomial as stateless_binomial,
     stateless_gamma as stateless_gamma, stateless_poisson as stateless_poisson,
 )  # fmt: skip

@@ -10,14 +10,14 @@ from framework.core.tensor import Tensor
 class Repeat(Recorder):
     """`fn` with its variables and random counters put back after each call.
 
-        Args:
-            fn: a function.
-            args: with which it is called once, to see what it reads.
-            variables: those to take; where None, the trainable ones that it reads.
+    Args:
+        fn: a function.
+        args: with which it is called once, to see what it reads.
+        variables: those to take; where None, the trainable ones that it reads.
 
-        Attributes:
-            variables: the floating ones of these.
-    coarsest: the least precise floating dtype that it was given or went down to.
+    Attributes:
+        variables: the floating ones of these.
+        coarsest: the least precise floating dtype that it was given or went down to.
     """
 
     def __init__(self, fn, args, variables=None):

@@ -178,7 +178,14 @@ def _float(dtype):
 
 def _uniform(generator, shape, dtype, low, high):
     unit = generator.random(shape, dtype=_float(dtype))
-    return unit if (low, high) == (0.0, 1.0) else unit * _float(dtype)(high - low) + low
+    numbers = unit if (low, high) == (0.0, 1.0) else unit * _float(dtype)(high - low) + low
+    return _below(np.asarray(numbers, dtype.np), low, high) if dtype.size < 4 else numbers
+
+
+def _below(numbers, low, high):
+    """Numbers of 16 bits, those that were rounded up to `high` as the next to it."""
+    low, high = (np.asarray(bound, numbers.dtype) for bound in (low, high))
+    return np.where(numbers == high, np.nextafter(high, low), numbers)
 
 
 def _normal(generator, shape, dtype, mean, stddev):

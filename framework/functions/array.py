@@ -104,20 +104,23 @@ class TensorArray:
     def read(self, index, name=None):
         """The element at place `index`."""
         index = int(index)
-        if not 0 <= index < len(self._elements):
-            raise OutOfRangeError(
-                f"TensorArray.read: index {index} is outside of the {len(self._elements)} places."
-            )
-        if index in self._cleared:
-            raise InvalidArgumentError(
-                f"TensorArray.read: index {index} was read before, which cleared it; give "
-                "clear_after_read=False to read more than once."
-            )
-        value = self._at(index)
+        value = self._kept(index, "read")
         if self._read_once:
             self._elements[index] = None
             self._cleared.add(index)
         return value
+
+    def _kept(self, index, what):
+        if not 0 <= index < len(self._elements):
+            raise OutOfRangeError(
+                f"TensorArray.{what}: index {index} is outside of the {len(self._elements)} places."
+            )
+        if index in self._cleared:
+            raise InvalidArgumentError(
+                f"TensorArray.{what}: index {index} was read before, which cleared it; give "
+                "clear_after_read=False to read more than once."
+            )
+        return self._at(index)
 
     def _at(self, index):
         """What stands there; zeros where nothing was written."""
@@ -132,7 +135,7 @@ class TensorArray:
         return Tensor(np.zeros(self._shape, self._dtype.np))
 
     def _fitting(self, value):
-        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        value = self._tensor(value)
         if value.dtype != self._dtype:
             raise DTypeError(f"TensorArray of dtype {self._dtype}: got a {value.dtype} tensor.")
         if self._shape is None and self._infers:
@@ -144,6 +147,13 @@ class TensorArray:
             )
         return value
 
+    def _tensor(self, value):
+        """Python's values and arrays get the elements' dtype, where that keeps their meaning."""
+        if isinstance(value, (np.ndarray, np.generic)):
+            fits = np.can_cast(value.dtype, self._dtype.np, "same_kind")
+            return tensor(value, self._dtype if fits else None)
+        return tensor(value, None if hasattr(value, "dtype") else self._dtype)
+
     # ---- all places ----
 
     def stack(self, name=None):
@@ -154,21 +164,22 @@ class TensorArray:
         return movement.stack(*map(self._at, range(len(self._elements))), axis=0)
 
     def gather(self, indices, name=None):
-        """The elements at `indices` as one tensor with a new first axis."""
-        return movement.stack(*map(self.read, sizes(indices, "TensorArray.gather")), axis=0)
+        """The elements at `indices` as one tensor with a new first axis; it clears none."""
+        indices = sizes(indices, "TensorArray.gather")
+        return movement.stack(*(self._kept(i, "gather") for i in indices), axis=0)
 
     def concat(self, name=None):
         """All elements joined along their first axis."""
         return movement.concat(*map(self._at, range(len(self._elements))), axis=0)
 
     def unstack(self, value, name=None):
-        """Put the rows of `value` at places 0, 1, 2, ..."""
-        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        """Put the rows of `value` at places 0, 1, 2, ...; there are as many places then."""
+        value = self._tensor(value)
         return self._filled(movement.unstack(value, axis=0))
 
     def scatter(self, indices, value, name=None):
         """Put the rows of `value` at the places `indices`."""
-        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        value = self._tensor(value)
         places, rows = sizes(indices, "TensorArray.scatter"), movement.unstack(value, axis=0)
         if len(places) != len(rows):
             raise ShapeError(
@@ -180,7 +191,7 @@ class TensorArray:
 
     def split(self, value, lengths, name=None):
         """Put the first `lengths[0]` rows of `value` at place 0, the next `lengths[1]` at 1, ..."""
-        value = tensor(value, None if hasattr(value, "dtype") else self._dtype)
+        value = self._tensor(value)
         lengths = sizes(lengths, "TensorArray.split")
         if not value.ndim or sum(lengths) != value.shape[0]:
             raise ShapeError(
@@ -195,6 +206,5 @@ class TensorArray:
                 f"TensorArray: {len(values)} elements for {len(self._elements)} places; give "
                 "dynamic_size=True for more."
             )
-        for index, value in enumerate(values):
-            self.write(index, value)
+        self._elements, self._cleared = [self._fitting(value) for value in values], set()
         return self

@@ -5,8 +5,8 @@ import numpy as np
 from framework.core import dtypes, random
 from framework.core.doors import cast, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
-from framework.functions.counts import binomial_numbers
 from framework.functions.creation import sizes
+from framework.functions.distributions import binomial_numbers
 from framework.functions.sampling import between, located
 
 

@@ -31,20 +31,34 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None
     builtins.print(*texts, sep=sep, end=end, file=stream)
 
 
+_ARRAYS = (Tensor, CoreVariable, np.ndarray)
+
+
 class _Shown:
-    """A leaf whose `repr` is what is printed of it, inside lists too."""
+    """A leaf that is printed as TensorFlow does; a text is quoted inside lists alone."""
 
     def __init__(self, value, edge):
         self.value, self.edge = value, edge
 
+    def __str__(self):
+        return repr(self) if isinstance(self.value, _ARRAYS) else str(self.value)
+
     def __repr__(self):
-        if not isinstance(self.value, (Tensor, CoreVariable)):
-            return str(self.value)
+        if not isinstance(self.value, _ARRAYS):
+            return repr(self.value)
         array = np.asarray(self.value)
         return np.array2string(
             array, edgeitems=self.edge, threshold=min(2 * self.edge, sys.maxsize), separator=" ",
-            formatter={"float_kind": _float_text},
+            formatter={"float_kind": _float_text, "bool": _bool_text, "object": _quoted},
         )  # fmt: skip
+
+
+def _bool_text(value):
+    return str(int(value))
+
+
+def _quoted(text):
+    return f'"{text.decode(errors="replace")}"' if isinstance(text, bytes) else repr(text)
 
 
 def _float_text(value):

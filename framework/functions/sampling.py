@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import floating, tensor
+from framework.core.doors import cast, floating, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.random import set_seed as _set_seed
 from framework.functions.creation import sizes
@@ -51,7 +51,8 @@ def located(source, distribution, shape, dtype, mean, stddev, what):
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))
     unit = random.draw(source, distribution, shape, dtype)
-    return elementwise.add(elementwise.multiply(unit, tensor(stddev)), tensor(mean))
+    mean, stddev = tensor(mean, dtype), tensor(stddev, dtype)
+    return elementwise.add(elementwise.multiply(unit, stddev), mean)
 
 
 def between(source, shape, dtype, low, high, what):
@@ -64,10 +65,10 @@ def between(source, shape, dtype, low, high, what):
             raise InvalidArgumentError(f"{what}: minval={low} must be below maxval={high}.")
         return random.draw(source, "integers", shape, dtype, low, high)
     high = 1.0 if high is None else high
+    dtype = float_dtype(dtype, what)
     if isinstance(low, (int, float)) and isinstance(high, (int, float)):
-        dtype = float_dtype(dtype, what)
         return random.draw(source, "uniform", shape, dtype, float(low), float(high))
-    low, high = tensor(low), tensor(high)
+    low, high = tensor(low, dtype), tensor(high, dtype)
     return located(source, "uniform", shape, dtype, low, high - low, what)
 
 
@@ -76,7 +77,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 
     Args:
         shape: of the result.
-        mean, stddev: numbers, or tensors that broadcast to `shape`.
+        mean, stddev: numbers, arrays, or tensors of this dtype, that broadcast to `shape`.
         dtype: a floating one.
         seed: an int for a sequence of its own; the global generator where None.
     """
@@ -159,7 +160,10 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     if logits.ndim != 2:
         raise ShapeError(f"{what}: `logits` must have shape (rows, classes), got {logits.shape}.")
     rows, classes = logits.shape
+    if logits.dtype.size < 4:  # 16 bits are too few for noise that goes up to log(1 / (1 - unit))
+        logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # so that no noise is infinite
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

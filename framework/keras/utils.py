@@ -27,14 +27,14 @@ def set_random_seed(seed):
 
 
 def to_categorical(x, num_classes=None):
-    """Class numbers as rows of 0 and 1, floatx.
+    """Class numbers as rows of 0 and 1.
 
     Args:
         x: integers from 0 to num_classes - 1; a last axis of size 1 is dropped.
         num_classes: the largest class number plus 1 where None.
 
     Returns:
-        A NumPy array; a tensor where `x` is one.
+        A NumPy array of float64; a float32 tensor where `x` is a tensor.
 
     >>> to_categorical([0, 2])
     array([[1., 0., 0.],

@@ -86,3 +86,10 @@ def test_tf_print(capsys):
     printed = capsys.readouterr()
     assert printed.err == ("loss:|0.1|[0 1 2 ... 7 8 9]|[1, 2]|1.5\n[0.333333343 0.5] [0 1 2 3]\n")
     assert printed.out == ""
+
+
+def test_tf_print_of_texts_and_booleans(capsys):
+    tf.print(tf.constant("abc"), tf.constant(["a", "b"]), "w", ["x", 1], True)
+    tf.print(tf.constant([True, False]), tf.constant(True), np.array([1.5, 2.0]))
+    expected = '"abc" ["a" "b"] w [\'x\', 1] True\n[1 0] 1 [1.5 2]\n'
+    assert capsys.readouterr().err == expected

@@ -201,6 +201,24 @@ def test_categorical_follows_the_logits():
     assert keras.random.categorical([[0.0, 50.0]], 3, seed=1).numpy().tolist() == [[1, 1, 1]]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_few_bits_do_not_reach_the_upper_end(dtype):
+    for low, high in ((0, 1), (-1, 3), (2.0, 2.5)):
+        found = tf.random.uniform([100_000], low, high, dtype, seed=1).numpy().astype(np.float32)
+        assert low <= found.min() < found.max() < high
+        assert found.mean() == pytest.approx((low + high) / 2, rel=0.01)
+    assert keras.random.uniform((100_000,), dtype=dtype, seed=1).numpy().max() < 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_a_class_that_cannot_be_is_never_drawn(dtype):
+    logits = tf.constant([[-np.inf, 0.0, -9.0]], dtype)
+    for draw in (tf.random.categorical, keras.random.categorical):
+        shares = np.bincount(draw(logits, 200_000, seed=1).numpy()[0], minlength=3) / 200_000
+        assert shares[0] == 0
+        assert shares[2] == pytest.approx(np.exp(-9), rel=0.5)
+
+
 def test_gradients_reach_mean_and_stddev():
     mean, stddev = tf.Variable(1.0), tf.Variable(2.0)
     with tf.GradientTape() as tape:

@@ -167,6 +167,38 @@ def test_reading_clears():
     same([kept.read(0), kept.read(0)], [3, 3])
 
 
+def test_gathering_clears_nothing():
+    array = tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0])
+    for _ in range(2):
+        same(array.gather([0, 2]), [1, 3])
+    array.read(0)
+    with pytest.raises(ValueError, match="gather: index 0 was read before"):
+        array.gather([0])
+    with pytest.raises(IndexError, match="gather: index 3 is outside of the 3"):
+        array.gather([3])
+
+
+def test_unstacking_and_splitting_set_the_size():
+    array = tf.TensorArray(tf.float32, size=5).write(4, 9.0)
+    same(array.unstack([1.0, 2.0]).size(), 2)
+    same(array.stack(), [1, 2])
+    parts = tf.TensorArray(tf.float32, size=4, infer_shape=False).split([1.0, 2.0, 3.0], [2, 1])
+    same(parts.size(), 2)
+
+
+@pytest.mark.parametrize("value", [3.0, 3, np.float64(3), np.float32(3), np.int64(3)], ids=repr)
+def test_a_tensor_array_takes_numpys_numbers(value):
+    for write in (
+        lambda array: array.write(0, value),
+        lambda array: array.unstack(np.array([value])),
+        lambda array: array.scatter([0], np.array([value])),
+        lambda array: array.split(np.array([value]), [1]),
+    ):
+        found = write(tf.TensorArray(tf.float32, size=1)).stack()
+        assert found.dtype == "float32"
+        assert found.numpy().ravel().tolist() == [3]
+
+
 def test_gradients_go_through_a_tensor_array():
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
@@ -234,6 +266,7 @@ def test_what_needs_a_graph_says_so(function):
         (lambda: tf.TensorArray(tf.int32, 2).read(5), IndexError, "index 5 is outside of the 2"),
         (lambda: tf.TensorArray(tf.int32, 2).read(0), ValueError, "give element_shape"),
         (lambda: tf.TensorArray(tf.int32, 1).write(0, tf.ones(1)), TypeError, "got a float32"),
+        (lambda: tf.TensorArray(tf.int32, 1).write(0, np.array(2.7)), TypeError, "got a float64"),
         (lambda: tf.TensorArray(tf.int32, 2).write(0, [1]).write(1, 1), ValueError, r"\(1,\), got"),
         (lambda: tf.TensorArray(tf.int32, 1).unstack([1, 2]), IndexError, "2 elements for 1 pl"),
         (lambda: tf.TensorArray(tf.int32, 1).scatter([0], [1, 2]), ValueError, "1 indices for 2"),

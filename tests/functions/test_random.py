@@ -96,6 +96,33 @@ def test_shapes_and_dtypes(make, shape, dtype):
     assert (tuple(found.shape), found.dtype) == (shape, dtype)
 
 
+SCALED = {  # draws with two parameters, beside their numbers for 0 and 2
+    "normal": tf.random.normal, "uniform": tf.random.uniform,
+    "truncated_normal": tf.random.truncated_normal,
+    "stateless_normal": lambda shape, *a, **k: tf.random.stateless_normal(shape, SEED, *a, **k),
+    "stateless_uniform": lambda shape, *a, **k: tf.random.stateless_uniform(shape, SEED, *a, **k),
+    "Generator.normal": lambda *a, **k: tf.random.Generator.from_seed(1).normal(*a, **k),
+    "Generator.uniform": lambda *a, **k: tf.random.Generator.from_seed(1).uniform(*a, **k),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_parameters_take_the_dtype_of_the_draw(name, dtype):
+    draw = SCALED[name]
+    for two in (2, 2.0, [2.0, 2.0], np.float32(2), np.int64(2), np.float64([2, 2]),
+                tf.constant(2.0, dtype), tf.Variable([2.0, 2.0], dtype=dtype)):  # fmt: skip
+        tf.random.set_seed(1)
+        expected = draw([2], 0.0, 2.0, dtype=dtype).numpy()
+        tf.random.set_seed(1)
+        found = draw([2], 0, two, dtype=dtype)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.numpy(), expected, rtol=2e-3)
+    other = "float32" if dtype == "float64" else "float64"
+    with pytest.raises(TypeError, match=f"requested dtype {dtype} for a tensor of dtype {other}"):
+        draw([2], 0, tf.constant(2.0, other), dtype=dtype)
+
+
 def test_each_parameter_has_its_numbers():
     alpha, beta = np.float32([1, 40]), np.float32([[1], [100]])
     mean = tf.random.gamma([4000], alpha, beta, seed=2).numpy().mean(0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import strict_all, tensor
+from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.functions.creation import sizes
 from framework.functions.sampling import float_dtype, once, source_of
@@ -51,9 +51,7 @@ def stateless_gamma(
 
 def _rates(alpha, beta, dtype, what):
     dtype = float_dtype(dtype, what)
-    alpha = tensor(alpha, None if hasattr(alpha, "dtype") else dtype)
-    beta = tensor(1.0 if beta is None else beta, None if hasattr(beta, "dtype") else dtype)
-    return strict_all(alpha, beta)
+    return tensor(alpha, dtype), tensor(1.0 if beta is None else beta, dtype)
 
 
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
