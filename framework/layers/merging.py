@@ -3,17 +3,20 @@
 import functools
 import string
 
+import numpy as np
+
 from framework.core.axes import one_axis
 from framework.core.configurable import Resolved
 from framework.core.doors import cast, promote
 from framework.core.dtypes import epsilon
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
-from framework.core.symbolic import broadcast_shapes
+from framework.core.symbolic import KerasTensor, broadcast_shapes
+from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.ops import elementwise as e
 from framework.ops.einsum import einsum
-from framework.ops.movement import concat, expand_axes
-from framework.ops.reduction import reduce_sum
+from framework.ops.movement import broadcast_to, concat, expand_axes
+from framework.ops.reduction import reduce_any, reduce_sum
 
 
 class Merge(Layer):
@@ -146,14 +149,32 @@ class Concatenate(Layer):
         return concat(*inputs, axis=axis)
 
     def compute_mask(self, inputs, previous_mask):
-        """The masks one behind the other; none where an input has none."""
-        if previous_mask is None or any(m is None for m in previous_mask):
+        """The masks one behind the other; of features side by side, where any of them counts.
+
+        An input without a mask counts everywhere; there is none where no input has one.
+        """
+        if previous_mask is None or all(m is None for m in previous_mask):
             return None
-        rank = previous_mask[0].ndim
         axis = one_axis(self.axis, len(inputs[0].shape), "Concatenate")
-        if axis < rank:
-            return concat(*previous_mask, axis=axis)
-        return functools.reduce(e.logical_and, previous_mask)
+        masks = [_mask_but_last(x, m) for x, m in zip(inputs, previous_mask, strict=True)]
+        if axis == len(inputs[0].shape) - 1:
+            return functools.reduce(e.logical_or, masks)
+        return concat(*masks, axis=axis)
+
+
+def _mask_but_last(x, mask):
+    """The mask of an input for all its axes but the last."""
+    shape = tuple(x.shape)[:-1]
+    if mask is None:
+        if isinstance(x, KerasTensor):
+            return KerasTensor(shape, "bool")
+        return Tensor(np.ones(shape, np.bool_))
+    if mask.ndim > len(shape):
+        return reduce_any(mask, axis=(mask.ndim - 1,), keepdims=False)
+    if mask.ndim < len(shape):
+        mask = expand_axes(mask, tuple(range(mask.ndim, len(shape))))
+        return broadcast_to(mask, shape=shape)
+    return mask
 
 
 def _may_be_equal(a, b):

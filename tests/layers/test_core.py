@@ -148,6 +148,37 @@ def test_merging_functions_and_errors():
             make()
 
 
+A, B = [[True, False, False]], [[True, True, False]]
+
+
+@pytest.mark.parametrize(
+    ("axis", "masks", "expected"),
+    [
+        (-1, (A, B), [[True, True, False]]),
+        (-1, (A, None), [[True, True, True]]),
+        (1, (A, B), [[True, False, False, True, True, False]]),
+        (1, (A, None), [[True, False, False, True, True, True]]),
+        (0, (None, B), [[True, True, True], [True, True, False]]),
+        (1, (np.array(A)[..., None] & [True, False], B), [[True, False, False, True, True, False]]),
+        (1, (None, None), None),
+    ],
+)
+def test_masks_of_what_is_concatenated(axis, masks, expected):  # as Keras has them
+    layer, masks = layers.Concatenate(axis), [None if m is None else tf.constant(m) for m in masks]
+    inputs = [tf.ones((1, 3, 2)), tf.ones((1, 3, 2))]
+    symbols = [KerasTensor((None, 3, 2)), KerasTensor((None, 3, 2))]
+    if expected is None:
+        assert layer.compute_mask(inputs, masks) is layer.compute_mask(symbols, masks) is None
+        return
+    np.testing.assert_array_equal(layer.compute_mask(inputs, masks), expected)
+    for x, mask in zip(inputs, masks, strict=True):
+        x._keras_mask = mask
+    np.testing.assert_array_equal(layer(inputs)._keras_mask, expected)
+    for x, mask in zip(symbols, masks, strict=True):
+        x._keras_mask = None if mask is None else KerasTensor((None, *mask.shape[1:]), "bool")
+    assert layer(symbols)._keras_mask.shape == (None, len(expected[0]))
+
+
 def test_older_names_of_arguments():
     assert InputLayer(input_shape=(3, 2)).batch_shape == (None, 3, 2)
     assert InputLayer(batch_input_shape=(5, 2)).batch_shape == (5, 2)
