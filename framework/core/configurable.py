@@ -65,9 +65,9 @@ class Field:
             raise type(error)(f"{owner}: argument {self.name}={value!r}: {error}") from None
         return value
 
-    def parameter(self):
-        kind = inspect.Parameter.KEYWORD_ONLY if self.keyword_only else \
-            inspect.Parameter.POSITIONAL_OR_KEYWORD  # fmt: skip
+    def parameter(self, by_position):
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if by_position else \
+            inspect.Parameter.KEYWORD_ONLY  # fmt: skip
         return inspect.Parameter(self.name, kind, default=self.default)
 
 
@@ -102,7 +102,8 @@ class _LazySignature:
             return inspect.signature(owner.__init__).replace(
                 parameters=list(inspect.signature(owner.__init__).parameters.values())[1:]
             )
-        parameters = [f.parameter() for f in owner._fields.values()]
+        positional = owner._positional_fields()
+        parameters = [f.parameter(f in positional) for f in owner._fields.values()]
         parameters.sort(key=lambda p: p.kind)
         return inspect.Signature(parameters)
 
@@ -111,13 +112,14 @@ class Configurable:
     """Base of layers, losses, metrics, optimizers, initializers and their like.
 
     Fields are class annotations, those of bases after the class's own, as keyword-only ones where
-    the base says `_base_fields = True`. User subclasses may write `__init__` and `get_config`
+    the base says `_base_fields = True`. Where it says `_base_by_position = True` as well, a class
+    that has no others takes them by position. User subclasses may write `__init__` and `get_config`
     themselves, the usual Keras way.
     """
 
     __signature__ = _LazySignature()
     _fields: ClassVar = {}
-    _base_fields = False
+    _base_fields = _base_by_position = False
     _former_fields: ClassVar = {}  # arguments of older versions of Keras: what to write now
 
     def __init_subclass__(cls, **kwargs):
@@ -141,6 +143,12 @@ class Configurable:
             positional = {n: f for n, f in positional.items() if n not in own}
         base = {n: f for n, f in cls._fields.items() if f.keyword_only and n not in own}
         cls._fields = {**positional, **own, **base}
+
+    @classmethod
+    def _positional_fields(cls):
+        """The fields that are taken by position too."""
+        found = [f for f in cls._fields.values() if not f.keyword_only]
+        return found or (list(cls._fields.values()) if cls._base_by_position else [])
 
     @classmethod
     def _own_init(cls):
@@ -180,7 +188,7 @@ def _is_property(cls, name):
 def bind(cls, args, kwargs):
     """Constructor arguments by field name, converted; TypeError naming what does not fit."""
     fields = cls._fields
-    positional = [f for f in fields.values() if not f.keyword_only]
+    positional = cls._positional_fields()
     owner = cls.__name__
     if len(args) > len(positional):
         raise TypeError(

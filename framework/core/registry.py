@@ -16,6 +16,7 @@ class Registry:
     def __init__(self, sort):
         self.sort = sort
         self.by_name = {}  # canonical spelling -> class or function
+        self.classes = {}  # the snake case of its name -> class
         self._spellings = {}
 
     def add(self, *names):
@@ -24,6 +25,8 @@ class Registry:
         def register(target):
             own = target.__name__
             self.by_name[own] = target
+            if inspect.isclass(target):
+                self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
                 self._spellings[name.lower()] = own
             return target

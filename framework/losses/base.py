@@ -1,8 +1,9 @@
 """What all losses share: dtype, masks, sample weights and reduction."""
 
-import inspect
 import math
+from collections.abc import Mapping
 
+from framework.core import nest
 from framework.core.axes import all_axes
 from framework.core.configurable import Configurable, one_of, serialize_value
 from framework.core.doors import tensor
@@ -11,6 +12,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name
 from framework.core.registry import Registry, snake_case
+from framework.core.tensor import Tensor
 from framework.ops.elementwise import divide_no_nan
 from framework.ops.losses import as_tensor, floats, label_form, same_rank, shape_of
 from framework.ops.reduction import reduce_mean, reduce_sum
@@ -42,7 +44,7 @@ class Loss(Configurable):
         np.float32(8.5)
     """
 
-    _base_fields = True
+    _base_fields = _base_by_position = True
     name: Name = None
     reduction: Reduction = "sum_over_batch_size"
     dtype: ComputeDtype = None
@@ -61,14 +63,21 @@ class Loss(Configurable):
         """The reduced loss.
 
         Args:
-            y_true: the labels.
+            y_true: the labels. Of a dict, or a list of arrays whose shapes differ, every one
+                becomes a tensor, and `call` gets them as they stand; `y_pred` likewise.
             y_pred: the predictions; a mask that they carry counts as weights of 0 and 1.
             sample_weight: one weight per value of `call`, or fewer that broadcast to them.
         """
         mask = getattr(y_pred, "_keras_mask", None)
         dtype = self.dtype or as_dtype(floatx())  # a subclass may have left out super().__init__()
-        y_pred = as_tensor(y_pred, dtype)
-        y_true = as_tensor(y_true, dtype) if self._casts_labels else tensor(y_true)
+        of_labels = dtype if self._casts_labels else None
+        if type(y_pred) is Tensor and type(y_true) is Tensor:
+            y_pred = as_tensor(y_pred, dtype)
+            y_true = y_true if of_labels is None else as_tensor(y_true, dtype)
+        else:
+            several = _is_several(y_true) or _is_several(y_pred)
+            y_pred = _operand(y_pred, dtype, several)
+            y_true = _operand(y_true, of_labels, several)
         values = self.call(y_true, y_pred)
         made = getattr(values, "_keras_mask", None)
         values = as_tensor(values, dtype)
@@ -90,6 +99,28 @@ class Loss(Configurable):
 
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}>"
+
+
+def _is_several(value):
+    """Whether it is a list of what no single tensor could hold: shapes that differ, or dicts."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    first = value[0]
+    if not hasattr(first, "shape"):
+        return isinstance(first, Mapping) or _is_several(first)
+    return len({getattr(part, "shape", ()) for part in value}) > 1
+
+
+def _operand(value, dtype, several):
+    """Labels or predictions as a tensor, in their own dtype where None.
+
+    Dicts stay such, of tensors; lists do where they hold several.
+    """
+    if isinstance(value, Mapping):
+        return {key: _operand(part, dtype, _is_several(part)) for key, part in value.items()}
+    if several and isinstance(value, (list, tuple)):
+        return [_operand(part, dtype, _is_several(part)) for part in value]
+    return tensor(value) if dtype is None else as_tensor(value, dtype)
 
 
 def _weights(sample_weight, mask, reduction, dtype):
@@ -170,7 +201,7 @@ class LossFunctionWrapper(Loss):
         self._fn_kwargs = kwargs
 
     def call(self, y_true, y_pred):
-        return self.fn(*same_rank(y_true, y_pred), **self._fn_kwargs)
+        return self.fn(*_same_ranks(y_true, y_pred), **self._fn_kwargs)
 
     def get_config(self):
         fn = serialize_value(self.fn)
@@ -179,6 +210,15 @@ class LossFunctionWrapper(Loss):
     @classmethod
     def from_config(cls, config):
         return cls(**{**config, "fn": losses.get(config["fn"])})
+
+
+def _same_ranks(y_true, y_pred):
+    if type(y_pred) is Tensor or not nest.is_nested(y_pred):
+        return same_rank(y_true, y_pred)
+    return (
+        nest.map_structure(lambda a, b: same_rank(a, b)[0], y_true, y_pred),
+        nest.map_structure(lambda a, b: same_rank(a, b)[1], y_true, y_pred),
+    )
 
 
 def operands(y_true, y_pred):
@@ -204,11 +244,9 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     """
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
-            name = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        else:
-            name = losses.lookup(identifier).__name__
-        by_function = {snake_case(n): c for n, c in losses.by_name.items() if inspect.isclass(c)}
-        identifier = by_function.get(snake_case(name)) or losses.lookup(name)
+            identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
+        named = losses.lookup(identifier)  # a class, or a function of a class's name
+        identifier = losses.classes.get(snake_case(named.__name__), named)
     found = losses.get(identifier)
     if found is None or isinstance(found, Loss):
         return found

@@ -46,7 +46,7 @@ class Metric(Configurable):
         np.float32(3.0)
     """
 
-    _base_fields = True
+    _base_fields = _base_by_position = True
     dtype: ComputeDtype = None
     name: Name = None
 

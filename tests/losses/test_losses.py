@@ -356,6 +356,66 @@ def test_a_class_of_ones_own():
     assert (again.factor, again.reduction, again.name) == (2.0, "sum", "weighted")
 
 
+def test_a_name_by_position_as_keras():
+    class Own(losses.Loss):
+        def __init__(self):
+            super().__init__("own", "sum")
+
+        def call(self, y_true, y_pred):
+            return abs(y_true - y_pred)
+
+    assert (Own().name, float(Own()([0.0, 0.0], [1.0, 2.0]))) == ("own", 3.0)
+    assert list(inspect.signature(losses.Loss).parameters) == ["name", "reduction", "dtype"]
+
+    class Factor(losses.Loss):
+        factor: float = 1.0
+
+    assert Factor(2.0, name="own").factor == 2.0
+    with pytest.raises(TypeError, match=r"takes 1 positional arguments \(factor\), got 2"):
+        Factor(2.0, "own")
+
+
+ONES = np.ones((2, 3), "float32")
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred"),
+    [
+        ({"u": ONES, "v": ONES[:, :1]}, {"u": 0 * ONES, "v": 3 * ONES[:, :1]}),
+        ([ONES, ONES[:, :1]], (0 * ONES, tf.constant(3 * ONES[:, :1]))),
+        ([ONES, ONES], [0 * ONES, tf.constant(3 * ONES)]),
+        ({"u": ONES, "v": [[1], [1]]}, {"u": 0 * ONES, "v": np.float64([[3], [3]])}),
+        ([ONES, {"v": ONES}], [0 * ONES, {"v": 3 * ONES}]),
+    ],
+)
+def test_structures_reach_call_as_they_are(y_true, y_pred):  # 1 + 2, as Keras has it
+    def distance(y_true, y_pred):
+        if isinstance(y_true, dict):
+            pairs = [(y_true[key], y_pred[key]) for key in y_true]
+            return sum(distance(a, b) for a, b in pairs)
+        if y_true[0].ndim == 2:  # the batches of two outputs, not the rows of one
+            return distance(y_true[0], y_pred[0]) + distance(y_true[1], y_pred[1])
+        assert y_true.dtype == y_pred.dtype == "float32"
+        return tf.reduce_mean(abs(y_true - y_pred), -1)
+
+    class Own(losses.Loss):
+        def call(self, y_true, y_pred):
+            return distance(y_true, y_pred)
+
+    loss = Own()(y_true, y_pred)
+    assert float(loss) == float(losses.LossFunctionWrapper(distance)(y_true, y_pred)) == 3.0
+    weighted = Own(reduction="sum")(y_true, y_pred, sample_weight=[1.0, 0.0])
+    assert float(weighted) == 3.0
+
+
+def test_a_function_gets_each_pair_of_a_structure_in_one_rank():
+    def distance(y_true, y_pred):
+        return tf.reduce_mean(abs(y_true["u"] - y_pred["u"]), -1)
+
+    loss = losses.LossFunctionWrapper(distance)
+    assert float(loss({"u": [1.0, 3.0]}, {"u": [[1.0], [3.0]]})) == 0.0
+
+
 def test_a_class_that_forgets_super_has_the_defaults():
     class Forgetful(losses.Loss):
         def __init__(self):
