@@ -78,10 +78,16 @@ class BatchedValueError(FrameworkError, AttributeError):
 
 
 def suggest(name, known):
-    """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them."""
+    """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them.
+
+    Near is what was mistyped, or what begins so.
+    """
     known = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name).lower(), [k.lower() for k in known], n=1, cutoff=0.5)
+    by_spelling = {k.lower(): k for k in reversed(known)}
+    typed = str(name).lower()
+    near = difflib.get_close_matches(typed, by_spelling, n=1, cutoff=0.7)
+    if not near and len(typed) > 2:
+        near = sorted((k for k in by_spelling if k.startswith(typed)), key=len)
     if near:
-        match = next(k for k in known if k.lower() == near[0])
-        return f"; did you mean {match!r}?"
+        return f"; did you mean {by_spelling[near[0]]!r}?"
     return f"; known: {', '.join(sorted(known))}." if known else "."

@@ -8,7 +8,7 @@ from framework.core.errors import ShapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.metrics.base import metrics
 from framework.metrics.reduction import MeanOfFunction
-from framework.ops.elementwise import equal, greater, less
+from framework.ops.elementwise import equal, greater, is_nan, less, select
 from framework.ops.losses import class_indices, label_form, matched, shape_of
 from framework.ops.movement import expand_axes, getitem, reshape, take_along_axis
 from framework.ops.reduction import argmax, reduce_any, reduce_sum
@@ -59,9 +59,14 @@ def _sparse_top_k(y_true, y_pred, k, from_sorted_ids):
 
 
 def _among_best(labels, y_pred, k):
-    """Whether fewer than `k` scores are higher than the label's: ties with the last count."""
+    """Whether fewer than `k` scores are higher than the label's: ties with the last count.
+
+    NaN is lower than all others.
+    """
     last = y_pred.ndim - 1
     score = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
+    if getattr(y_pred.dtype, "np", y_pred.dtype).kind not in "biu":
+        score = select(is_nan(score), -np.inf, score)
     higher = reduce_sum(
         cast(greater(y_pred, score), dtype=np.dtype(np.int64)), axis=(last,), keepdims=False
     )

@@ -154,6 +154,16 @@ def test_ties_with_the_last_of_the_best_count():
     np.testing.assert_array_equal(found, [[0.0], [1.0], [1.0]])
 
 
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_score_that_is_nan_is_below_all_others(k):
+    scores = np.array([[np.nan, 0.5, 0.2], [0.1, np.nan, 0.3], [np.nan, np.nan, 0.3]], "float32")
+    hits = [k == 3, k == 3, True]
+    found = metrics.sparse_top_k_categorical_accuracy([0, 1, 2], scores, k=k)
+    np.testing.assert_array_equal(found, np.float32(hits))
+    found = metrics.top_k_categorical_accuracy(np.eye(3)[[0, 1, 2]], scores, k=k)
+    np.testing.assert_array_equal(found, np.float32(hits))
+
+
 def test_sequences():
     scores = np.random.default_rng(0).normal(size=(2, 5, 3))
     labels = scores.argmax(-1)
@@ -208,6 +218,9 @@ def test_short_names(short, long):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(ValueError, match="Unknown metric: 'acuracy'; did you mean 'Accuracy'"):
         metrics.get("acuracy")
+    for other in ("Precision", "AUC"):
+        with pytest.raises(ValueError, match=f"Unknown metric: '{other}'; known: Accuracy"):
+            metrics.get(other)
 
 
 # ---- own metrics -------------------------------------------------------------------------------
@@ -237,6 +250,15 @@ def test_a_class_of_ones_own():
     metric.reset_state()
     assert float(metric.result()) == 0.0
     assert TruePositives.from_config(metric.get_config()).name == "true_positives"
+
+
+def test_dtype_and_name_by_position_as_keras():
+    class Own(TruePositives):
+        def __init__(self):
+            metrics.Metric.__init__(self, "float64", "own")
+
+    assert (Own().name, Own().dtype) == ("own", "float64")
+    assert list(inspect.signature(metrics.Metric).parameters) == ["dtype", "name"]
 
 
 def test_variables_and_metrics_held_as_attributes_are_found():
