@@ -1,5 +1,7 @@
 """Loss scaling: float16 gradients are lifted out of underflow, overflown steps are skipped."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from framework.core.configurable import Resolved, serialize_value
@@ -24,6 +26,12 @@ def _optimizer(value):
 
 InnerOptimizer = Resolved("an optimizer", _optimizer, serialize=serialize_value)
 
+_INNER_ONES = (
+    "learning_rate", "groups", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm",
+    "use_ema", "ema_momentum", "ema_overwrite_frequency", "loss_scale_factor",
+    "gradient_accumulation_steps",
+)  # fmt: skip
+
 
 @optimizers.add()
 class LossScaleOptimizer(Optimizer):
@@ -44,7 +52,8 @@ class LossScaleOptimizer(Optimizer):
         optimizer.apply_gradients(zip(gradients, variables))
 
     Args:
-        inner_optimizer: what updates the variables.
+        inner_optimizer: what updates the variables; clipping, decay and the like are set there. A
+            `loss_scale_factor` is taken off it.
         initial_scale: the first scale.
         dynamic_growth_steps: good steps in a row after which the scale is doubled.
 
@@ -53,13 +62,18 @@ class LossScaleOptimizer(Optimizer):
             by `get_unscaled_gradients` and were not; or gradients are unscaled twice.
     """
 
-    _left_out = ("learning_rate", "groups")
+    _left_out = _INNER_ONES
+    _former_fields: ClassVar = {
+        name: f"give it to the inner optimizer, as in Adam({name}=...)" for name in _INNER_ONES
+    }
     inner_optimizer: InnerOptimizer
     initial_scale: float = 2.0**15
     dynamic_growth_steps: int = 2000
 
     def __post_init__(self):
         super().__post_init__()
+        if self.inner_optimizer.loss_scale_factor:
+            self.inner_optimizer.loss_scale_factor = None  # gradients would be divided twice
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
                 "LossScaleOptimizer: initial_scale must be > 0 and dynamic_growth_steps >= 1, got "
@@ -72,7 +86,10 @@ class LossScaleOptimizer(Optimizer):
         self.dynamic_scale = state(self.initial_scale, np.float32, "dynamic_scale")
         self.step_counter = state(0, np.int32, "step_counter")
         self.skipped_steps = state(0, np.int64, "skipped_steps")
-        self._stage = None  # how far this step's scaling has come; see `_STAGES`
+        # How far the present step is. None: its loss has not been scaled. "scaled": scale_loss did,
+        # and `apply` will unscale the gradients. "to be unscaled": get_scaled_loss did, and the
+        # user has to unscale them. "unscaled": they are.
+        self._stage = None
 
     # ---- scaling ----
 

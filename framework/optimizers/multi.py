@@ -142,6 +142,12 @@ class MultiOptimizer(Optimizer):
             for optimizer in [*(chosen[key] for key in chosen), chosen.default_optimizer]:
                 self._meet(optimizer)
 
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "loss_scale_factor":
+            for optimizer in self.__dict__.get("_inner", ()):
+                optimizer.loss_scale_factor = value
+
     def _meet(self, optimizer):
         if not isinstance(optimizer, Optimizer):
             raise InvalidArgumentError(

@@ -111,6 +111,27 @@ def test_learning_rate_and_config_are_the_inner_optimizers():
     assert again.get_config() == config
 
 
+def test_one_scale_at_a_time():
+    def several():
+        chosen = keras.optimizers.OptimizerMap(keras.optimizers.SGD(0.5))
+        return keras.optimizers.MultiOptimizer(chosen, loss_scale_factor=128.0)
+
+    for inner in (keras.optimizers.SGD(0.5, loss_scale_factor=128.0), several()):
+        optimizer, variable = LossScaleOptimizer(inner, initial_scale=8.0), tf.Variable([1.0])
+        assert inner.loss_scale_factor is None
+        step(optimizer, variable)
+        np.testing.assert_array_equal(variable, [0.0])
+
+
+@pytest.mark.parametrize(
+    "options", [{"clipnorm": 1.0}, {"weight_decay": 0.1}, {"use_ema": True}, {"learning_rate": 0.1},
+                {"loss_scale_factor": 2.0}, {"gradient_accumulation_steps": 2}],
+)  # fmt: skip
+def test_what_belongs_to_the_inner_optimizer(options):
+    with pytest.raises(TypeError, match=r"has no argument '\w+': give it to the inner optimizer"):
+        make(**options)
+
+
 def test_what_it_cannot_wrap():
     with pytest.raises(ValueError, match="it scales the loss already"):
         LossScaleOptimizer(make())
