@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
-from framework.core.configurable import Configurable, serialize_value
+from framework.core.configurable import Configurable, Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
@@ -85,6 +85,16 @@ class _Built(LearningRateSchedule):
 _FLOAT = np.dtype(np.float32)
 
 
+def _steps(value):
+    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__"):
+        raise InvalidArgumentError(f"expected a number, got {type(value).__name__}")
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+Steps = Resolved("a number of steps, whole or not", _steps)
+
+
 @schedules.add()
 class ExponentialDecay(_Built):
     """`initial_learning_rate * decay_rate ** (step / decay_steps)`.
@@ -102,7 +112,7 @@ class ExponentialDecay(_Built):
     """
 
     initial_learning_rate: float
-    decay_steps: int
+    decay_steps: Steps
     decay_rate: float
     staircase: bool = False
     name: str = "ExponentialDecay"
@@ -134,7 +144,7 @@ class InverseTimeDecay(_Built):
     """
 
     initial_learning_rate: float
-    decay_steps: int
+    decay_steps: Steps
     decay_rate: float
     staircase: bool = False
     name: str = "InverseTimeDecay"
@@ -202,7 +212,7 @@ class PolynomialDecay(_Built):
     """
 
     initial_learning_rate: float
-    decay_steps: int
+    decay_steps: Steps
     end_learning_rate: float = 0.0001
     power: float = 1.0
     cycle: bool = False
@@ -243,11 +253,11 @@ class CosineDecay(_Built):
     """
 
     initial_learning_rate: float
-    decay_steps: int
+    decay_steps: Steps
     alpha: float = 0.0
     name: str = "CosineDecay"
     warmup_target: float = None
-    warmup_steps: int = 0
+    warmup_steps: Steps = 0
 
     def __post_init__(self):
         self._positive("decay_steps")
@@ -285,7 +295,7 @@ class CosineDecayRestarts(_Built):
     """
 
     initial_learning_rate: float
-    first_decay_steps: int
+    first_decay_steps: Steps
     t_mul: float = 2.0
     m_mul: float = 1.0
     alpha: float = 0.0
