@@ -138,6 +138,7 @@ def evaluate(model, step, feed, *, verbose, callbacks):
 
 def test_epoch(model, step, feed, callbacks, what):
     """One pass of `step` over all batches; its logs."""
+    model.stop_evaluating = False
     model.reset_metrics()
     callbacks.call("on_test_begin", logs={})
     began = callbacks.listeners("on_test_batch_begin")
@@ -153,7 +154,7 @@ def test_epoch(model, step, feed, callbacks, what):
             results = step(batch)
             if ended and not (number + 1) % group:
                 callbacks.call("on_test_batch_end", number, logs=_logs(model, results))
-            if getattr(model, "stop_evaluating", False):
+            if model.stop_evaluating:
                 break
     finally:
         batches.close()
@@ -171,6 +172,7 @@ def predict(model, step, feed, *, verbose, callbacks):
     callbacks = callback_list(
         callbacks, model, 0 if verbose == "auto" else verbose, steps=feed.steps
     )
+    model.stop_predicting = False
     outputs = []
     group = model.steps_per_execution
     batches = feed.epoch(0)
@@ -189,6 +191,8 @@ def predict(model, step, feed, *, verbose, callbacks):
             outputs.append(step(batch))
             if not (number + 1) % group:
                 told(number)
+            if model.stop_predicting:
+                break
         if len(outputs) % group:
             told(len(outputs) - 1)
         feed.check("predict")

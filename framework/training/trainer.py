@@ -35,7 +35,7 @@ class Trainer(Fitting):
     optimizer = None
     loss = None
     history = None
-    stop_training = False
+    stop_training = stop_evaluating = stop_predicting = False
     run_eagerly = False
     jit_compile = False
     steps_per_execution = 1

@@ -233,6 +233,68 @@ def test_terminate_on_nan(raises, capsys):
         assert "the loss is" in capsys.readouterr().out
 
 
+class Stop(keras.callbacks.Callback):
+    """Stops after the first batch."""
+
+    def on_test_batch_end(self, batch, logs=None):
+        self.model.stop_evaluating = True
+
+    def on_predict_batch_end(self, batch, logs=None):
+        self.model.stop_predicting = True
+
+
+def test_evaluation_and_prediction_stop_once():
+    model = compiled(keras.optimizers.SGD(0.0))
+    whole = model.evaluate(X, Y, verbose=0)
+    begun = model.evaluate(X, Y, batch_size=5, verbose=0, callbacks=[Stop()])
+    assert begun == pytest.approx(model.evaluate(X[:5], Y[:5], verbose=0), rel=1e-5) != whole
+    assert model.evaluate(X, Y, verbose=0) == whole
+    history = fit(model, validation_data=(X, Y), epochs=2)
+    np.testing.assert_allclose(history.history["val_loss"], [whole] * 2, rtol=1e-5)
+    assert len(model.predict(X, batch_size=5, verbose=0, callbacks=[Stop()])) == 5
+    assert len(model.predict(X, batch_size=5, verbose=0)) == 20
+
+
+# ---- which of two values is better ---------------------------------------------------------------
+
+
+def dice_coef(y_true, y_pred):
+    return keras.ops.abs(y_true - y_pred)
+
+
+class Score(keras.metrics.Mean):
+    _direction = "up"
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        super().update_state(y_pred)
+
+
+DIRECTIONS = {
+    "val_loss": np.less, "head_loss": np.less, "val_rmse": np.less, "mae": np.less,
+    "val_accuracy": np.greater, "binary_accuracy_1": np.greater, "val_f1-score": np.greater,
+    "acc_loss": np.less, "score": np.greater, "val_head_score_2": np.greater,
+    "log_cosh": np.less, "crossentropy": np.less, "dice_coef": None, "val_f1score": None,
+    "error_recall": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+@pytest.mark.parametrize("kind", ["EarlyStopping", "ReduceLROnPlateau"])
+def test_the_better_direction_is_known_or_asked_for(kind, name):
+    metrics = ["crossentropy", Score(name="score"), dice_coef, keras.losses.log_cosh]
+    model = compiled(metrics=metrics)
+    callback = getattr(keras.callbacks, kind)(monitor=name)
+    callback.set_model(model)
+    if DIRECTIONS[name] is None:
+        with pytest.raises(ValueError, match=f"{kind}: monitor='{name}' does not tell.*mode="):
+            fit(model, callback)
+        assert int(model.optimizer.iterations) == 0
+        callback = getattr(keras.callbacks, kind)(monitor=name, mode="max")
+    callback.set_model(model)
+    callback.on_train_begin()
+    assert callback.monitor_op is (DIRECTIONS[name] or np.greater)
+
+
 # ---- learning rates ------------------------------------------------------------------------------
 
 
@@ -243,6 +305,57 @@ def test_scheduler_with_and_without_the_rate():
     np.testing.assert_allclose(history.history["learning_rate"], [0.025, 0.0125, 0.00625])
     history = fit(model, keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1)))
     np.testing.assert_allclose(history.history["learning_rate"], [0.1])
+
+
+def test_a_mistake_in_a_schedule_is_told_as_it_is():
+    def schedule(epoch, rate):
+        return rate * "0.5"
+
+    callback = keras.callbacks.LearningRateScheduler(schedule)
+    with pytest.raises(TypeError, match="can't multiply sequence"):
+        fit(compiled(), callback)
+
+
+SEVERAL = keras.optimizers.MultiOptimizer, keras.optimizers.OptimizerMap
+
+
+def several(kind):
+    one, other = keras.optimizers.SGD(0.5), keras.optimizers.SGD(0.1, name="own")
+    if kind == "a function":
+        return SEVERAL[0](lambda v: one if "kernel" in v.path else other)
+    both = SEVERAL[0](SEVERAL[1](other, {".*kernel": one}))
+    return keras.optimizers.LossScaleOptimizer(both) if kind == "scaled" else both
+
+
+@pytest.mark.parametrize("kind", ["a map", "a function", "scaled"])
+def test_rates_of_several_optimizers(kind, capsys):
+    model = compiled(several(kind))
+    model.build((None, 4))
+    halving = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.5, verbose=1)
+    history = fit(model, halving, epochs=2).history
+    np.testing.assert_allclose(history["learning_rate_sgd"], [0.25, 0.125])
+    np.testing.assert_allclose(history["learning_rate_own"], [0.05, 0.025])
+    assert "Epoch 2: the learning rate of 'own' is 0.025." in capsys.readouterr().out
+    plateau = keras.callbacks.ReduceLROnPlateau(factor=0.5, patience=1, min_lr=0.025, verbose=1)
+    history = fit(model, values(5, 5, 5, 5), plateau, epochs=4).history
+    np.testing.assert_allclose(history["learning_rate_sgd"], [0.125, 0.125, 0.0625, 0.03125])
+    np.testing.assert_allclose(history["learning_rate_own"], [0.025] * 4)
+    assert "reducing the learning rate of 'sgd' to 0.0625" in capsys.readouterr().out
+
+
+def test_rates_of_optimizers_of_one_name():
+    both = SEVERAL[0](SEVERAL[1](keras.optimizers.SGD(0.5), {".*bias": keras.optimizers.SGD(0.1)}))
+    callback = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate)
+    history = fit(compiled(both), callback).history
+    np.testing.assert_allclose(history["learning_rate_sgd"], [0.1])
+    np.testing.assert_allclose(history["learning_rate_sgd_1"], [0.5])
+
+
+def test_an_optimizer_without_a_rate():
+    both = SEVERAL[0](lambda variable: keras.optimizers.SGD())
+    callback = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate)
+    with pytest.raises(ValueError, match="has no learning rate to change"):
+        fit(compiled(both), callback)
 
 
 @pytest.mark.parametrize("scheduled", [False, True])
@@ -257,11 +370,12 @@ def test_plateau(scheduled):
     np.testing.assert_allclose(history.history["learning_rate"], expected, rtol=1e-5)
 
 
-def test_plateau_stops_at_the_least_rate():
+def test_plateau_stops_at_the_least_rate(capsys):
     model = compiled()
-    callback = keras.callbacks.ReduceLROnPlateau(factor=0.1, patience=1, min_lr=0.01)
+    callback = keras.callbacks.ReduceLROnPlateau(factor=0.1, patience=1, min_lr=0.01, verbose=1)
     fit(model, values(5, 5, 5, 5), callback, epochs=4)
     assert float(model.optimizer.learning_rate) == pytest.approx(0.01)
+    assert capsys.readouterr().out.count("reducing") == 1
 
 
 def test_plateau_under_loss_scaling():

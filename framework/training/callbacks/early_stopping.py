@@ -36,8 +36,8 @@ class EarlyStopping(Monitor):
         self.best = self.best_weights = None
 
     def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
         self._reset()
-        self.monitor_op = None
 
     def on_epoch_end(self, epoch, logs=None):
         current = self.value_in(logs)

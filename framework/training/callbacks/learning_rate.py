@@ -1,8 +1,14 @@
 """Callbacks that change the learning rate."""
 
+import inspect
+import itertools
+
 from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
 from framework.training.callbacks.monitor import Monitor
+
+_AS_GOOD_AS = 1 + 1e-6
+"""Rates are float32: one that is so near another was meant to be the same."""
 
 
 class LearningRateScheduler(Callback):
@@ -12,7 +18,8 @@ class LearningRateScheduler(Callback):
         schedule: `schedule(epoch, rate)`, or `schedule(epoch)`: the new rate.
         verbose: 1 prints it.
 
-    The logs of the epoch hold it as "learning_rate".
+    The logs of the epoch hold it as "learning_rate". Each optimizer of a `MultiOptimizer` has its
+    own, in the logs "learning_rate_" and its name.
 
     Example:
         >>> halving = LearningRateScheduler(lambda epoch, rate: rate * 0.5)
@@ -25,25 +32,26 @@ class LearningRateScheduler(Callback):
                 f"{schedule!r}."
             )
         self.schedule, self.verbose = schedule, verbose
+        self._takes_rate = _takes_two(schedule)
 
     def on_epoch_begin(self, epoch, logs=None):
-        optimizer = _optimizer_of(self)
-        rate = float(optimizer.learning_rate)
-        try:
-            rate = self.schedule(epoch, rate)
-        except TypeError:
-            rate = self.schedule(epoch)
-        if isinstance(rate, bool) or not hasattr(rate, "__float__"):
+        for name, optimizer in _rated(self).items():
+            rate = self._rate(epoch, float(optimizer.learning_rate))
+            optimizer.learning_rate = rate
+            if self.verbose > 0:
+                print(f"\nEpoch {epoch + 1}: {_words(name)} is {rate:.6g}.")
+
+    def _rate(self, epoch, rate):
+        found = self.schedule(epoch, rate) if self._takes_rate else self.schedule(epoch)
+        if isinstance(found, bool) or not hasattr(found, "__float__"):
             raise InvalidArgumentError(
-                f"LearningRateScheduler: schedule({epoch}, rate) must give a number, got {rate!r}."
+                f"LearningRateScheduler: schedule({epoch}, rate) must give a number, got {found!r}."
             )
-        optimizer.learning_rate = float(rate)
-        if self.verbose > 0:
-            print(f"\nEpoch {epoch + 1}: the learning rate is {float(rate):.6g}.")
+        return float(found)
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is not None:
-            logs["learning_rate"] = float(self.model.optimizer.learning_rate)
+            logs.update(_rates(self))
 
 
 class ReduceLROnPlateau(Monitor):
@@ -59,7 +67,8 @@ class ReduceLROnPlateau(Monitor):
         cooldown: epochs to wait after a reduction.
         min_lr: the rate is not reduced below this.
 
-    Where the optimizer has a schedule it goes on, its rates multiplied; groups' rates are too.
+    Where the optimizer has a schedule it goes on, its rates multiplied; groups' rates are too. Each
+    optimizer of a `MultiOptimizer` has its own rate, in the logs "learning_rate_" and its name.
 
     Example:
         >>> ReduceLROnPlateau(factor=0.5, patience=2).factor
@@ -89,16 +98,15 @@ class ReduceLROnPlateau(Monitor):
         self.cooldown_counter = self.wait = 0
 
     def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
         self._reset()
-        self.monitor_op = None
 
     def in_cooldown(self):
         return self.cooldown_counter > 0
 
     def on_epoch_end(self, epoch, logs=None):
         logs = {} if logs is None else logs
-        rate = float(_optimizer_of(self).learning_rate)
-        logs["learning_rate"] = rate
+        logs.update(_rates(self))
         current = self.value_in(logs)
         if current is None:
             return
@@ -110,23 +118,67 @@ class ReduceLROnPlateau(Monitor):
             self.wait = 0
         elif not self.in_cooldown():
             self.wait += 1
-            if self.wait >= self.patience and rate > self.min_lr:
-                self._reduce(epoch, rate)
+            if self.wait >= self.patience:
+                self._reduce(epoch)
 
-    def _reduce(self, epoch, rate):
-        optimizer = _optimizer_of(self)
-        new = max(rate * self.factor, self.min_lr)
-        getattr(optimizer, "inner_optimizer", optimizer).scale_learning_rate(new / rate)
-        if self.verbose > 0:
-            print(f"\nEpoch {epoch + 1}: reducing the learning rate to {new:.6g}.")
-        self.cooldown_counter = self.cooldown
-        self.wait = 0
+    def _reduce(self, epoch):
+        """Reduce the rates that are not at their least yet."""
+        for name, optimizer in _rated(self).items():
+            rate = float(optimizer.learning_rate)
+            if rate <= self.min_lr * _AS_GOOD_AS:
+                continue
+            new = max(rate * self.factor, self.min_lr)
+            optimizer.scale_learning_rate(new / rate)
+            if self.verbose > 0:
+                print(f"\nEpoch {epoch + 1}: reducing {_words(name)} to {new:.6g}.")
+            self.cooldown_counter = self.cooldown
+            self.wait = 0
 
 
-def _optimizer_of(callback):
+def _rates(callback):
+    """The present learning rates by their names in the logs."""
+    return {name: float(o.learning_rate) for name, o in _rated(callback).items()}
+
+
+def _words(name):
+    """What to call a rate of this name in the logs."""
+    _, _, whose = name.partition("learning_rate_")
+    return f"the learning rate of {whose!r}" if whose else "the learning rate"
+
+
+def _rated(callback):
+    """The optimizers that have a learning rate, by the rates' names in the logs."""
     optimizer = getattr(callback.model, "optimizer", None)
-    if not hasattr(optimizer, "learning_rate"):
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    if hasattr(optimizer, "learning_rate"):
+        return {"learning_rate": optimizer}
+    found = {}
+    for one in _several(optimizer, callback.model):
+        name, number = f"learning_rate_{one.name}", itertools.count(1)
+        unique = name
+        while unique in found:
+            unique = f"{name}_{next(number)}"
+        found[unique] = one
+    if not found:
         raise InvalidArgumentError(
             f"{type(callback).__name__}: the model's optimizer has no learning rate to change."
         )
-    return optimizer
+    return found
+
+
+def _several(optimizer, model):
+    """The optimizers of a `MultiOptimizer`; none where it is something else."""
+    if getattr(optimizer, "optimizers", None) == [] and model.built:
+        optimizer.build(model)  # a function chooses them, by the variables
+    return getattr(optimizer, "optimizers", ())
+
+
+def _takes_two(function):
+    """Whether a function takes two arguments by position, or does not say what it takes."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin without a signature
+        return True
+    return True
