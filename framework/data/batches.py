@@ -15,11 +15,10 @@ _PARTS = ("x", "y", "sample_weight")
 
 
 def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, seed=None):
-    """The batches of `x`, `y` and `sample_weight`, as an object with two members.
+    """The batches of `x`, `y` and `sample_weight`: a `_Source`.
 
-    `num_batches` is their number in one epoch, None where it is not known; `epoch(number)` iterates
-    over the epoch's batches, tuples (x, y, sample_weight) of tensors or nests of them, None where
-    there is none. The order is a function of `seed` and the epoch's number.
+    They are tuples (x, y, sample_weight) of tensors or nests of them, None where there is none. The
+    order is a function of `seed` and the epoch's number.
 
     Args:
         x: arrays, tensors or rows of numbers, or a nest of them; or batches: a Dataset, an iterable
@@ -65,11 +64,15 @@ def _is_arrays(x):
 
 
 class _Source:
-    """What batches of every kind share: what an epoch is framed by, and how an element is read."""
+    """Batches of any kind, epoch by epoch.
+
+    `epoch(number)` iterates over those of an epoch, between `begin()` and `end()`; `num_batches` is
+    how many there are, None where it is not known.
+    """
 
     once = False  # whether it goes on in the next epoch by itself: an iterator
-    endless = False
-    read = None  # makes an element of what the source gave
+    endless = False  # whether an epoch has no end
+    read = None  # what makes a batch of an element of the data; None where they come as batches
 
     def begin(self):
         """An epoch begins."""
