@@ -12,7 +12,7 @@ from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep
 from framework.compiler.memory import Lives, alike, overwritable, own, own_copy
-from framework.compiler.together import products
+from framework.compiler.shared_tasks import products
 
 
 class Program:
