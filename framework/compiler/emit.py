@@ -304,7 +304,7 @@ class Program:
         return self._bound(("attribute", id(value)), "attribute", value)
 
     def _contiguous(self, value):
-        """The name of an array in C order, of a 0-d array where it is a number."""
+        """The name of an array in C order and aligned, of a 0-d array where it is a number."""
         if value.constant is not None and not value.constant.flags.c_contiguous:
             whole = np.array(value.constant, order="C")
             return self._bound(("contiguous", id(value)), "c", whole)
@@ -314,8 +314,8 @@ class Program:
         known = value.constant is not None or id(value) in self._in_buffers
         if not known and id(value) not in self._c_order:
             self._c_order.add(id(value))
-            self._body.append(f"if not {name}.flags.c_contiguous:")
-            self._body.append(f"    {name} = ascontiguousarray({name})")
+            self._body.append(f"if {name}.flags.num & IN_ORDER != IN_ORDER:")
+            self._body.append(f"    {name} = array({name}, order='C')")
         return name
 
     def _group(self, position, group):

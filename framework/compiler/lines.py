@@ -200,12 +200,15 @@ def takes_out(step):
     return found is not None and found(step) is not None and step.outputs[0].nbytes > 0
 
 
+# Bits of `flags.num`: contiguous in C order, and aligned. Asked for at once, in each run.
+_IN_ORDER = 0x1 | 0x100
+
 NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
     "alone_dot": sums.dot, "large_dot": matmul.dot, "large_dots": matmul.several,
-    "asarray": np.asarray, "ascontiguousarray": np.ascontiguousarray,
+    "asarray": np.asarray, "array": np.array, "IN_ORDER": _IN_ORDER,
 }  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from framework.kernels.products import COLUMNS
 
 def fits_loop(step):
     """Whether a step may be part of a loop: its op has a form there, and its operands a layout."""
+    if not all(v.size for v in step.values):
+        return False  # nothing is to be done
     if is_sum(step):
         return True
     (output,) = step.outputs if len(step.outputs) == 1 else (None,)
@@ -29,7 +31,7 @@ def fits_loop(step):
     if len(columns_of(step, output.shape)) > 1:
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
-    if not loops.supports(step.op.name, dtypes, step.attrs):
+    if loops.gives(step.op.name, dtypes, step.attrs) != output.dtype:
         return False
     if step.op.name == "power":  # of numbers it is the C library's in NumPy too: the same bits
         exponent = None if type(step.args[1]) is Value else step.args[1]
@@ -58,9 +60,8 @@ class LoopGroup:
     def __init__(self, group, in_place):
         self.shape, self.size = group.shape, math.prod(group.shape)
         self.columns = group.columns or self.size
-        literal = {id(v) for v in group.inputs if _literal(v) is not None}
-        literal -= {id(s.args[0]) for s in group.steps if is_sum(s)}
-        self.inputs = tuple([v for v in group.inputs if id(v) not in literal])
+        self._constants = _constants(group)
+        self.inputs = tuple([v for v in group.inputs if id(v) not in self._constants])
         self._names = {id(v): f"a{i}" for i, v in enumerate(self.inputs)}
         self._wanted = {id(v) for v in group.outputs}
         self._steps, self._after, self._sums, self._hidden = [], [], {}, set()
@@ -152,8 +153,7 @@ class LoopGroup:
     def _operand(self, arg):
         if type(arg) is not Value:
             return arg
-        name = self._names.get(id(arg))
-        return _literal(arg) if name is None else name
+        return self._constants.get(id(arg)) or self._names[id(arg)]
 
     def _sum(self, step):
         (x,), (made,) = step.values, step.outputs
@@ -178,17 +178,26 @@ class LoopGroup:
             self._names[id(made)] = mean
 
 
-def _literal(value):
-    """The number that all elements of a constant are, in floatx; None where it is not like that.
+def _constants(group):
+    """{id of an input: the `Constant` that it is}, of those that need not be arrays."""
+    summed = {id(s.args[0]) for s in group.steps if is_sum(s)}
+    read = [v for v in group.inputs if id(v) not in summed]
+    found = {id(v): c for v in read if (c := _constant(v, group.shape))}
+    arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
+    if any(layout(v, group.shape) == loops.FULL for v in arrays):
+        return found
+    return {key: c for key, c in found.items() if c.layout != loops.FULL}  # else no size is told
 
-    It is written into the source. An op computes in the dtype of its other operands, so only what
-    has the usual one is.
-    """
-    array = value.constant
+
+def _constant(value, shape):
+    """A value as a `Constant` beside results of a shape, where all its elements are one number of
+    the usual dtype; else None. One of another layout stays an array: it may be what tells rows."""
+    array, kind = value.constant, layout(value, shape)
     if array is None or array.dtype != np.float32 or not array.size or any(array.strides):
         return None
     number = float(array.flat[0])
-    return number if math.isfinite(number) else None
+    fits = kind in (loops.FULL, loops.NUMBER) and math.isfinite(number)
+    return loops.Constant(number, array.dtype, kind) if fits else None
 
 
 # What NumPy's calls take, in seconds: each, and for each byte that it reads or writes.

@@ -24,6 +24,17 @@ class Operand(NamedTuple):
     ndim: int
 
 
+class Constant(NamedTuple):
+    """An argument whose elements are all one number, which is written into the loop.
+
+    dtype: NumPy's. layout: FULL or NUMBER, see `Operand`.
+    """
+
+    number: float
+    dtype: np.dtype
+    layout: str
+
+
 def full(name, dtype, ndim):
     """An operand of the results' shape."""
     return Operand(name, np.dtype(dtype), FULL, ndim)
@@ -71,7 +82,8 @@ class Program(NamedTuple):
 
     operands: a list of `Operand`.
     steps: a list of (name, op's name, arguments, attrs); an argument is the name of an operand or
-        of an earlier step, or a Python number; `attrs` may be left out where there are none.
+        of an earlier step, a `Constant`, or a Python number, which has the dtype of the others;
+        `attrs` may be left out where there are none.
     stores: the steps whose values are kept, by name: None for a new array of `ndim` dimensions, or
         the operand whose array they are written into. A value that is the same along the rows
         (COLUMN) is stored to an array of a value for each row.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, SIZES, sum_of
+from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, SIZES, Constant, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalars
 
@@ -121,6 +121,9 @@ class Writer:
             if argument not in self.values:
                 raise InvalidArgumentError(f"{op}: no value is named {argument!r}.")
             return self.values[argument]
+        if type(argument) is Constant:
+            number, dtype, layout = argument
+            return _Value(_literal(number, dtype), dtype, layout)
         if type(argument) not in (int, float, bool):
             raise InvalidArgumentError(f"{op}: {argument!r} is neither a name nor a number.")
         return argument

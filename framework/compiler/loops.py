@@ -26,6 +26,7 @@ from framework.compiler.loop_program import (
     FULL,
     NUMBER,
     ROW,
+    Constant,
     Operand,
     Program,
     column,
@@ -39,8 +40,8 @@ from framework.compiler.loop_source import Writer
 from framework.kernels import scalars, tier
 
 __all__ = [
-    "COLUMN", "FULL", "NUMBER", "ROW", "Loop", "Operand", "Program", "build", "column", "full",
-    "is_slow", "layout_of", "number", "row", "sum_of", "supports",
+    "COLUMN", "FULL", "NUMBER", "ROW", "Constant", "Loop", "Operand", "Program", "build", "column",
+    "full", "gives", "is_slow", "layout_of", "number", "row", "sum_of",
 ]  # fmt: skip
 
 
@@ -98,9 +99,7 @@ def build(program):
     return _built.get(key) or _built.setdefault(key, Loop(*key))
 
 
-def supports(op, dtypes, attrs=None):
-    """Whether a loop may contain an op on operands of these dtypes (`float`, `int` for numbers)."""
-    return scalars.supported(op, dtypes, attrs)
+gives = scalars.gives  # (op's name, dtypes, attributes): the dtype of what a loop computes
 
 
 is_slow = scalars.is_slow  # (op's name, exponent of a power): does NumPy's own loop likely win?

@@ -42,7 +42,7 @@ def merged(graph):
         if _is(step, "max_pool"):
             standing.update(_with_convolution(step, uses, readers))
         elif _is(step, "conv_input"):
-            standing.update(_with_derivative(step, readers, order))
+            standing.update(_with_derivative(step, readers, order, standing))
         elif _is(step, "gelu_back"):
             standing.update(_with_slope(step, readers, order, standing))
     if not standing:
@@ -97,7 +97,7 @@ def _with_convolution(pooling, uses, readers):
     return found
 
 
-def _with_derivative(by_x, readers, order):
+def _with_derivative(by_x, readers, order, standing):
     """What stands in the place of a convolution's derivatives by its input and by its weights."""
     g, w = by_x.args
     window = {name: value for name, value in by_x.attrs.items() if name != "sizes"}
@@ -105,8 +105,11 @@ def _with_derivative(by_x, readers, order):
     for by_w in readers[id(g)]:
         if not _is(by_w, "conv_kernel") or by_w.args[1] is not g or by_w.attrs != attrs:
             continue
+        # The sum of two convolutions hands both the same gradient: it must be that of x and w.
         x = by_w.args[0]
-        if tuple(x.shape[1:-1]) != by_x.attrs["sizes"] or not conv_pool.takes(x, w, **window):
+        if by_x.outputs[0].shape != x.shape or by_w.outputs[0].shape != w.shape:
+            continue
+        if id(by_w) in standing or not conv_pool.takes(x, w, **window):
             continue
         first, second = sorted((by_x, by_w), key=lambda step: order[id(step)])
         if any(order.get(id(v.step), -1) >= order[id(first)] for v in (x, w)):

@@ -121,13 +121,14 @@ CODES = {
 }  # fmt: skip
 
 
-def supported(name, dtypes, attrs=None):
-    """Whether an op has a form here for operands of these dtypes (Python numbers are types)."""
+def gives(name, dtypes, attrs=None):
+    """The dtype of an op's result for operands of these dtypes (Python numbers are types); None
+    where it has no form here."""
     try:
-        resolve(name, [d(1) if isinstance(d, type) else d for d in dtypes], attrs or {})
+        operands = [d(1) if isinstance(d, type) else d for d in dtypes]
+        return resolve(name, operands, attrs or {})[1]
     except KeyError:
-        return False
-    return True
+        return None
 
 
 def is_slow(name, exponent=None):

@@ -10,7 +10,20 @@ import pytest
 
 from framework.compiler import loop_files, loops
 from framework.compiler.loop_source import Writer
-from framework.compiler.loops import Program, build, column, full, layout_of, number, row, sum_of
+from framework.compiler.loops import (
+    COLUMN,
+    FULL,
+    ROW,
+    Constant,
+    Program,
+    build,
+    column,
+    full,
+    layout_of,
+    number,
+    row,
+    sum_of,
+)  # fmt: skip
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
 from framework.kernels import scalars
@@ -373,16 +386,42 @@ def test_sizes_are_checked():
         loop(np.zeros(3, "f"), np.zeros(4, "f"))
 
 
-def test_supports_and_is_slow():
-    f = np.dtype(np.float32)
-    assert loops.supports("add", [f, float])
-    assert loops.supports("cast", [f], {"dtype": np.dtype(np.float64)})
-    assert not loops.supports("add", [np.dtype(np.float16), float])
-    assert not loops.supports("matmul", [f, f])
+def test_gives_and_is_slow():
+    f, b = np.dtype(np.float32), np.dtype(np.bool_)
+    assert loops.gives("add", [f, float]) == f
+    assert loops.gives("less", [f, float]) == b
+    assert loops.gives("cast", [f], {"dtype": np.dtype(np.float64)}) == np.float64
+    assert loops.gives("add", [np.dtype(np.float16), float]) is None
+    assert loops.gives("matmul", [f, f]) is None
     assert loops.is_slow("sin")
     assert not loops.is_slow("tanh")
     assert loops.is_slow("power", 2.5)
     assert not loops.is_slow("power", 2)
+
+
+@pytest.mark.parametrize("op", ["select", "masked", "gated"])
+def test_constants_keep_their_dtype(op):
+    """Beside booleans nothing else tells in what an op computes."""
+    b, one = np.arange(77) % 3 == 0, Constant(1.0, np.dtype(np.float32), FULL)
+    args = {"select": ("b", one, one._replace(number=-2.0))}.get(op, (one, "b"))
+    made = np.full(77, 9, np.float32)
+    build(Program([full("b", "bool", 1)], [("y", op, args)], {"y": None}))(b, made)
+    np.testing.assert_array_equal(made, np.where(b, 1, -2 if op == "select" else 0))
+
+
+@pytest.mark.parametrize(
+    "operand",
+    [number("k", "float32"), row("k", "float32", 1), column("k", "float32", 2)],
+    ids=["number", "row", "column"],
+)
+def test_constants_keep_their_layout(operand):
+    """An array of one number beside something smaller has a result of the array's shape."""
+    shape = {ROW: (5,), COLUMN: (7, 1)}.get(operand.layout, ())
+    k = np.asarray(np.random.default_rng(3).random(shape), np.float32)
+    two = Constant(2.0, np.dtype(np.float32), FULL)
+    made = np.zeros((7, 5), np.float32)
+    build(Program([operand], [("y", "multiply", (two, "k"))], {"y": None}, ndim=2))(k, made)
+    np.testing.assert_array_equal(made, np.broadcast_to(2 * k, (7, 5)))
 
 
 def test_names_do_not_matter():

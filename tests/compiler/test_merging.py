@@ -72,6 +72,26 @@ def test_a_transposed_convolution_is_none_of_its_derivatives():
     assert "conv_input(" in step.source
 
 
+@pytest.mark.parametrize("channels", [(16, 32), (32, 16), (16, 16)])
+def test_a_sum_of_convolutions(channels, monkeypatch):
+    """Both get the same gradient: the derivatives of one have nothing to do with the other's."""
+
+    def net():
+        keras.utils.set_random_seed(4)
+        x = layers.Input((15, 18, 2))
+        conv = {"padding": "same", "use_bias": False}
+        before = [layers.Conv2D(c, 3, padding="same", activation="tanh")(x) for c in channels]
+        y = layers.Add()([layers.Conv2D(32, 3, **conv)(h) for h in before])
+        return keras.Model(x, layers.MaxPooling2D(2)(layers.ReLU()(y)))
+
+    found, source = steps(net())
+    assert source.count("conv_bias_back(") >= 1
+    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    expected, _ = steps(net())
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_predictions(monkeypatch):
     def run():
         net = model()

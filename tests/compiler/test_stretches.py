@@ -303,3 +303,27 @@ def test_a_plan_follows_the_number_of_threads(monkeypatch):
         asked.clear()
         np.testing.assert_array_equal(f(x, w), expected)
         assert asked == parts
+
+
+def unaligned(array):
+    raw = np.zeros(array.nbytes + 1, np.uint8)
+    found = raw[1:].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    assert not found.flags.aligned
+    return found
+
+
+@pytest.mark.parametrize("where", ["in a loop", "in a stretch"])
+def test_arguments_in_any_order_and_place(where):
+    """Compiled for arrays as they mostly lie, a function takes others too."""
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    rng = np.random.default_rng(4)
+    w = tf.constant(rng.normal(size=(300, 300)) / 17, tf.float32)
+    before = (lambda x: x @ w) if where == "in a stretch" else (lambda x: x)
+    function = tf.function(lambda x: tf.tanh(before(x)) * 2.0 + x)
+    usual = [rng.normal(size=(300, 300)).astype(np.float32) for _ in range(4)]
+    for x in (*usual, unaligned(usual[0]), np.asfortranarray(usual[1]), usual[2][::-1], usual[3]):
+        expected = np.tanh(x @ w.numpy() if where == "in a stretch" else x) * 2 + x
+        np.testing.assert_allclose(function(x), expected, rtol=1e-4, atol=1e-5)
+    assert "1 plan;" in function.explain()
