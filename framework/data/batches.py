@@ -14,7 +14,9 @@ from framework.data.structure import array_in, map_named, names
 _PARTS = ("x", "y", "sample_weight")
 
 
-def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, seed=None):
+def as_batches(
+    x, y=None, sample_weight=None, batch_size=None, shuffle=True, seed=None, steps=None,
+):  # fmt: skip
     """The batches of `x`, `y` and `sample_weight`: a `_Source`.
 
     They are tuples (x, y, sample_weight) of tensors or nests of them, None where there is none. The
@@ -25,10 +27,12 @@ def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, see
             or iterator of tuples (x, y, sample_weight), (x, y) or (x,), or an object whose
             `len()` and `[i]` give its batches, as a PyDataset's.
         y, sample_weight: as x, with as many rows; None where x brings batches.
-        batch_size: rows of a batch, 32 where None; only for arrays.
+        batch_size: rows of a batch, only for arrays; where None, as many as make `steps` batches of
+            all rows, 32 where that is None too.
         shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. Batches by
             index are shuffled as a whole; Dataset and iterables order their batches themselves.
         seed: an int; drawn from the global generator where None.
+        steps: batches that are taken in an epoch, None for all.
 
     Raises:
         ShapeError: x, y and sample_weight have different numbers of rows.
@@ -37,11 +41,11 @@ def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, see
     Arrays are not copied unless they are cast, and must not be written to meanwhile; floating ones
     are cast to `floatx()`, integers stay.
     """
+    check_steps(steps)
     if isinstance(x, Dataset):
         kind, made = "a Dataset", IterableBatches(x)
     elif _is_arrays(x):
-        return ArrayBatches(x, y, sample_weight, 32 if batch_size is None else batch_size,
-                            shuffle, seed)  # fmt: skip
+        return ArrayBatches(x, y, sample_weight, batch_size, shuffle, seed, steps)
     elif isinstance(x, PyDataset) or (hasattr(x, "__getitem__") and hasattr(x, "__len__")):
         kind, made = f"batches by index ({type(x).__name__})", IndexedBatches(x, shuffle, seed)
     elif hasattr(x, "__iter__"):
@@ -55,6 +59,18 @@ def as_batches(x, y=None, sample_weight=None, batch_size=None, shuffle=True, see
                 "own as (x, y) or (x, y, sample_weight)."
             )
     return made
+
+
+def check_steps(steps):
+    """An error unless it is an int >= 1, or None."""
+    if steps is not None and not _is_count(steps):
+        raise InvalidArgumentError(
+            f"The number of steps must be an int >= 1 or None, got {steps!r}."
+        )
+
+
+def _is_count(value):
+    return not isinstance(value, bool) and hasattr(value, "__index__") and value >= 1
 
 
 def _is_arrays(x):
@@ -84,8 +100,10 @@ class _Source:
 class ArrayBatches(_Source):
     """Batches of arrays; the last one is smaller where they do not divide evenly."""
 
-    def __init__(self, x, y=None, sample_weight=None, batch_size=32, shuffle=False, seed=None):
-        if isinstance(batch_size, bool) or not hasattr(batch_size, "__index__") or batch_size < 1:
+    def __init__(
+        self, x, y=None, sample_weight=None, batch_size=None, shuffle=False, seed=None, steps=None,
+    ):  # fmt: skip
+        if batch_size is not None and not _is_count(batch_size):
             raise InvalidArgumentError(f"batch_size must be an int >= 1, got {batch_size!r}.")
         if shuffle not in (True, False, "batch"):
             raise InvalidArgumentError(f'shuffle must be True, False or "batch", got {shuffle!r}.')
@@ -98,6 +116,8 @@ class ArrayBatches(_Source):
         self.num_rows = len(self._rows)
         if not self.num_rows:
             raise InvalidArgumentError(f"x has no rows: {_shapes(parts[0])}. Give at least one.")
+        if batch_size is None:
+            batch_size = 32 if steps is None else -(-self.num_rows // steps)
         self.batch_size, self.shuffle = int(batch_size), shuffle
         self.num_batches = -(-self.num_rows // self.batch_size)
         self.seed = make_seed() if shuffle and seed is None else seed

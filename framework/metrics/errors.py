@@ -1,12 +1,8 @@
 """Metrics that are means of losses, of regression and of classification."""
 
-import numpy as np
-
 from framework.core.fields import ComputeDtype, Name
-from framework.core.recorders import pause_all
-from framework.core.tensor import Tensor
 from framework.metrics.base import metrics, on_tensors, operand
-from framework.metrics.reduction import Mean, MeanOfLoss
+from framework.metrics.reduction import Mean, MeanOfLoss, with_tensors
 from framework.ops import losses as composites
 from framework.ops.elementwise import sqrt, square
 
@@ -329,10 +325,9 @@ class SparseCategoricalCrossentropy(MeanOfLoss):
 
     def values(self, y_true, y_pred):
         y_pred = composites.floating(y_pred)
-        if self.ignore_class is None or not isinstance(y_pred, np.ndarray):
+        if self.ignore_class is None:
             return self.loss(y_true, y_pred)
-        with pause_all():  # tensors carry the mask of what counts
-            return self.loss(Tensor(y_true), Tensor(y_pred))
+        return with_tensors(self.loss, y_true, y_pred)  # they carry the mask of what counts
 
     def loss(self, y_true, y_pred):
         return composites.sparse_categorical_crossentropy(

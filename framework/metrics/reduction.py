@@ -1,5 +1,7 @@
 """Metrics that add up: sums, means, and means of a function of labels and predictions."""
 
+from functools import partial
+
 import numpy as np
 
 from framework.core.configurable import serialize_value
@@ -135,6 +137,18 @@ class Mean(Metric):
         return divide_no_nan(self.total.read(), self.count.read())
 
 
+def with_tensors(function, y_true, y_pred):
+    """`function(y_true, y_pred)` of tensors, whatever the operands are.
+
+    For what arrays cannot serve: a user's function, or one whose result carries a mask. Where the
+    operands are arrays no trace listens, and no tape needs to hear of what is computed.
+    """
+    if not isinstance(y_pred, np.ndarray):
+        return function(y_true, y_pred)
+    with pause_all():
+        return function(Tensor(y_true), Tensor(y_pred))
+
+
 class MeanOfFunction(Mean):
     """The mean of `values(y_true, y_pred)`, which subclasses define on arrays or tensors alike."""
 
@@ -194,10 +208,7 @@ class MeanMetricWrapper(MeanOfFunction):
         self._fn, self._fn_kwargs = fn, kwargs
 
     def values(self, y_true, y_pred):
-        if not isinstance(y_pred, np.ndarray):
-            return self._fn(y_true, y_pred, **self._fn_kwargs)
-        with pause_all():  # a user's function takes tensors, but no tape needs to hear of them
-            return self._fn(Tensor(y_true), Tensor(y_pred), **self._fn_kwargs)
+        return with_tensors(partial(self._fn, **self._fn_kwargs), y_true, y_pred)
 
     def get_config(self):
         fn = serialize_value(self._fn)

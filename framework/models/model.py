@@ -126,7 +126,7 @@ class Model(Trainer, Layer):
             8
         """
         self._require_compiled("profile")
-        if type(self).train_step is not Trainer.train_step:
+        if self._overrides("train_step"):
             raise InvalidArgumentError(
                 f"profile: {type(self).__name__} has its own train_step; only the step that "
                 "compile() makes can be taken apart. Profile a model without it."

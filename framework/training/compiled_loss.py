@@ -15,7 +15,8 @@ from framework.ops.losses import shape_of
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_sum
 from framework.training.checks import check_logits
-from framework.training.matching import Outputs
+from framework.training.inputs import plus_layer_losses
+from framework.training.matching import Outputs, name_of
 
 _FLOAT64 = np.dtype(np.float64)
 _BY_SHAPE = ("crossentropy", "ce")
@@ -46,15 +47,22 @@ class CompiledLoss:
     def forget(self):
         """Match anew at the next batch."""
         self._rows = None  # (output, loss, weight, tracker) of each loss
-        self._alone = None  # the loss, where there is one output and nothing to weigh
+        self._only = None  # the loss, where there is one output and nothing to weigh
         self._outputs = None
         self.trackers = []
 
-    def __call__(self, y, y_pred, sample_weight=None):
-        """The sum of the weighted losses, 0-d."""
-        alone = self._alone
-        if alone is not None and type(y_pred) is Tensor and type(y) is Tensor:
-            return alone(y, y_pred, _one(sample_weight))
+    def __call__(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        """The sum of the weighted losses, 0-d.
+
+        Args:
+            y, y_pred, sample_weight: targets, outputs and weights, in one structure.
+            regularization_losses: losses to be added, such as `model.losses`; TensorFlow's name.
+        """
+        if regularization_losses:
+            return plus_layer_losses(self(y, y_pred, sample_weight), regularization_losses)
+        only = self._only
+        if only is not None and type(y_pred) is Tensor and type(y) is Tensor:
+            return only(y, y_pred, _one(sample_weight))
         total = None
         for *_, part in self._each(y, y_pred, sample_weight):
             total = part if total is None else total + part
@@ -106,7 +114,7 @@ class CompiledLoss:
 
     def _match(self, y, y_pred):
         self._outputs = outputs = Outputs(y_pred, self._layer_names and self._layer_names())
-        losses = outputs.spread(self.losses, "loss", _is_one)
+        losses = outputs.spread(self.losses, "loss", _is_loss)
         weights = outputs.spread(self.loss_weights, "loss_weights")
         taking = [loss is not None for loss in losses]
         targets = outputs.spread(y, "y", filled=taking)
@@ -116,7 +124,8 @@ class CompiledLoss:
             if loss is None:
                 continue
             if isinstance(loss, str):
-                loss = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))  # noqa: PLW2901
+                made = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))
+                made.name, loss = loss, made  # noqa: PLW2901  # logs say what the user said
             check_logits(loss, y_out, None if self._find_layer is None else self._find_layer(i))
             weight = None if weights[i] is None else np.float32(weights[i]).item()
             rows.append((i, loss, weight, None))
@@ -124,8 +133,8 @@ class CompiledLoss:
             rows = [(i, o, w, Mean(name=self._tracker_name(i, o))) for i, o, w, _ in rows]
             self.trackers = [row[-1] for row in rows]
         self._rows = rows
-        if len(rows) == 1 and outputs.size == 1 and rows[0][2] is None:
-            self._alone = rows[0][1]
+        if len(rows) == 1 and outputs.single and rows[0][2] is None:
+            self._only = rows[0][1]
 
     def _tracker_name(self, i, loss):
         name = self._outputs.names[i]
@@ -144,9 +153,10 @@ def _fits(y, y_pred):
     return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
 
 
-def _is_one(loss):
-    return not isinstance(loss, (list, tuple)) and (
-        not isinstance(loss, Mapping) or "class_name" in loss
+def _is_loss(given):
+    """Whether it is one loss, and not a nest of them."""
+    return not isinstance(given, (list, tuple)) and (
+        not isinstance(given, Mapping) or "class_name" in given
     )
 
 
@@ -154,16 +164,24 @@ def _resolved(loss):
     """Names, functions and configs made into losses, in their structure."""
     if loss is None:
         return None
-    if _is_one(loss):
+    if _is_loss(loss):
         if isinstance(loss, str) and loss.lower() in _BY_SHAPE:
             return loss
         try:
-            return losses_module.as_loss(loss)
+            return _named(losses_module.as_loss(loss), loss)
         except FrameworkError as error:
             raise type(error)(f"loss: {error}") from None
     if isinstance(loss, Mapping):
         return {key: _resolved(part) for key, part in loss.items()}
     return [_resolved(part) for part in loss]
+
+
+def _named(made, given):
+    """The Loss made of a function, or of a function's name, called as the user called it."""
+    found = losses_module.get(given)
+    if not isinstance(found, losses_module.Loss):
+        made.name = given if isinstance(given, str) else name_of(found)
+    return made
 
 
 def _checked_weights(loss_weights):

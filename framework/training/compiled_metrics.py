@@ -8,12 +8,12 @@ import numpy as np
 from framework import metrics as metrics_module
 from framework.core import nest
 from framework.core.errors import FrameworkError, InvalidArgumentError
-from framework.core.recorders import pause_all
 from framework.core.tensor import Tensor
-from framework.losses import LossFunctionWrapper
+from framework.metrics.base import operand
 from framework.ops.losses import label_form, shape_of
+from framework.ops.movement import broadcast_to
 from framework.training.checks import check_scalar_metric
-from framework.training.matching import Outputs
+from framework.training.matching import Outputs, name_of
 
 _BY_SHAPE = {
     "accuracy": "accuracy", "acc": "accuracy", "crossentropy": "crossentropy", "ce": "crossentropy"
@@ -48,7 +48,6 @@ class CompiledMetrics:
         """Match anew at the next batch."""
         self._outputs = None
         self._plain, self._weighted = [], []  # (output, metric)
-        self._alone = False
         self._by_name = {}
 
     @property
@@ -61,25 +60,25 @@ class CompiledMetrics:
 
     def update_state(self, y, y_pred, sample_weight=None):
         """Take in one batch."""
-        if self._outputs is None or (
-            not self._alone and len(nest.flatten(y_pred)) != self._outputs.size
-        ):
+        outputs = self._outputs
+        if outputs is None or (not outputs.single and len(nest.flatten(y_pred)) != outputs.size):
             self.match(y, y_pred)
-        if self._alone and type(y) is Tensor and type(sample_weight) in (Tensor, type(None)):
+            outputs = self._outputs
+        if outputs.single and type(y) is Tensor and type(sample_weight) in (Tensor, type(None)):
             for _, metric in self._plain:
                 metric.update_state(y, y_pred)
             for _, metric in self._weighted:
                 metric.update_state(y, y_pred, sample_weight)
             return
-        outputs, spread = nest.flatten(y_pred), self._outputs.spread
+        flat, spread = nest.flatten(y_pred), outputs.spread
         used = {i for i, _ in (*self._plain, *self._weighted)}
-        targets = spread(y, "y", filled=[i in used for i in range(len(outputs))])
+        targets = spread(y, "y", filled=[i in used for i in range(len(flat))])
         for i, metric in self._plain:
-            metric.update_state(targets[i], outputs[i])
+            metric.update_state(targets[i], flat[i])
         if self._weighted:
             weights = spread(sample_weight, "sample_weight")
             for i, metric in self._weighted:
-                metric.update_state(targets[i], outputs[i], weights[i])
+                metric.update_state(targets[i], flat[i], weights[i])
 
     def match(self, y, y_pred):
         """Find out which metric belongs to which output of this batch."""
@@ -96,7 +95,6 @@ class CompiledMetrics:
             made.append(rows)
         self._plain, self._weighted = made
         self._outputs = outputs
-        self._alone = not nest.is_nested(y_pred)
         self._by_name = self._named(outputs)
         if self._waiting is not None:
             for variable, value in zip(self.variables, self._waiting, strict=False):
@@ -148,19 +146,14 @@ class FunctionMetric(metrics_module.MeanMetricWrapper):
     _scalars = 0
 
     def values(self, y_true, y_pred):
-        with pause_all():  # a user's function takes tensors, but no tape needs to hear of them
-            found = self._fn(_tensor(y_true), _tensor(y_pred), **self._fn_kwargs)
-        found = found.array if isinstance(found, Tensor) else np.asarray(found)
-        if found.ndim:
+        found = super().values(y_true, y_pred)
+        if np.ndim(found):
             return found
         self._scalars += 1
         if self._scalars == 2:  # one batch alone is exact
             check_scalar_metric(self.name)
-        return np.full(len(np.asarray(y_pred)), found)
-
-
-def _tensor(value):
-    return Tensor(value) if isinstance(value, np.ndarray) else value
+        found = operand(found, self.dtype, not isinstance(y_pred, np.ndarray))
+        return broadcast_to(found, shape=shape_of(y_pred)[:1])
 
 
 def _spread(outputs, given, argument):
@@ -168,14 +161,10 @@ def _spread(outputs, given, argument):
     if given is None:
         return [None] * outputs.size
     if outputs.size > 1:
-        return outputs.spread(given, argument, _is_one, many=True)
+        return outputs.spread(given, argument, many=True)
     if isinstance(given, Mapping):
         given = outputs.spread(given, argument, lambda part: not isinstance(part, Mapping))[0]
     return [given]
-
-
-def _is_one(metric):
-    return not nest.is_nested(metric)
 
 
 def _resolved(given, argument):
@@ -212,14 +201,7 @@ def _each_resolved(given, argument):
             f"{argument}: expected a name, a Metric or a function metric(y_true, y_pred), got "
             f"{given!r}."
         )
-    return FunctionMetric(found, name=given if isinstance(given, str) else _name_of(found))
-
-
-def _name_of(function):
-    if isinstance(function, LossFunctionWrapper):
-        return function.name
-    name = getattr(function, "__name__", None) or getattr(function, "name", None)
-    return "lambda" if name == "<lambda>" else name or "metric"
+    return FunctionMetric(found, name=given if isinstance(given, str) else name_of(found))
 
 
 def _for_shapes(metric, y, y_pred):

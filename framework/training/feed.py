@@ -3,6 +3,7 @@
 from itertools import islice
 
 from framework.core.errors import InvalidArgumentError
+from framework.data.batches import check_steps
 from framework.training.checks import warn
 
 
@@ -19,12 +20,7 @@ class Feed:
     """
 
     def __init__(self, batches, steps=None, restart=False, first=0):
-        if steps is not None and (
-            isinstance(steps, bool) or not hasattr(steps, "__index__") or steps < 1
-        ):
-            raise InvalidArgumentError(
-                f"The number of steps must be an int >= 1 or None, got {steps!r}."
-            )
+        check_steps(steps)
         if batches.endless and steps is None:
             raise InvalidArgumentError(
                 "The data never end: give the number of steps (steps_per_epoch=, "
@@ -33,6 +29,7 @@ class Feed:
         self._batches, self._steps = batches, steps
         self._restart, self._pass = restart or batches.once, first
         self._going = None
+        self._gave = False  # whether there was a batch in any epoch
         self.done = 0
         self.exhausted = False
 
@@ -83,12 +80,13 @@ class Feed:
             self._going.close()
 
     def check(self, what, epoch=None, epochs=None):
-        """An error if there was no batch at all, a warning if there were too few.
+        """An error if there was no batch in any epoch, a warning if there were too few in this.
 
         Returns:
             Whether the next epoch can have data.
         """
-        if self.done == 0 and not epoch:
+        self._gave = self._gave or self.done > 0
+        if not self._gave:
             raise InvalidArgumentError(
                 f"{what}: the data gave no batch: they are empty, or a generator that is used up. "
                 "Pass a Dataset or another iterable that can be iterated again."

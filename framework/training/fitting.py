@@ -32,7 +32,8 @@ class Fitting:
                 PyDataset, or an iterable of batches (x, y) or (x, y, sample_weight). Arrays are
                 not copied: do not write into them while fit runs.
             y: the targets, with arrays only.
-            batch_size: rows a batch, 32 where None; with arrays only.
+            batch_size: rows a batch, with arrays only; where None, as many as make
+                `steps_per_epoch` batches of all rows, or 32.
             epochs: the number of the last epoch.
             verbose: 0 silent, 1 a bar (a line an epoch where the output is no terminal), 2 a line
                 an epoch, "auto" as 1.
@@ -66,20 +67,21 @@ class Fitting:
         _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
-        batches = as_batches(x, y, sample_weight, batch_size, shuffle)
-        step, whole = self._batch_step()
-        step = _reading(batches, step, whole, class_weight)
+        batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps=steps_per_epoch)
+        step, as_given = self._batch_step()
+        step = _reading(batches, step, as_given, class_weight)
         feed = Feed(batches, steps_per_epoch, first=initial_epoch)
         validation = test_step = None
         if validation_data is not None:
-            validation = validation_batches(validation_data, validation_batch_size or batch_size)
+            size = validation_batch_size or batch_size
+            validation = validation_batches(validation_data, size, validation_steps)
             test_step = _reading(validation, *self._test_batch_step())
             validation = Feed(validation, validation_steps, restart=True)
         callbacks = loop.callback_list(
             callbacks, self, verbose, epochs=epochs, steps=feed.steps, history=True
         )
-        compiled_step = None if whole else self._compiled_step()
-        self._begin_accumulating(whole)
+        compiled_step = None if as_given else self._compiled_step()
+        self._begin_accumulating(as_given)
         if compiled_step is not None:
             compiled_step._observer = callbacks.record
         try:
@@ -106,20 +108,22 @@ class Fitting:
         accumulator.clear()
 
     def _batch_step(self):
-        """(what `fit` does with a batch, whether it wants the data as they come).
+        """(what `fit` does with a batch, whether it wants the data as they are given).
 
-        The compiled step leaves the metrics' values alone until somebody wants to see them.
+        Users' own steps want each batch in the structure that the data have; the compiled step
+        wants (x, y, sample_weight), and leaves the metrics' values alone until somebody wants to
+        see them.
         """
-        kind = type(self)
-        if kind.make_train_function is not _base(kind, "make_train_function"):
+        if self._overrides("make_train_function"):
             self.make_train_function()
             return (lambda data: self.train_function(iter((data,)))), True
-        if kind.train_step is not _base(kind, "train_step"):
+        if self._overrides("train_step"):
             return self._watched(self._planned("train_step")), True
         step = self._compiled_step()
 
         def run(batch):
             step(*batch)
+            return step._logs
 
         return run, False
 
@@ -140,17 +144,15 @@ class Fitting:
         return run
 
     def _test_batch_step(self):
-        kind = type(self)
-        if kind.make_test_function is not _base(kind, "make_test_function"):
+        if self._overrides("make_test_function"):
             self.make_test_function()
             return (lambda data: self.test_function(iter((data,)))), True
-        if kind.test_step is not _base(kind, "test_step"):
+        if self._overrides("test_step"):
             return self._planned("test_step"), True
         return self._evaluate_by_plan, False
 
     def _predict_batch_step(self):
-        kind = type(self)
-        if kind.make_predict_function is not _base(kind, "make_predict_function"):
+        if self._overrides("make_predict_function"):
             self.make_predict_function()
             return (lambda data: self.predict_function(iter((data,)))), True
         return self._planned("predict_step"), True
@@ -167,9 +169,8 @@ class Fitting:
     def _evaluate_by_plan(self, batch):
         plans = self._plans_of("evaluate_batch")
         if plans.possible():
-            plans(self._evaluate_batch, [*batch])
-        else:
-            self._evaluate_batch(*map(as_tensors, batch))
+            return plans(self._evaluate_batch, [*batch])
+        return self._evaluate_batch(*map(as_tensors, batch))
 
     def _plans_of(self, method):
         """The plans of a method, the same ones until the model is compiled anew."""
@@ -192,85 +193,89 @@ class Fitting:
             return_dict: return a dict by name.
 
         Returns:
-            The loss, or a list of it and the metrics, or with `return_dict` a dict by name.
+            The loss, or a list in Keras's order (the loss, the metrics that `metrics` names, the
+            other values by name), or with `return_dict` a dict by name.
         """
         if unknown:
             raise unexpected_argument("evaluate", unknown, Fitting.evaluate)
         self._require_compiled("evaluate")
         _check_verbose("evaluate", verbose)
-        batches = as_batches(x, y, sample_weight, batch_size, shuffle=False)
+        batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *self._test_batch_step())
         feed = Feed(batches, steps, restart=True)
-        return listed(
-            loop.evaluate(self, step, feed, verbose=verbose, callbacks=callbacks), return_dict
-        )
+        logs = loop.evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
+        return self._in_keras_order(logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         """The outputs for all rows, as NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
-        batches = as_batches(x, None, None, batch_size, shuffle=False)
+        batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *self._predict_batch_step())
         feed = Feed(batches, steps, restart=True)
         return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
+    def _in_keras_order(self, logs, return_dict):
+        """Logs as `evaluate` returns them; lists are in Keras's order."""
+        if return_dict or not isinstance(logs, dict):
+            return logs
+        names = []
+        for metric in self.metrics:
+            parts = metric.metrics if metric is self._training.metrics else [metric]
+            names += [part.name for part in parts]
+        known = [name for name in dict.fromkeys(names) if name in logs]
+        values = [logs[name] for name in (*known, *sorted(logs.keys() - set(known)))]
+        return values[0] if len(values) == 1 else values
+
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
         """One training step; returns the loss and metrics of the batch, as `evaluate` does."""
         self._require_compiled("train_on_batch")
+        x, y, sample_weight = as_batch((x, y, sample_weight))
         if class_weight is not None:
             if sample_weight is not None:
                 raise _both_weights("train_on_batch")
             check_class_weight(class_weight)
             sample_weight = sample_weights_of(y, class_weight)
         self.reset_metrics()
-        return listed(self.train_step(_packed(x, y, sample_weight)), return_dict)
+        return self._in_keras_order(self.train_step(pack(x, y, sample_weight)), return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
         """Evaluate one batch; returns its loss and metrics, as `evaluate` does."""
         self._require_compiled("test_on_batch")
         self.reset_metrics()
-        return listed(self.test_step(_packed(x, y, sample_weight)), return_dict)
+        batch = as_batch((x, y, sample_weight))
+        return self._in_keras_order(self.test_step(pack(*batch)), return_dict)
 
     def predict_on_batch(self, x):
         """The outputs for one batch, as NumPy arrays."""
         return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
 
 
-def _packed(x, y, sample_weight):
-    return pack(*as_batch((x, y, sample_weight)))
-
-
-def _base(kind, method):
-    """The method as the Trainer has it."""
-    trainer = next(base for base in kind.__mro__ if base.__name__ == "Trainer")
-    return vars(trainer)[method]
-
-
-def _reading(batches, step, whole, class_weight=None):
+def _reading(batches, step, as_given, class_weight=None):
     """`step` for the elements of `batches`, which are read as it wants them.
 
     Args:
-        whole: it wants them in their own structure, as users' `train_step`s do.
+        as_given: it wants them in their own structure, as users' `train_step`s do.
         class_weight: weights to put to each.
     """
     arrays = not hasattr(batches, "source")
     if class_weight is not None:
-        step = _weighing(step, whole, arrays, class_weight)
+        step = _weighing(step, as_given, arrays, class_weight)
     if not arrays:
-        batches.read = as_whole if whole else as_batch
-    elif whole and class_weight is None:
+        batches.read = as_whole if as_given else as_batch
+    elif as_given and class_weight is None:
         return lambda batch: step(pack(*batch))
     return step
 
 
-def _weighing(step, whole, arrays, class_weight):
+def _weighing(step, as_given, arrays, class_weight):
     """`step`, with sample weights made of class weights in each batch."""
 
     def weighed(batch):
-        x, y, sample_weight = batch if arrays or not whole else unpack(batch)
+        x, y, sample_weight = batch if arrays or not as_given else unpack(batch)
         if sample_weight is not None:
             raise _both_weights("fit")
         batch = x, y, sample_weights_of(y, class_weight)
-        return step(pack(*batch) if whole else batch)
+        return step(pack(*batch) if as_given else batch)
 
     return weighed
 
@@ -303,11 +308,3 @@ def _both_weights(method):
         f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply the "
         "classes' weights into sample_weight."
     )
-
-
-def listed(logs, return_dict):
-    """Logs as `evaluate` returns them."""
-    if return_dict:
-        return logs
-    values = list(logs.values()) if isinstance(logs, dict) else [logs]
-    return values[0] if len(values) == 1 else values

@@ -8,6 +8,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.data.batches import is_leaf
 from framework.data.structure import map_named
+from framework.ops.reduction import reduce_sum
 
 
 def as_tensors(structure):
@@ -26,6 +27,22 @@ def like(loss, other):
     """A loss in the dtype of another: a layer's own may be in the 16 bits of its policy."""
     dtype = other.array.dtype
     return loss if loss.array.dtype == dtype else cast(loss, dtype=dtype)
+
+
+def layer_loss(loss, total=None):
+    """A layer's own loss as it counts: the sum of its elements, in the dtype of `total`."""
+    if total is not None:
+        loss = like(loss, total)
+    rank = loss.array.ndim
+    return reduce_sum(loss, axis=tuple(range(rank)), keepdims=False) if rank else loss
+
+
+def plus_layer_losses(total, losses):
+    """`total` (None: there is nothing yet) plus layers' own losses."""
+    for loss in losses:
+        part = layer_loss(loss, total)
+        total = part if total is None else total + part
+    return total
 
 
 def unpack(data):

@@ -1,5 +1,7 @@
 """The loops over epochs and batches behind fit, evaluate and predict."""
 
+from functools import partial
+
 import numpy as np
 
 from framework.core import nest
@@ -25,30 +27,44 @@ def fit(
     history = model.history = callbacks.history()
     model.stop_training = False
     logs = {}
+    validate = partial(_validated, model, test_step, validation, validation_freq, callbacks)
     try:
         callbacks.call("on_train_begin", logs={})
-        for epoch in range(initial_epoch, epochs):
-            logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch)
-            more = feed.check("fit", epoch - initial_epoch, epochs)
-            if logs is None:
-                logs = {}
-                break
-            if validation is not None and validates(epoch, validation_freq):
-                found = test_epoch(model, test_step, validation, callbacks, "fit: validation_data")
-                logs.update({f"val_{name}": value for name, value in found.items()})
-            try:
-                callbacks.call("on_epoch_end", epoch, logs=logs)
-            finally:
-                history.complete(epoch, logs)
-            if model.stop_training or not more:
-                break
-        finalize = getattr(model.optimizer, "finalize_variable_values", None)
-        if finalize is not None and epochs > 0:
-            finalize(model.trainable_variables)
+        try:
+            for epoch in range(initial_epoch, epochs):
+                logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch)
+                more = feed.check("fit", epoch - initial_epoch, epochs)
+                if logs is None:
+                    logs = {}
+                    break
+                logs.update(validate(epoch))
+                try:
+                    callbacks.call("on_epoch_end", epoch, logs=logs)
+                finally:
+                    history.complete(epoch, logs)
+                if model.stop_training or not more:
+                    break
+        finally:
+            _put_averages(model, epochs)  # after an interruption too, as Keras does
         callbacks.call("on_train_end", logs=logs)
     finally:
         _close(callbacks, feed, validation)
     return history
+
+
+def _validated(model, step, feed, frequency, callbacks, epoch):
+    """The logs of an epoch's validation, empty where it has none."""
+    if feed is None or not validates(epoch, frequency):
+        return {}
+    found = test_epoch(model, step, feed, callbacks, "fit: validation_data")
+    return {f"val_{name}": value for name, value in found.items()}
+
+
+def _put_averages(model, epochs):
+    """Let the optimizer put the averages that it keeps in the variables' place."""
+    finalize = getattr(model.optimizer, "finalize_variable_values", None)
+    if finalize is not None and epochs > 0:
+        finalize(model.trainable_variables)
 
 
 def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
@@ -97,7 +113,7 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
         last = _last_of_group(number, group)
         callbacks.call("on_train_batch_end", last, logs=_logs(model, results))
     end_epoch()
-    return _logs(model, results)()
+    return _all_logs(model, results, "train")
 
 
 def _last_of_group(number, group):
@@ -113,6 +129,20 @@ def _logs(model, results):
     if results is not None:
         return lambda: {"loss": float(results)}
     return model.get_metrics_result
+
+
+def _all_logs(model, results, kind):
+    """The logs of all batches, where `results` are the last one's.
+
+    As in Keras: an own `compute_metrics` can add to them, but where it gives just what the metrics
+    give, their values count.
+    """
+    own = any(map(model._overrides, (f"{kind}_step", f"make_{kind}_function")))
+    if isinstance(results, dict) and not own:
+        found = model.get_metrics_result()
+        if found.keys() == as_floats(results).keys():
+            return found
+    return _logs(model, results)()
 
 
 def as_floats(values):
@@ -162,7 +192,7 @@ def test_epoch(model, step, feed, callbacks, what):
         last = _last_of_group(number, group)
         callbacks.call("on_test_batch_end", last, logs=_logs(model, results))
     feed.check(what)
-    logs = _logs(model, results)()
+    logs = {} if number < 0 else _all_logs(model, results, "test")
     callbacks.call("on_test_end", logs=logs)
     return logs
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, suggest
+from framework.core.registry import snake_case
 
 
 class Outputs:
@@ -14,7 +15,8 @@ class Outputs:
         layer_names: the names of the layers they come from, in the same order, where known.
 
     `names` are what logs call them: the key of a dict, the layer's name elsewhere, with the keys
-    above it in a deep nest; None where neither is known.
+    above it in a deep nest; None where neither is known. `single` says that `y_pred` is one tensor
+    and no nest.
     """
 
     def __init__(self, y_pred, layer_names=None):
@@ -26,6 +28,7 @@ class Outputs:
         self.names = [None] * count
         self._name(self.tree, ())
         self.size = count
+        self.single = not nest.is_nested(y_pred)
 
     def _name(self, tree, path):
         if not nest.is_nested(tree):
@@ -126,6 +129,15 @@ class Outputs:
     def _told(self):
         known = [name for name in self.names if name is not None]
         return f" ({', '.join(map(repr, known))})" if known else ""
+
+
+def name_of(given):
+    """What logs call a function or an object that was given as a loss or a metric."""
+    name = getattr(given, "name", None)
+    if isinstance(name, str):
+        return name
+    name = getattr(given, "__name__", type(given).__name__)
+    return snake_case(name.strip("<>"))  # of a lambda
 
 
 def _alone(given):

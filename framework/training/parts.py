@@ -36,7 +36,7 @@ class StepParts:
     # ---- the whole step ----
 
     def whole(self, x, y, sample_weight):
-        """The step with its accumulator, or under an observer; returns the loss."""
+        """The step with its accumulator, under an observer, or with logs; returns the loss."""
         step, observer = self._step, self._step._observer
         asked, rates = (False, False), None
         if observer is not None:
@@ -47,7 +47,7 @@ class StepParts:
             rates = observer.rates_before(step.optimizer, variables)
         extra = [note for note, is_one in zip((_OUTPUTS, _GRADIENTS), asked, strict=True) if is_one]
         with _Accumulated(step, step.model.trainable_variables, extra) as waiting:
-            loss, outputs, gradients, waiting.after = step._plans(
+            loss, outputs, gradients, waiting.after, step._logs = step._plans(
                 partial(self._whole, waiting, asked), [x, y, sample_weight], [waiting.before],
                 extra, (*BATCH, "accumulated"),
             )  # fmt: skip
@@ -59,8 +59,8 @@ class StepParts:
         return loss
 
     def _whole(self, waiting, asked, x, y, sample_weight, before):
-        """What is recorded: the loss, the outputs and gradients where asked, what then waits."""
-        step = self._step
+        """What is recorded: loss, outputs and gradients where asked, what then waits, logs."""
+        step, logs = self._step, None
         with np.errstate(all="ignore"):
             loss, y_pred, found = step._gradients(x, y, sample_weight)
             step._bind()
@@ -69,8 +69,8 @@ class StepParts:
             gradients = self._as_nest(found) if asked[1] else None
             after = waiting.run(before, step._apply, found)
             if step._update_metrics is not None:
-                step._update_metrics(x, y, y_pred, sample_weight, loss)
-        return loss, y_pred if asked[0] else None, gradients, after
+                logs = step._update_metrics(x, y, y_pred, sample_weight, loss)
+        return loss, y_pred if asked[0] else None, gradients, after, logs
 
     # ---- its parts ----
 

@@ -33,17 +33,20 @@ class TrainingStep:
         compute_parts: as `compute_loss`, but a list [(kind, weight, loss)] that says how losses of
             batches add up; a mean over rows where None.
         metrics: what `state` is to hold beside model and optimizer.
+        reports: `update_metrics` gives the batch's logs, which `_logs` then holds.
     """
 
     def __init__(
         self, model, compute_loss, optimizer, update_metrics=None, clip=None, accumulator=None,
-        compute_parts=None, metrics=(),
+        compute_parts=None, metrics=(), reports=False,
     ):  # fmt: skip
         self.model, self.optimizer = model, optimizer
         self._compute_loss, self._update_metrics = compute_loss, update_metrics
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
         self._metrics = list(metrics)
         self._unmatched = bool(self._metrics)
+        self._logs = None  # what `update_metrics` made of the last batch
+        self._gives_loss_only = accumulator is None and not reports
         self._reasons = None  # why gradients are missing
         self._observer = None  # a `StepRecord` while a callback wants to look on
         self._scaled = hasattr(optimizer, "get_scaled_loss")
@@ -57,7 +60,7 @@ class TrainingStep:
     def __call__(self, x, y=None, sample_weight=None):
         """Do one step on a batch and return its loss, a 0-d tensor."""
         if self._plans.possible():
-            if self._observer is None and self._accumulator is None:
+            if self._observer is None and self._gives_loss_only:
                 return self._plans(self._in_python, [x, y, sample_weight])
             if self.model.built:
                 return self._parts.whole(x, y, sample_weight)
@@ -83,7 +86,7 @@ class TrainingStep:
                     self._observer.take((x, y, sample_weight), y_pred, loss, found, rates)
                 self._apply(found)
             if self._update_metrics is not None:
-                self._update_metrics(x, y, y_pred, sample_weight, loss)
+                self._logs = self._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss
 
     # ---- what it runs by ----

@@ -22,7 +22,7 @@ from framework.training.compilation import (
 from framework.training.compiled_loss import CompiledLoss
 from framework.training.compiled_metrics import CompiledMetrics
 from framework.training.fitting import Fitting
-from framework.training.inputs import as_tensors, like, rows_of, unpack
+from framework.training.inputs import as_tensors, layer_loss, plus_layer_losses, rows_of, unpack
 from framework.training.step import TrainingStep
 
 
@@ -146,17 +146,24 @@ class Trainer(Fitting):
 
         They are Python floats; tensors in a `train_step` or `test_step` that is being compiled.
         """
-        compiled = [] if self._training is None else [self._training.metrics]
-        values = {m.name: m.result() for m in self.metrics if m not in compiled}
-        own = () if self._training is None else (self._training.loss_tracker,)
-        first = {m.name: values.pop(m.name) for m in (*own, *self._loss_trackers())}
-        for metric in compiled:
-            first.update(metric.result())
-        found = {**first, **values}
+        found = {}
+        for metric in self._metrics_as_logged():
+            result = metric.result()
+            found.update(result if isinstance(result, dict) else {metric.name: result})
         return found if on_tensors() else loop.as_floats(found)
 
-    def _loss_trackers(self):
-        return () if self._training is None else self._training.loss.trackers
+    def _metrics_as_logged(self):
+        """`metrics`, with the loss and each output's loss at their beginning."""
+        metrics, training = self.metrics, self._training
+        own = () if training is None else (training.loss_tracker, *training.loss.trackers)
+        first = [metric for metric in own if metric in metrics]
+        return [*first, *(metric for metric in metrics if metric not in first)]
+
+    def _reported(self, logs):
+        """What a step on a batch returns: the logs that an own `compute_metrics` gave, or ours."""
+        if logs is None:
+            return self.get_metrics_result()
+        return logs if on_tensors() else loop.as_floats(logs)
 
     # ---- what a user may override, as in Keras ----
 
@@ -166,8 +173,7 @@ class Trainer(Fitting):
         total = None
         if compilation.loss.losses is not None:
             total = compilation.loss(y, y_pred, sample_weight)
-        for part in self.losses:
-            total = part if total is None else total + like(part, total)
+        total = plus_layer_losses(total, self.losses)
         if total is None:
             raise self._no_loss()
         return total
@@ -186,14 +192,14 @@ class Trainer(Fitting):
     def train_step(self, data):
         """One training step on `data` = (x, y, sample_weight), any tail of it left out."""
         x, y, sample_weight = unpack(data)
-        self._compiled_step()(x, y, sample_weight)
-        return self.get_metrics_result()
+        step = self._compiled_step()
+        step(x, y, sample_weight)
+        return self._reported(step._logs)
 
     def test_step(self, data):
         """Evaluate one batch."""
         x, y, sample_weight = (as_tensors(part) for part in unpack(data))
-        self._evaluate_batch(x, y, sample_weight)
-        return self.get_metrics_result()
+        return self._reported(self._evaluate_batch(x, y, sample_weight))
 
     def predict_step(self, data):
         """The outputs for one batch."""
@@ -223,13 +229,13 @@ class Trainer(Fitting):
     def _compiled_step(self):
         training = self._require_compiled("fit")
         if training.step is None:
-            own = type(self).compute_loss is not Trainer.compute_loss
-            matched = training.has_metrics and self._metrics_are_plain()
+            own_loss, own_metrics = map(self._overrides, ("compute_loss", "compute_metrics"))
+            matched = training.has_metrics and not own_metrics
             training.step = TrainingStep(
                 self, self._own_loss_function(True), training.optimizer, self._update_metrics,
                 accumulator=training.accumulator,
-                compute_parts=None if own else self._parts_of(training.loss),
-                metrics=(training.metrics,) if matched else (),
+                compute_parts=None if own_loss else self._parts_of(training.loss),
+                metrics=(training.metrics,) if matched else (), reports=own_metrics,
             )  # fmt: skip
         return training.step
 
@@ -243,7 +249,7 @@ class Trainer(Fitting):
         more = {"training": training} if takes else {}
 
         def compute_loss(x, y, y_pred, sample_weight):
-            return compute(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, **more)
+            return compute(x, y, y_pred, sample_weight, **more)
 
         return compute_loss
 
@@ -254,28 +260,34 @@ class Trainer(Fitting):
             parts = [] if loss.losses is None else loss.parts(y, y_pred, sample_weight)
             rows = float(rows_of(x))
             for part in self.losses:
-                parts.append(("rows", rows, like(part, parts[0][2]) if parts else part))
+                by_row = part.array.ndim and part.array.shape[0] == rows
+                total = parts[0][2] if parts else None
+                weight = ("sum", 1.0) if by_row else ("rows", rows)
+                parts.append((*weight, layer_loss(part, total)))
             if not parts:
                 raise self._no_loss()
             return parts
 
         return compute_parts
 
-    def _metrics_are_plain(self):
-        return type(self).compute_metrics is Trainer.compute_metrics
+    def _overrides(self, method):
+        """Whether the model's class has a method of its own in the place of the Trainer's."""
+        return getattr(type(self), method) is not getattr(Trainer, method)
 
     def _update_metrics(self, x, y, y_pred, sample_weight, loss):
+        """Take in a batch; returns the logs that an own `compute_metrics` makes of it, or None."""
         training = self._training
         training.loss_tracker.update_state(loss, sample_weight=rows_of(x))
-        if not self._metrics_are_plain():
-            self.compute_metrics(x, y, y_pred, sample_weight)
-        elif training.has_metrics:
+        if self._overrides("compute_metrics"):
+            return self.compute_metrics(x, y, y_pred, sample_weight)
+        if training.has_metrics:
             training.metrics.update_state(y, y_pred, sample_weight)
+        return None
 
     def _evaluate_batch(self, x, y, sample_weight):
         y_pred = self(x, training=False)
         loss = self._own_loss_function(False)(x, y, y_pred, sample_weight)
-        self._update_metrics(x, y, y_pred, sample_weight, loss)
+        return self._update_metrics(x, y, y_pred, sample_weight, loss)
 
     @property
     def step_source(self):
@@ -303,15 +315,15 @@ class Trainer(Fitting):
 
     def _trained_by(self):
         """What `fit` trains by, with `source` and `explain()`; None for what users make."""
-        training, kind = self._require_compiled("step_source"), type(self)
-        if kind.make_train_function is not Trainer.make_train_function:
+        training = self._require_compiled("step_source")
+        if self._overrides("make_train_function"):
             return None
-        if kind.train_step is not Trainer.train_step:
+        if self._overrides("train_step"):
             return self._plans_of("train_step").compiled
         return training.step
 
     def _why_none(self, runs):
-        if type(self).make_train_function is not Trainer.make_train_function:
+        if self._overrides("make_train_function"):
             return ": fit runs what its own make_train_function makes, as it is."
         if self.run_eagerly:
             return ": it was compiled with run_eagerly=True."
@@ -374,8 +386,7 @@ class Trainer(Fitting):
         accumulator = accumulator_of(accumulate, optimizer, "training_step")
         if loss is None:
             compute_loss = self._own_loss_function(True)
-            own = type(self).compute_loss is not Trainer.compute_loss
-            parts = None if own else self._parts_of(compiled.loss)
+            parts = None if self._overrides("compute_loss") else self._parts_of(compiled.loss)
         else:
             made = CompiledLoss(
                 loss, loss_weights, lambda: output_names_of(self),
@@ -395,9 +406,6 @@ class Trainer(Fitting):
 
     def _plus_layer_losses(self, loss):
         def compute_loss(x, y, y_pred, sample_weight):
-            total = loss(y, y_pred, sample_weight)
-            for part in self.losses:
-                total = total + like(part, total)
-            return total
+            return plus_layer_losses(loss(y, y_pred, sample_weight), self.losses)
 
         return compute_loss

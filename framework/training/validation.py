@@ -51,21 +51,27 @@ def _rows_as_arrays(structure):
     return nest.map_structure(lambda a: None if a is None else np.asarray(a), structure)
 
 
-def validation_batches(data, batch_size):
-    """The batches of validation_data: (x, y), (x, y, sample_weight), or anything with batches."""
+def validation_batches(data, batch_size, steps):
+    """The batches of validation_data: (x, y), (x, y, sample_weight), or anything with batches.
+
+    Args:
+        batch_size, steps: as of `as_batches`.
+    """
     if isinstance(data, (tuple, list)):
         if not 1 <= len(data) <= 3:
             raise InvalidArgumentError(
                 "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got a "
                 f"{type(data).__name__} of {len(data)}."
             )
-        return as_batches(*unpack(data), batch_size, False)
-    if isinstance(data, (int, float, str)):
+        data = unpack(data)
+    elif isinstance(data, (int, float, str)):
         raise InvalidArgumentError(
             "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got "
             f"{data!r}."
         )
-    return as_batches(data, None, None, None, False)
+    else:
+        data = data, None, None
+    return as_batches(*data, batch_size, False, steps=steps)
 
 
 def validates(epoch, frequency):

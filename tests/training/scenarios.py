@@ -62,6 +62,10 @@ def two_targets():
     return x, y, np.concatenate([y * y, y + 1], axis=1)
 
 
+def values_of(listed):
+    return [float(value) for value in (listed if isinstance(listed, list) else [listed])]
+
+
 def fit(model, x, y=None, **options):
     options = {"epochs": 3, "batch_size": 5, "shuffle": False, "verbose": 0, **options}
     history = model.fit(x, y, **options)
@@ -356,7 +360,18 @@ def evaluation(keras):
     model.compile("sgd", ["mse", "mae"], loss_weights=[2.0, 1.0], metrics=[["mae"], ["mse"]])
     listed = model.evaluate(x, [y, z], batch_size=4, verbose=0)
     named = model.evaluate(x, [y, z], batch_size=4, verbose=0, return_dict=True)
-    return {"list": [float(v) for v in listed], **{k: [float(v)] for k, v in named.items()}}
+    return {"list": values_of(listed), **{k: values_of(v) for k, v in named.items()}}
+
+
+@scenario
+def order_of_evaluation(keras):
+    x, y, z = two_targets()
+    inputs = keras.Input((5,))
+    outputs = [keras.layers.Dense(n, name=name)(inputs) for name, n in (("z", 1), ("a", 2))]
+    model = weighted(keras.Model(inputs, outputs), x)
+    model.compile("sgd", "mse", metrics=[["mse", "mae"], ["mae"]])
+    listed = model.evaluate(x, [y, z], batch_size=4, verbose=0)
+    return {"list": values_of(listed), "single": values_of(model.test_on_batch(x, [y, z]))}
 
 
 @scenario
@@ -395,8 +410,112 @@ def own_loss_and_metrics(keras):
     model = Own(dense(keras))
     model.compile(keras.optimizers.SGD(0.1), metrics=["mae"])
     found = fit(model, *data())
-    found.pop("constant", None)
+    return {**found, "evaluated": values_of(model.evaluate(*data(), verbose=0))}
+
+
+@scenario
+def metrics_that_give_other_values(keras):
+    class Own(keras.Sequential):
+        def compute_metrics(self, x, y, y_pred, sample_weight=None):
+            results = super().compute_metrics(x, y, y_pred, sample_weight)
+            return {**results, "mae": 2 * results["mae"]}
+
+    model = Own(dense(keras).layers)
+    model.compile(keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
+    single = model.train_on_batch(*data())
+    return {**fit(model, *data()), "single": values_of(single)}
+
+
+@scenario
+def own_loss_by_position(keras):
+    class Own(keras.Sequential):
+        def compute_loss(self, inputs, targets, outputs, weights=None):
+            return keras.ops.mean(keras.ops.abs(targets - outputs))
+
+    model = Own(dense(keras).layers)
+    model.compile(keras.optimizers.SGD(0.1))
+    return fit(model, *data())
+
+
+@scenario
+def own_metrics_property(keras):
+    class Own(keras.Model):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+            self.total = keras.metrics.Mean(name="total")
+
+        def call(self, x):
+            return self.inner(x)
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+            loss = keras.ops.mean(keras.ops.square(y - y_pred))
+            self.total.update_state(loss)
+            return loss
+
+        @property
+        def metrics(self):
+            return [self.total]
+
+    model = Own(dense(keras))
+    model.compile(keras.optimizers.SGD(0.1), metrics=["mae"])
+    return fit(model, *data())
+
+
+@scenario
+def metric_functions(keras):
+    def isClose(y, y_pred):  # noqa: N802
+        """The same for all rows at first."""
+        return keras.ops.cast(keras.ops.abs(y - y_pred) < 0.5, "float32")
+
+    def MAX(y, y_pred):  # noqa: N802
+        return keras.ops.max(keras.ops.abs(y - y_pred), axis=-1)
+
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, kernel_initializer="zeros")])
+    model.compile(keras.optimizers.SGD(0.02), "mse", metrics=[isClose], weighted_metrics=[MAX])
+    x, y = np.ones((64, 4), "float32"), np.full((64, 1), 3, "float32")
+    return fit(model, x, y, batch_size=8, epochs=4, validation_data=(x, y))
+
+
+@scenario
+def losses_of_rows_from_a_layer(keras):
+    class Penalty(keras.layers.Layer):
+        def call(self, x):
+            self.add_loss(0.05 * keras.ops.square(x[:, 0]))
+            return x
+
+    model = keras.Sequential([*dense(keras).layers, Penalty()])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    return fit(model, *data())
+
+
+@scenario
+def steps_without_a_batch_size(keras):
+    held_out = {"validation_data": data(), "validation_steps": 3}
+    found = plain(keras, {"steps_per_epoch": 4, "batch_size": None, **held_out})
+    model = dense(keras)
+    model.compile("sgd", "mse")
+    found["evaluated"] = values_of(model.evaluate(*data(), steps=2, verbose=0))
+    found["predicted"] = [float(len(model.predict(data()[0], steps=1, verbose=0)))]
     return found
+
+
+@scenario
+def outputs_without_names(keras):
+    def someDistance(y, y_pred):  # noqa: N802
+        return keras.ops.mean(keras.ops.abs(y - y_pred), axis=-1)
+
+    class Own(keras.Model):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def call(self, x):
+            return [self.inner(x), self.inner(x) * 2, self.inner(x) + 1]
+
+    model, (x, y) = Own(dense(keras)), data()
+    model.compile(keras.optimizers.SGD(0.05), ["mse", someDistance, keras.losses.LogCosh()])
+    return fit(model, x, [y, y, y])
 
 
 def main():

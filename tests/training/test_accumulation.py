@@ -116,6 +116,20 @@ def test_every_optimizer_as_on_one_large_batch(name, seed, rows, size, every):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=2e-5)
 
 
+def test_losses_of_rows_from_a_layer_add_up():
+    class Penalty(keras.layers.Layer):
+        def call(self, x):
+            self.add_loss(0.01 * tf.reduce_sum(tf.square(x), axis=-1))
+            return x
+
+    def model():
+        made = dense()
+        made.add(Penalty())
+        return made
+
+    same(large_and_small(model, lambda: keras.optimizers.SGD(0.05), "mse"))
+
+
 def test_regularizers_count_once():
     def model():
         return dense(kernel_regularizer=keras.regularizers.L2(0.3))

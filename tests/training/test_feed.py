@@ -144,6 +144,30 @@ def test_validation_begins_anew_each_epoch():
     assert seen == [0, -1, -5] * 2
 
 
+def test_a_generator_validates_until_it_has_run_out():
+    model, seen = watching()
+    told = r"validation_data: the data ran out: they gave 0 steps\. Pass data that"
+    with pytest.warns(UserWarning, match=told):
+        history = model.fit(X, Y, epochs=3, verbose=0, validation_data=batches()).history
+    assert seen.count(-1) == 1
+    assert {name: len(values) for name, values in history.items()} == {"loss": 3, "val_loss": 1}
+
+
+def test_steps_without_a_batch_size_share_the_rows():
+    model, seen = watching()
+    options = {"epochs": 2, "shuffle": False, "verbose": 0}
+    held_out = {"validation_data": (X[:7], Y[:7]), "validation_steps": 3}  # 3 and 3 and 1
+    model.fit(X, Y, steps_per_epoch=3, **held_out, **options)
+    assert seen == [0, 7, 14, -1, -4, -7] * 2
+    seen.clear()
+    model.fit(X, Y, batch_size=5, steps_per_epoch=3, **options)
+    assert seen == [0, 5, 10, 15, 0, 5]
+    seen.clear()
+    model.evaluate(X, Y, steps=2, verbose=0)
+    assert seen == [-1, -11]
+    assert len(model.predict(X, steps=1, verbose=0)) == 20
+
+
 def test_too_few_steps_to_evaluate():
     model, seen = watching()
     with pytest.warns(UserWarning, match=r"evaluate: the data ran out: they gave 5 of 9 steps"):
@@ -296,5 +320,7 @@ def test_class_weight_on_a_batch():
     model.compile(keras.optimizers.SGD(0.0), loss)
     labels = np.arange(20) % 3
     factors = np.where(labels == 1, 5.0, 1.0)
-    found = model.train_on_batch(X / 20, labels, class_weight={1: 5.0})
-    assert found == pytest.approx(model.train_on_batch(X / 20, labels, sample_weight=factors))
+    expected = model.train_on_batch(X / 20, labels, sample_weight=factors)
+    for given in (labels, labels.tolist()):
+        found = model.train_on_batch(X / 20, given, class_weight={1: 5.0})
+        assert found == pytest.approx(expected)

@@ -222,12 +222,25 @@ def test_progress_is_one_line_an_epoch_off_a_terminal(capsys):
     assert "mae: " in lines[1]
 
 
-def test_an_interrupted_fit_leaves_model_and_history_usable():
-    class Interrupt(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise KeyboardInterrupt
+class Interrupt(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == 1:
+            raise KeyboardInterrupt
 
+
+def test_averages_take_the_weights_place_after_an_interruption_too():
+    whole, interrupted = (
+        compiled(optimizer=keras.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.5))
+        for _ in range(2)
+    )
+    whole.fit(*data(), epochs=2, verbose=0, shuffle=False)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.fit(*data(), epochs=5, verbose=0, shuffle=False, callbacks=[Interrupt()])
+    for a, b in zip(whole.get_weights(), interrupted.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_an_interrupted_fit_leaves_model_and_history_usable():
     model = compiled()
     with pytest.raises(KeyboardInterrupt):
         model.fit(*data(), epochs=5, verbose=0, callbacks=[Interrupt()])

@@ -135,6 +135,74 @@ def test_compute_metrics():
     np.testing.assert_allclose(found, np.abs(model.predict(X, verbose=0)).mean(), rtol=1e-5)
 
 
+@pytest.mark.parametrize("accumulate", [None, 2])
+def test_what_compute_metrics_gives_is_logged(accumulate):
+    class Own(keras.Sequential):
+        def compute_metrics(self, x, y, y_pred, sample_weight=None):
+            found = super().compute_metrics(x, y, y_pred, sample_weight)
+            return {**found, "largest": tf.reduce_max(tf.abs(y_pred)), "three": 3}
+
+    model = made(Own, keras.optimizers.SGD(0.0), "mse", accumulate=accumulate)
+    data = {"batch_size": 10, "verbose": 0}
+    found = model.fit(X, Y, epochs=4, shuffle=False, validation_data=(X, Y), **data).history
+    largest = np.abs(model.predict(X[10:], verbose=0)).max()  # of the last batch
+    assert list(found) == [*("loss", "largest", "three"), *("val_loss", "val_largest", "val_three")]
+    np.testing.assert_allclose(found["largest"] + found["val_largest"], [largest] * 8, rtol=1e-6)
+    assert found["three"] == [3.0] * 4
+    named = model.evaluate(X, Y, return_dict=True, **data)
+    assert (list(named), named["loss"]) == (["loss", "largest", "three"], found["loss"][0])
+    listed = model.train_on_batch(X[10:], Y[10:])
+    np.testing.assert_allclose(listed, [listed[0], largest, 3.0], rtol=1e-6)
+    assert all(isinstance(value, float) for value in listed)
+    assert all(isinstance(value, float) for value in model.test_on_batch(X, Y))
+
+
+def test_compute_metrics_that_gives_nothing_leaves_the_logs_to_the_metrics():
+    class Own(keras.Sequential):
+        def compute_metrics(self, x, y, y_pred, sample_weight=None):
+            super().compute_metrics(x, y, y_pred, sample_weight)
+
+    found, plain = (
+        made(kind, metrics=["mae"]).fit(X, Y, epochs=3, verbose=0).history
+        for kind in (Own, keras.Sequential)
+    )
+    assert found == plain
+
+
+def test_a_model_class_called_trainer():
+    class Trainer(keras.Sequential):
+        def test_step(self, data):
+            return {"seven": 7.0}
+
+    model = made(Trainer)
+    assert set(model.fit(X, Y, verbose=0, validation_data=(X, Y)).history) == {"loss", "val_seven"}
+    assert model.predict(X, verbose=0).shape == (20, 1)
+
+
+def test_compiled_loss_with_the_losses_of_layers():
+    """As train_step was written for TensorFlow 2."""
+
+    class Own(keras.Sequential):
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                y_pred = self(x, training=True)
+                loss = self.compiled_loss(y, y_pred, regularization_losses=self.losses)
+            grads = tape.gradient(loss, self.trainable_variables)
+            self.optimizer.apply_gradients(zip(grads, self.trainable_variables, strict=True))
+            self.compiled_metrics.update_state(y, y_pred)
+            return {m.name: m.result() for m in self.metrics}
+
+    weights = []
+    for kind in (Own, keras.Sequential):
+        keras.utils.set_random_seed(0)
+        model = kind([keras.layers.Dense(1, kernel_regularizer="l2")])
+        model.compile("sgd", "mse", metrics=["mae"])
+        assert "mae" in model.fit(X, Y, epochs=3, verbose=0).history
+        weights.append(model.get_weights()[0])
+    np.testing.assert_array_equal(*weights)
+
+
 def test_metrics_property():
     class Own(keras.Sequential):
         def __init__(self, layers):

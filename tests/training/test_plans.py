@@ -188,6 +188,34 @@ def test_a_callable_is_asked_once_for_each_update(monkeypatch):
     assert_alike(run, monkeypatch, least=4)
 
 
+def rmse(y, y_pred):
+    return tf.sqrt(tf.reduce_mean(tf.square(y - y_pred)))
+
+
+def test_a_metric_of_one_number_for_a_batch(monkeypatch):
+    def run():
+        model = dense()
+        model.compile("adam", "mse", metrics=[rmse])
+        options = {"batch_size": SIZE, "validation_data": (X, Y), "verbose": 0}
+        with pytest.warns(UserWarning, match="one number"):
+            return model.fit(X, Y, epochs=4, **options).history
+
+    assert_alike(run, monkeypatch, least=4)  # fit's and evaluate's, the last batch's by themselves
+
+
+def test_a_metric_function_in_numpy_runs_in_python():
+    def distance(y, y_pred):
+        return np.abs(np.asarray(y) - np.asarray(y_pred)).max(axis=-1)
+
+    found = []
+    for eager in (True, False):
+        model = dense()
+        model.compile("adam", "mse", metrics=[distance], run_eagerly=eager)
+        found.append(model.fit(X, Y, epochs=4, verbose=0).history)
+    assert found[0] == found[1]
+    assert len(set(found[0]["distance"])) == 4
+
+
 # ---- accumulation --------------------------------------------------------------------------------
 
 LOSSES = {
