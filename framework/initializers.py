@@ -10,10 +10,11 @@ import numpy as np
 
 from framework.core import dtypes, random
 from framework.core.configurable import Configurable, Resolved, one_of, serialize_value
+from framework.core.conversion import array_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
+from framework.core.variable import CoreVariable
 
 initializers = Registry("initializer")
 

@@ -89,16 +89,16 @@ def ends_of(tape, links, reached):
 LEAVING = {
     "numpy": ".numpy()", "__array__": "np.asarray()", "item": ".item()", "tolist": ".tolist()",
     "float": "float()", "int": "int()", "complex": "complex()", "index": "an index",
-    "bool": "bool()", "convert": "a list of Python values",
+    "bool": "bool()", "convert": "a list whose values tf.constant, or a variable, copied",
 }  # fmt: skip
 """By what a value leaves for Python, as users write it."""
 
 
 def left_by(how, layer, line):
-    return (
-        f"the value left the tape through {LEAVING[how]}{where(layer, line)}",
-        "compute with tf functions, or NumPy functions called on the tensor itself",
-    )
+    remedy = "compute with tf functions, or NumPy functions called on the tensor itself"
+    if how == "convert":
+        remedy = "make the tensor by tf.stack or tf.convert_to_tensor, which gradients go through"
+    return f"the value left the tape through {LEAVING[how]}{where(layer, line)}", remedy
 
 
 def end_of(op, layer, line, dtype=None):

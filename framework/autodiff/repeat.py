@@ -68,14 +68,13 @@ class in_double:
         self._variables = variables
 
     def __enter__(self):
-        self._floatx = dtypes.floatx()
         self._arrays = [(v, v.array) for v in self._variables]
-        dtypes.set_floatx("float64")
+        self._defaults = dtypes.set_defaults(floatx="float64", python_float="float64")
         for variable, array in self._arrays:
             variable._array = array.astype(np.float64)
 
     def __exit__(self, *_):
-        dtypes.set_floatx(self._floatx)
+        dtypes.set_defaults(**self._defaults)
         for variable, array in self._arrays:
             variable._array = array
 

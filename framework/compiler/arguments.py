@@ -85,7 +85,7 @@ def replaced(value, tensors, numbers=None):
         made = [replaced(each, tensors, numbers) for each in value]
         if hasattr(value, "_fields"):
             return kind(*made)
-        return kind(made) if kind in (list, tuple) else made
+        return kind(made) if kind in (list, tuple, dtypes.Shape) else made
     return value
 
 

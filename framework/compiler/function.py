@@ -23,6 +23,7 @@ from framework.compiler.signature import Signature
 from framework.compiler.taped import Taped, listening_tape
 from framework.core import nest
 from framework.core.doors import tensor
+from framework.core.dtypes import Shape
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor, masks
@@ -293,7 +294,7 @@ def _without_arrays(value):
     return value
 
 
-_BECOME_TENSORS = (CoreVariable, *_ARRAYS, bool, int, float, complex, str, bytes)
+_BECOME_TENSORS = (CoreVariable, *_ARRAYS, bool, int, float, complex, str, bytes, Shape)
 
 
 def _as_result(result):

@@ -15,13 +15,14 @@ from framework.core.tensor import Tensor
 class Value:
     """An array of the run: an argument, a constant, what a variable holds, or a step's output."""
 
-    __slots__ = ("argument", "constant", "dtype", "name", "shape", "step", "variable")
+    __slots__ = ("argument", "constant", "dtype", "fixed", "name", "shape", "step", "variable")
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
         self.shape, self.dtype = array.shape, array.dtype
         self.argument = argument  # the place among the arguments
         self.constant = constant  # the array itself
         self.variable = variable  # the variable that held it when the run began
+        self.fixed = constant is not None  # whether it follows from constants alone
         self.step = None
         self.name = None
 
@@ -212,8 +213,9 @@ class Recording(Recorder):
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
         step = OpStep(op, args, attrs, made, kept, self._layer)
+        fixed = all(type(a) is not Value or a.fixed for a in args)
         for value in step.made:
-            value.step = step
+            value.step, value.fixed = step, fixed
         self.steps.append(step)
 
     def variable_read(self, variable, tensor):
@@ -248,7 +250,7 @@ class Recording(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        if value is None:
+        if value is None or value.fixed:  # in another run it is the same: the constants are
             return
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())

@@ -10,44 +10,17 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.cast import cast
+from framework.core.conversion import array_of, holds_tensors, loses, tensor
 from framework.core.errors import DTypeError
 from framework.core.operand import Operand, WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable, Variable, array_of
+from framework.core.variable import CoreVariable, KerasVariable, Variable
 
 _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # kinds of dtype that take them
 
 
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
-
-
-def tensor(value, dtype=None) -> Any:
-    """`value` as a Tensor (or KerasTensor): itself, a variable's read, or a converted copy."""
-    if type(value) is Tensor:
-        found = value
-    elif isinstance(value, CoreVariable):
-        found = value.read()
-    elif isinstance(value, Operand):
-        found = value
-    elif hasattr(value, "_as_tensor"):  # IndexedSlices and their like
-        found = value._as_tensor()
-    elif isinstance(value, WeakNumber):
-        found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
-        return Tensor(array_of(value._read(), dtype)) if found is None else found
-    else:
-        return Tensor(array_of(value, dtype))
-    if dtype is not None and found.dtype != dtypes.as_dtype(dtype):
-        raise DTypeError(
-            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype)} for a tensor of dtype "
-            f"{found.dtype}. Cast it with tf.cast."
-        )
-    return found
-
-
-def _default(number):
-    """The dtype of a tensor made of a Python number."""
-    return dtypes.floatx() if number.__class__ is float else dtypes.int32
 
 
 def floating(x, what) -> Any:
@@ -103,7 +76,11 @@ def strict_all(*values) -> tuple[Any, ...]:
 
 
 def _untyped(values):
-    """Operands without any tensor: arrays decide, else Python's own promotion among numbers."""
+    """Operands without any tensor: those in lists, then arrays decide, else Python's own promotion
+    among numbers."""
+    nested = [isinstance(v, (list, tuple)) and holds_tensors(v) for v in values]
+    if any(nested):
+        return strict_all(*[tensor(v) if held else v for v, held in zip(values, nested)])
     arrays = [np.asarray(v) for v in values if hasattr(v, "dtype")]
     if arrays:
         dtype = dtypes.as_dtype(arrays[0].dtype)
@@ -126,16 +103,12 @@ def _adopt(value, dtype):
         if kind not in kinds and kind != "O":
             raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype}.")
         return Tensor(np.asarray(value, dtype.np))
-    if not hasattr(value, "dtype"):
-        return Tensor(array_of(value, dtype))
-    kind = np.asarray(value).dtype.kind
-    lossy = kind in "fc" if dtype.is_integer else dtype.is_bool and kind != "b"
-    if lossy:
+    if hasattr(value, "dtype") and loses(np.asarray(value).dtype.kind, dtype):
         raise DTypeError(
             f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype "
             f"{dtype} by itself. Cast it with tf.cast."
         )
-    return Tensor(array_of(value, dtype))
+    return tensor(value, dtype)
 
 
 # ---- Keras's door -----------------------------------------------------------------------------

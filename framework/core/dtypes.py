@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, suggest
+from framework.core.errors import DTypeError, suggest
+from framework.core.shapes import Shape  # noqa: F401 (it is looked for here)
 
 
 class DType(str):
@@ -230,83 +231,9 @@ def of_array(array):
     return _BY_ARRAY.get(array.dtype) or as_dtype(array.dtype)
 
 
-class Shape(tuple):
-    """A tuple of sizes, `None` where a size is not known.
-
-    >>> Shape((2, 3)).as_list(), Shape((2, 3)).rank, Shape((2, 3)).num_elements()
-    ([2, 3], 2, 6)
-
-    Args:
-        dims: a size, or a sequence of sizes.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, dims):
-        if dims is None:
-            raise InvalidArgumentError(
-                "TensorShape: dims=None, a shape of unknown rank, is not supported; write None for "
-                "each size that is unknown."
-            )
-        return super().__new__(cls, (dims,) if hasattr(dims, "__index__") else dims)
-
-    def as_list(self):
-        return list(self)
-
-    @property
-    def rank(self):
-        return len(self)
-
-    @property
-    def ndims(self):
-        return len(self)
-
-    @property
-    def dims(self):
-        return list(self)
-
-    def num_elements(self):
-        """The product of the sizes, None if one is unknown."""
-        total = 1
-        for size in self:
-            if size is None:
-                return None
-            total *= size
-        return total
-
-    def is_fully_defined(self):
-        return None not in self
-
-    def is_compatible_with(self, other):
-        other = tuple(other)
-        return len(self) == len(other) and all(
-            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
-        )
-
-    def assert_is_compatible_with(self, other):
-        if not self.is_compatible_with(other):
-            raise ShapeError(f"Shapes {self} and {tuple(other)} are incompatible.")
-
-    def concatenate(self, other):
-        return Shape(tuple(self) + tuple(other))
-
-    def __getitem__(self, index):
-        found = tuple.__getitem__(self, index)
-        return Shape(found) if isinstance(index, slice) else found
-
-    def __add__(self, other):
-        return Shape(tuple.__add__(self, tuple(other)))
-
-    def __repr__(self):
-        return f"TensorShape({list(self)})"
-
-    def __str__(self):
-        return tuple.__repr__(self)
-
-
 # ---- promotion: Keras's lattice, which is JAX's with floatx as the cap -----------------------
 
-_settings = {"floatx": float32, "epsilon": 1e-7}
+_settings = {"floatx": float32, "epsilon": 1e-7, "python_float": float32}
 
 
 def floatx():
@@ -320,6 +247,19 @@ def set_floatx(value):
     if not dtype.is_floating:
         raise DTypeError(f"set_floatx: expected a float type, got {value!r}.")
     _settings["floatx"] = dtype
+
+
+def python_float():
+    """The dtype of tensors made of Python floats, unless another is asked for: float32, whatever
+    floatx is, as in TensorFlow; float64 while gradients are checked."""
+    return _settings["python_float"]
+
+
+def set_defaults(**defaults):
+    """Set `floatx` and `python_float`; returns what they were."""
+    before = {name: _settings[name] for name in defaults}
+    _settings.update({name: as_dtype(dtype) for name, dtype in defaults.items()})
+    return before
 
 
 def epsilon():

@@ -1,6 +1,7 @@
 """Nested structures of lists, tuples, dicts and named tuples, walked in TensorFlow's order.
 
-Dicts are walked by sorted key. Everything that is not one of these containers is a leaf.
+Dicts are walked by sorted key. Everything that is not one of these containers is a leaf, and so is
+a Shape.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ _CONTAINERS = (list, tuple, Mapping)
 def is_nested(structure):
     """True for a list, tuple or mapping."""
     kind = type(structure)
-    if getattr(kind, "_is_leaf", False):  # tensors, for speed, and tuples like Shape
+    if getattr(kind, "_is_leaf", False):  # tensors, for speed, and Shape, a tuple
         return False
     return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
 

@@ -40,6 +40,8 @@ class _Bits(threading.local):
 
 _bits = _Bits()
 
+_turn = threading.Lock()  # of a generator's next draw, so that no two threads make the same
+
 
 class SeedGenerator:
     """A seed and the number of draws made with it, as a saved variable `state`.
@@ -65,8 +67,9 @@ class SeedGenerator:
 
     def advance(self):
         """(seed, number) of the next draw; the counter moves on."""
-        seed, number = self.state.array.tolist()
-        self.state._array = np.array([seed, number + 1], np.uint32)
+        with _turn:
+            seed, number = self.state.array.tolist()
+            self.state._array = np.array([seed, number + 1], np.uint32)
         return seed, number
 
     def next(self, ordered=True):

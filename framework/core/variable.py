@@ -3,25 +3,32 @@
 The tape, optimizers, saving and the compiler know only `CoreVariable`.
 """
 
+import threading
+
 import numpy as np
 
-from framework.core import dtypes
+from framework.core import conversion, dtypes
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.changes import changes
+from framework.core.conversion import array_of
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
-from framework.core.operand import WeakNumber
+from framework.core.operand import Operand
 from framework.core.operators import Operators
 from framework.core.policy import mixed
 from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
+# Who adds to a variable takes its turn: no thread's update gets lost. A variable has one of these.
+_turns = tuple([threading.RLock() for _ in range(16)])
+
 
 class CoreVariable(Operators):
     """A buffer of fixed shape and dtype with an identity; recorders hear of reads and assigns."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
+    _casts = False  # whether what is assigned is cast to its dtype, or must have it
 
     def __init__(self, array, trainable=True):
         """Own `array` from here on: internal, no copy."""
@@ -95,18 +102,21 @@ class CoreVariable(Operators):
 
     def _combine(self, ufunc, delta, what):
         delta = self._converted(delta, what)
-        if delta is None:
-            return self
+        if delta is not None:
+            with _turns[self.serial % len(_turns)]:
+                self._combine_now(ufunc, delta)
+        return self
+
+    def _combine_now(self, ufunc, delta):
         if replaying():  # as ops, so that a replay computes it from then-present values
             both = type(self).__add__ if ufunc is np.add else type(self).__sub__
             self._hold(both(self, delta))
-            return self
+            return
         array = self._array
         if not thread.stack and exclusive(array, holders=2):
             ufunc(array, delta.array, out=array)
         else:
             self._hold(Tensor(np.asarray(ufunc(array, delta.array))))
-        return self
 
     def hold(self, array):
         """Own `array`, of the right shape and dtype, from here on: internal, no copy, no check."""
@@ -126,10 +136,9 @@ class CoreVariable(Operators):
         if thread.symbolic is not None or isinstance(value, KerasTensor):
             return None
         if type(value) is not Tensor:
-            found = None
-            if isinstance(value, WeakNumber):
-                found = value._adopted(dtypes.of_array(self._array))
-            value = Tensor(np.array(value, self._array.dtype)) if found is None else found
+            value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
+            if isinstance(value, Operand):
+                np.asarray(value)  # which it refuses: it stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not spreads:
@@ -137,11 +146,10 @@ class CoreVariable(Operators):
                 f"Variable {self.name!r}: {what} got a value of shape {array.shape}, expected "
                 f"{self._array.shape}."
             )
-        if array.dtype != self._array.dtype:
-            return self._recast(value, what)
-        return value
-
-    def _recast(self, value, what):
+        if array.dtype == self._array.dtype:
+            return value
+        if self._casts:
+            return cast(value, dtype=self._array.dtype)
         raise DTypeError(
             f"Variable {self.name!r}: {what} got a value of dtype {value.dtype}, expected "
             f"{dtypes.of_array(self._array)}. Cast it with tf.cast."
@@ -299,6 +307,7 @@ class KerasVariable(CoreVariable):
     """
 
     __slots__ = ()
+    _casts = True
 
     def read(self):
         """The present value as a new tensor, in the compute dtype of the layer that is running."""
@@ -324,11 +333,11 @@ class KerasVariable(CoreVariable):
                 )
             dtype = dtypes.as_dtype(dtype or dtypes.floatx())
             value = initializer(tuple(shape), dtype=dtype)
-            array = array_of(value, dtype)
+            array = array_of(value, dtype, casts=True)
         else:
             if dtype is None and not hasattr(initializer, "dtype"):
                 dtype = dtypes.floatx() if _holds_floats(initializer) else None
-            array = array_of(initializer, dtype)
+            array = array_of(initializer, dtype, casts=True)
         super().__init__(array, bool(trainable))
         self.name = name or "variable"
         self.path = "/".join([*thread.scope, self.name])
@@ -343,9 +352,6 @@ class KerasVariable(CoreVariable):
     def assign_sub(self, value):
         """Subtract `value`."""
         return self._combine(np.subtract, value, "assign_sub")
-
-    def _recast(self, value, what):
-        return cast(value, dtype=self._array.dtype)
 
     @property
     def dtype(self):
@@ -382,81 +388,3 @@ class name_scope:
 
     def __exit__(self, type_arg, value_arg, traceback_arg):
         thread.scope = thread.scope[:-1]
-
-
-def array_of(value, dtype=None):
-    """A new array with the values of a tensor, variable, array, number or nest of them.
-
-    Python floats give float32, ints int32 (as TensorFlow), arrays keep their dtype.
-    """
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if type(value) is Tensor or isinstance(value, CoreVariable):
-        array = value.array
-    elif isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
-    elif isinstance(value, KerasTensor):
-        value._refuse()
-    else:
-        if isinstance(value, WeakNumber):
-            value = value._read()
-        return _array_of_python(value, wanted)
-    if array.dtype.kind in "SU":
-        array = _bytes(array)
-    if wanted is None:
-        dtypes.as_dtype(array.dtype)  # raises for dtypes that tensors cannot have
-        return array.copy()
-    return np.array(array, wanted.np)
-
-
-def _array_of_python(value, wanted):
-    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
-        array = np.asarray(value)
-        return np.array(array, None if wanted is None else wanted.np)
-    try:
-        array = np.array(_plain(value))
-    except ValueError as error:
-        raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
-    if array.dtype.kind == "O" and not isinstance(value, (bytes, str)):
-        raise DTypeError(f"Cannot make a tensor of {value!r} (type {type(value).__name__}).")
-    if wanted is not None:
-        return _safely_cast(array, wanted, value)
-    if array.dtype == np.float64 and _only_python(value):
-        return array.astype(dtypes.floatx().np)
-    if array.dtype == np.int64 and _only_python(value):
-        if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
-            raise InvalidArgumentError(f"{value!r} does not fit int32; give dtype=tf.int64.")
-        return array.astype(np.int32)
-    if array.dtype.kind in "SU":
-        return _bytes(array)
-    return array
-
-
-def _bytes(array):
-    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects."""
-    if array.dtype.kind == "U":
-        array = np.char.encode(array, "utf-8")
-    return array.astype(object)
-
-
-def _safely_cast(array, wanted, value):
-    if array.dtype.kind == "f" and wanted.is_integer:
-        raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
-    if array.dtype.kind in "SU" and wanted is not dtypes.string:
-        raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
-    return _bytes(array) if array.dtype.kind in "SU" else array.astype(wanted.np)
-
-
-def _plain(value):
-    """Tensors and variables inside a list, as arrays."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if type(value) is Tensor:
-        return value._read("convert")
-    return value.array if isinstance(value, CoreVariable) else value
-
-
-def _only_python(value):
-    """No leaf brings a dtype of its own."""
-    if isinstance(value, (list, tuple)):
-        return all(_only_python(v) for v in value[:1])
-    return not hasattr(value, "dtype")

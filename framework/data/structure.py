@@ -6,11 +6,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from framework.core import dtypes, nest
+from framework.core.conversion import array_of
 from framework.core.doors import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
+from framework.core.variable import CoreVariable
 
 
 def array_in(value, name):

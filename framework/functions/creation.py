@@ -4,12 +4,13 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.axes import one_axis
+from framework.core.conversion import array_of
 from framework.core.doors import cast, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import Operand, WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
+from framework.core.variable import CoreVariable
 from framework.ops import movement
 from framework.ops.elementwise import select as _choose
 from framework.ops.slices import IndexedSlices
@@ -59,32 +60,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
             return tensor(value, dtype_hint)
         except TypeError:
             pass  # a hint only
-    if isinstance(value, (list, tuple)) and _holds_tensors(value):
-        return _stacked(value, dtype)
     return tensor(value, dtype)
-
-
-def _holds_tensors(value):
-    if isinstance(value, (list, tuple)):
-        return any(_holds_tensors(v) for v in value)
-    return isinstance(value, (Tensor, CoreVariable, Operand))
-
-
-def _stacked(value, dtype):
-    """A nest with tensors in it, put together by ops so that gradients reach them."""
-    first = _first_dtype(value) if dtype is None else dtype
-    parts = [
-        _stacked(v, first) if isinstance(v, (list, tuple)) else tensor(v, first) for v in value
-    ]
-    return movement.stack(*parts, axis=0)
-
-
-def _first_dtype(value):
-    for v in value:
-        found = _first_dtype(v) if isinstance(v, (list, tuple)) else getattr(v, "dtype", None)
-        if found is not None:
-            return found
-    return None
 
 
 def is_tensor(x):
@@ -97,10 +73,8 @@ def is_tensor(x):
 
 def sizes(shape, what):
     """`shape`, an int, sequence or tensor, as a tuple of ints."""
-    if isinstance(shape, (Tensor, CoreVariable)):
-        shape = np.asarray(shape)
-    if np.ndim(shape) == 0:
-        shape = (shape,)
+    if not isinstance(shape, (list, tuple)):  # whose tensors are read one by one, as ints
+        shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         return tuple(int(n) for n in shape)
     except TypeError:

@@ -250,14 +250,13 @@ def strided_slice(
         begin_mask, end_mask: bit i says that begin[i] or end[i] is left open.
         ellipsis_mask, new_axis_mask: bit i says that entry i is `...` or a new axis.
         shrink_axis_mask: bit i says that entry i is the index begin[i], its axis goes.
-        var: not supported; assign to slices of a variable with `tensor_scatter_nd_update`.
+        var: the variable that holds `input_`, where the result is to be assigned to:
+            `strided_slice(v, ..., var=v).assign(values)`, as `v[...].assign(values)`.
 
     >>> import framework as tf
     >>> tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)
     """
-    if var is not None:
-        raise InvalidArgumentError("strided_slice: `var` is not supported; leave it None.")
     begin, end = sizes(begin, "strided_slice"), sizes(end, "strided_slice")
     steps = (1,) * len(begin) if strides is None else sizes(strides, "strided_slice")
     if not len(begin) == len(end) == len(steps) or 0 in steps:
@@ -277,4 +276,5 @@ def strided_slice(
         first = None if begin_mask & bit else begin[i]
         return slice(first, None if end_mask & bit else end[i], steps[i])
 
-    return movement.getitem(tensor(input_), index=tuple(entry(i) for i in range(len(begin))))
+    index = tuple(entry(i) for i in range(len(begin)))
+    return movement.getitem(tensor(input_), index=index) if var is None else var[index]

@@ -11,13 +11,14 @@ import warnings
 import numpy as np
 
 from framework.core import dtypes, nest
+from framework.core.conversion import array_of
 from framework.core.doors import cast
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
+from framework.core.variable import CoreVariable
 from framework.layers import spec
 from framework.layers.building import naming
 from framework.layers.symbolic import fresh, is_tensors, mask_of, remember, shapes_for

@@ -5,6 +5,7 @@ import numpy as np
 from framework import initializers
 from framework.core import nest
 from framework.core.configurable import Configurable, serialize_value
+from framework.core.conversion import array_of
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.fields import ComputeDtype, Name
@@ -13,7 +14,7 @@ from framework.core.recorders import replaying, thread
 from framework.core.registry import Registry
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable, array_of, name_scope
+from framework.core.variable import CoreVariable, KerasVariable, name_scope
 from framework.ops.losses import as_tensor
 
 metrics = Registry("metric")
@@ -182,7 +183,7 @@ def operand(value, dtype, tensors):
     if isinstance(value, (Tensor, CoreVariable)):
         value = value.array
     elif not hasattr(value, "astype"):
-        value = array_of(value, dtype)
+        value = array_of(value, dtype, casts=True)
     return value if dtype is None else value.astype(dtype.np, copy=False)
 
 

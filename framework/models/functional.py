@@ -1,11 +1,11 @@
 """Functional: a model made of the calls between given inputs and outputs."""
 
 from framework.core import nest
+from framework.core.conversion import array_of
 from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import array_of
 from framework.layers.base import Layer
 from framework.layers.calls import as_input
 from framework.layers.core import InputLayer

@@ -1,12 +1,13 @@
-"""Changing some rows or elements of a variable: tf.Variable's `scatter_...` and `gather_nd`."""
+"""Some elements of a variable: `v[...].assign`, tf.Variable's `scatter_...` and `gather_nd`."""
 
 import numpy as np
 
+from framework.core import dtypes
 from framework.core.doors import tensor
-from framework.core.errors import DTypeError, OutOfRangeError
+from framework.core.errors import DTypeError, OutOfRangeError, ShapeError
 from framework.core.op import Op, no_derivative
 from framework.core.recorders import thread
-from framework.core.variable import Variable
+from framework.core.variable import CoreVariable, Variable
 from framework.ops.movement import getitem
 from framework.ops.slices import IndexedSlices
 
@@ -43,6 +44,36 @@ scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
     infer=lambda x, *_, **__: (x.shape, x.dtype),
 )  # fmt: skip
+
+
+def _slice_into(x, values, *, index):
+    y = np.array(x)
+    there, shape = np.shape(y[index]), np.shape(values)
+    while len(shape) > len(there) and shape[0] == 1:
+        shape = shape[1:]
+    try:
+        y[index] = np.broadcast_to(np.reshape(values, shape), there)
+    except ValueError:
+        raise ShapeError(
+            f"v[...].assign got values of shape {np.shape(values)}, which do not spread over the "
+            f"slice's shape {there}."
+        ) from None
+    return y
+
+
+# `x` with `values` in the place of x[index]
+slice_into = Op(
+    "slice_into", _slice_into, no_derivative, no_derivative,
+    infer=lambda x, values, *, index: (x.shape, x.dtype),
+)  # fmt: skip
+
+
+def assign_slice(variable, index, val, name=None):
+    """Put `val`, which broadcasts, where `variable[index]` is; returns the variable."""
+    if thread.symbolic is None:
+        val = tensor(val, dtypes.of_array(variable.array), variable._casts)
+        variable._hold(slice_into(CoreVariable.read(variable), val, index=index))
+    return variable
 
 
 def _change(variable, indices, updates, how, tuples):

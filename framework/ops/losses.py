@@ -9,13 +9,13 @@ import warnings
 import numpy as np
 
 from framework.core.axes import one_axis
-from framework.core.doors import cast, tensor
+from framework.core.conversion import tensor
+from framework.core.doors import cast
 from framework.core.dtypes import Shape, as_dtype, epsilon, floatx
 from framework.core.errors import OutOfRangeError, ShapeError
 from framework.core.op import Op, elementwise, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, array_of
 from framework.kernels.choose import zeros
 from framework.ops.elementwise import (
     absolute,
@@ -47,10 +47,7 @@ def as_tensor(value, dtype):
     if type(value) is Tensor:
         found = value.array.dtype
         return value if found is dtype.np or found == dtype.np else cast(value, dtype=dtype.np)
-    if isinstance(value, (CoreVariable, KerasTensor)):
-        value = tensor(value)
-        return value if value.dtype == dtype else cast(value, dtype=dtype.np)
-    return Tensor(array_of(value, dtype))
+    return tensor(value, dtype, casts=True)
 
 
 def floating(x):

@@ -8,6 +8,7 @@ from framework.core.errors import OutOfRangeError
 from framework.core.op import Op, movement, no_derivative
 from framework.core.quiet import quiet
 from framework.core.recorders import replaying, thread
+from framework.core.stacking import stack, unstack  # noqa: F401 (they are among these ops)
 from framework.core.tensor import Tensor
 from framework.kernels import scatter
 from framework.kernels.sums import added
@@ -103,16 +104,6 @@ def _split(x, *, sizes, axis):
 
 
 split = movement("split", _split, lambda gs, axis: concat(*gs, axis=axis), outputs=None)
-stack = movement(
-    "stack",
-    lambda *xs, axis: np.stack(xs, axis),
-    backward=lambda g, axis: unstack(g, axis=axis),
-    fresh=True,
-)
-unstack = movement(
-    "unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
-    lambda gs, axis: stack(*gs, axis=axis), outputs=None,
-)  # fmt: skip
 
 # ---- indexing ------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Python's operators on tensors and variables, and NumPy's functions called on them."""
 
+from functools import partial
 from operator import index
 
 import numpy as np
@@ -14,6 +15,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.ops import contraction, division, movement
 from framework.ops import elementwise as e
+from framework.ops.assigning import assign_slice
 
 ARITHMETIC = {
     "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide,
@@ -185,8 +187,10 @@ def hang(kind, door):
 
 
 def _getitem(tensor, slice_spec, var=None):
-    items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
-    plain = tuple(_plain_index(i) for i in items)
+    return _item(tensor, _plain_indices(slice_spec), slice_spec)
+
+
+def _item(tensor, plain, slice_spec):
     try:
         return movement.getitem(tensor, index=plain)
     except IndexError as error:
@@ -196,7 +200,17 @@ def _getitem(tensor, slice_spec, var=None):
 
 
 def _item_of_variable(var, slice_spec):
-    return _getitem(var, slice_spec)
+    """The slice, with a method `assign` that assigns to it."""
+    plain = _plain_indices(slice_spec)
+    found = _item(var, plain, slice_spec)
+    if type(found) is Tensor:
+        found.assign = partial(assign_slice, var, plain)
+    return found
+
+
+def _plain_indices(slice_spec):
+    items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
+    return tuple(_plain_index(i) for i in items)
 
 
 def _plain_index(item):

@@ -103,6 +103,13 @@ def left_through_numpy(**how):
     return tape, y, v
 
 
+def copied_in_a_list(**how):
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(**how) as tape:
+        y = tf.reduce_sum(tf.constant([v[0] * 2.0, v[1]]))  # MARK
+    return tape, y, v
+
+
 def argmax(**how):
     v = tf.Variable([1.0, 2.0])
     with tf.GradientTape(**how) as tape:
@@ -224,6 +231,7 @@ CAUSES = [  # situation, how it begins, what it says, the remedy; whether a trac
     (intermediate_computed_again, NONE, "an equal tensor is on the tape", "keep the tensor", False),
     (watched_too_late, NONE, "", "", True),
     (left_through_numpy, NONE, "left the tape through .numpy()", "tf functions", True),
+    (copied_in_a_list, NONE, "a list whose values tf.constant", "tf.stack", True),
     (argmax, NONE, "the op argmax", "softmax", True),
     (rounding, NONE, "the op round", "grad_pass_through", True),
     (comparison, NONE, "the op greater", "sigmoid", True),

@@ -58,26 +58,6 @@ def test_what_is_no_dtype(value):
         tf.as_dtype(value)
 
 
-# ---- shapes --------------------------------------------------------------------------------------
-
-
-def test_shapes():
-    shape = tf.TensorShape([2, None, 4])
-    assert shape == (2, None, 4)
-    assert (shape.rank, shape.ndims, shape.as_list()) == (3, 3, [2, None, 4])
-    assert shape.num_elements() is None
-    assert tf.TensorShape([2, 3]).num_elements() == 6
-    assert isinstance(shape[1:], tf.TensorShape)
-    assert shape[1:] == (None, 4)
-    assert isinstance(shape + (1,), tf.TensorShape)  # noqa: RUF005 (what is tested)
-    assert shape.concatenate([5]).as_list() == [2, None, 4, 5]
-    assert not shape.is_fully_defined()
-    assert shape.is_compatible_with([2, 3, 4])
-    assert not shape.is_compatible_with([2, 3])
-    with pytest.raises(ValueError, match="incompatible"):
-        shape.assert_is_compatible_with([3, 3, 4])
-
-
 # ---- promotion -----------------------------------------------------------------------------------
 
 # What keras.backend.result_type of Keras 3.15 gives (jax backend).
@@ -114,7 +94,7 @@ def test_floatx_caps_what_is_weak():
         assert dtypes.result_type("int64", float) == "float64"
         assert keras.ops.zeros((2,)).dtype == "float64"
         assert keras.ops.sqrt([1, 4]).dtype == "float64"
-        assert tf.constant(1.0).dtype == "float64"
+        assert keras.Variable(1.0).dtype == "float64"
     finally:
         keras.config.set_floatx("float32")
     assert dtypes.result_type("int64", float) == "float32"

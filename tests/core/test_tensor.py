@@ -162,7 +162,7 @@ def test_constant_shapes_and_dtypes():
         (lambda: tf.constant([[1], [1, 2]]), ValueError, "ragged"),
         (lambda: tf.constant(object()), TypeError, "object"),
         (lambda: tf.constant(1.5, tf.int32), TypeError, "1.5.*int32"),
-        (lambda: tf.constant(2**40), ValueError, "does not fit int32.*dtype=tf.int64"),
+        (lambda: tf.constant(2**63), ValueError, "does not fit int64.*dtype=tf.uint64"),
         (lambda: tf.constant([1, 2], shape=(3,)), ValueError, "2 elements.*3"),
         (lambda: tf.convert_to_tensor(tf.constant(1.0), tf.int32), TypeError, "int32.*float32"),
         (lambda: tf.zeros([None]), ValueError, "without None"),

@@ -3,6 +3,8 @@
 import copy
 import gc
 import pickle
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -68,6 +70,81 @@ def test_an_assigned_value_of_another_shape(kind):
     with pytest.raises(ValueError, match=r"assign_add.*\(2, 1\)"):
         v.assign_add([[1.0], [1.0]])
     assert v.numpy().tolist() == [1, 2]
+
+
+INTEGERS = [
+    ("assign", 2.7), ("assign_add", 0.5), ("assign_sub", [1.5]), ("assign", None),
+    ("assign", tf.constant(1.0)), ("assign", True * 1j),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "value"), INTEGERS, ids=str)
+def test_integers_are_assigned_integers(how, value):
+    v = tf.Variable(1)
+    with pytest.raises(TypeError):
+        getattr(v, how)(value)
+    assert v.numpy() == 1
+    assert keras.Variable(1, dtype="int32").assign(2.7).numpy() == 2  # Keras's casts
+
+
+def test_what_else_does_not_become_a_variables_value():
+    with pytest.raises(ValueError, match="ragged"):
+        tf.Variable([1.0, 2.0]).assign([[1.0], [1.0, 2.0]])
+    with pytest.raises(TypeError, match="requested dtype int32 for a tensor of dtype float32"):
+        tf.Variable(tf.constant(1.5), dtype=tf.int32)
+    assert tf.Variable(1, dtype=tf.float64).assign(np.float32(2)).dtype == "float64"
+
+
+def test_slices_are_assigned():
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    before = v[0]
+    assert v[0, 1].assign(42.0) is v
+    v[:, 0].assign([5, tf.constant(6.0)])
+    v[tf.newaxis, 1:].assign(tf.reshape(v[1] * 2.0, [1, 1, 2]))
+    assert v.numpy().tolist() == [[5, 42], [12, 8]]
+    assert before.numpy().tolist() == [1, 2]
+    v[:, 0].assign(1.0)
+    v[1].assign([[7.0, 8.0]])
+    assert v.numpy().tolist() == [[1, 42], [7, 8]]
+    tf.strided_slice(v, [0], [1], var=v).assign([[0.0, 1.0]])
+    assert v.numpy().tolist() == [[0, 1], [7, 8]]
+    with pytest.raises(ValueError, match=r"shape \(2,\).*shape \(\)"):
+        v[0, 1].assign([1.0, 2.0])
+    with pytest.raises(TypeError, match="float32"):
+        v[0, 1].assign(tf.constant(1))
+    assert not hasattr(v[0] * 1.0, "assign")
+    assert not hasattr(tf.constant([1.0])[0], "assign")
+
+
+def test_plans_assign_slices():
+    v = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def f(x):
+        v[1:].assign(v[:2] * x)
+        return v[2] + x
+
+    for n in range(4):
+        v.assign([1.0, 2.0, 3.0])
+        assert f(tf.constant(float(n))).numpy() == 3 * n
+        assert v.numpy().tolist() == [1, n, 2 * n]
+    assert "1 plan" in f.explain()
+
+
+def test_threads_lose_no_update():
+    v, large, interval = tf.Variable(0.0), tf.Variable(tf.zeros([50000])), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        work = lambda: [(v.assign_add(1.0), large.assign_sub(1.0)) for _ in range(500)]
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert v.numpy() == 2000
+    assert np.all(large.numpy() == -2000)
 
 
 @pytest.mark.parametrize("kind", [tf.Variable, keras.Variable])

@@ -1,10 +1,10 @@
-"""Samples and reference of what tf.Variable's scatter methods assign."""
+"""Samples and references of what is assigned to some elements of a variable."""
 
 import operator
 
 import numpy as np
 
-from tests.ops.samples import one, real
+from tests.ops.samples import fixed, one, real
 
 _OPERATORS = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -20,6 +20,12 @@ def _scatter_into(x, indices, updates, how, tuples):
     return y
 
 
+def _slice_into(x, values, index):
+    y = x.copy()
+    y[index] = values
+    return y
+
+
 SAMPLES = {
     "scatter_into": [
         *(
@@ -30,7 +36,15 @@ SAMPLES = {
             any_batch=()),
         one(real(4, 3), np.array([[2], [2]]), real(2, 3), how="max", tuples=True, any_batch=()),
         one(real(4, 0), np.array([1]), real(1, 0), how="add", tuples=False, any_batch=()),
-    ]
+    ],
+    "slice_into": [
+        one(real(4, 3), real(4), index=(slice(None), 1)),
+        fixed(real(4, 3), real(3), index=(-1,)),
+        fixed(real(4, 3), real(), index=(0, 2)),
+        fixed(real(4, 3), real(2, 1, 3), index=(slice(None, None, 2), None)),
+        fixed(real(4), real(2), index=(np.array([3, 0]),)),
+        fixed(real(4, 0), real(0), index=(1,)),
+    ],
 }  # fmt: skip
 
-REFERENCES = {"scatter_into": _scatter_into}
+REFERENCES = {"scatter_into": _scatter_into, "slice_into": _slice_into}

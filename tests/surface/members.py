@@ -127,6 +127,7 @@ TENSOR = {
     "__setitem__": (lambda f: refused(TypeError, f, tf.constant(A), 0, 3.0), True),
     "nbytes": (lambda f: f.__get__(tf.constant(A)), 32),
     "tolist": (lambda f: f(tf.constant(A)), A.tolist()),
+    "assign": (lambda f: f.__get__(tf.Variable(A)[0])([1.0, 2.0]), [[1.0, 2.0], A[1]]),
 }
 
 

@@ -29,8 +29,7 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     >>> keras.ops.convert_to_tensor([1, 2], dtype="float16")
     <tf.Tensor: shape=(2,), dtype=float16, numpy=array([1., 2.], dtype=float16)>
     """
-    x = creation.convert_to_tensor(x)
-    return x if dtype is None else as_dtype(x, dtype)
+    return tensor(x) if dtype is None else as_dtype(x, dtype)
 
 
 def array(x, dtype=None):

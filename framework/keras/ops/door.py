@@ -17,8 +17,7 @@ def floating(x):
 
 def as_dtype(x, dtype):
     """`x` as a tensor of `dtype`."""
-    x, dtype = tensor(x), dtypes.as_dtype(dtype)
-    return x if x.dtype is dtype else cast(x, dtype=dtype.np)
+    return tensor(x, dtype, casts=True)
 
 
 def summed_dtype(dtype):

@@ -1,0 +1,216 @@
+"""Whatever users give in the place of a tensor, as a tensor or as an array.
+
+Numbers, arrays, tensors, variables, and lists of any of these. A list that holds tensors is put
+together by an op, so that gradients reach them and plans compute it anew.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from framework.core import dtypes
+from framework.core.cast import cast
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operand import Operand, WeakNumber
+from framework.core.operators import Operators
+from framework.core.stacking import stack
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+
+_PLAIN = frozenset((float, int, bool, complex))
+
+
+def tensor(value, dtype=None, casts=False) -> Any:
+    """`value` as a Tensor (or another operand): itself, a variable's read, or a converted copy.
+
+    Args:
+        value: a tensor, variable, array, number or nest of these.
+        dtype: the element type that is wanted; DTypeError for a tensor of another one.
+        casts: whether any other is cast to it, as Keras's variables do.
+    """
+    if type(value) is Tensor:
+        found = value
+    elif type(value) is ndarray:
+        return Tensor(array_of(value, dtype, casts))
+    elif isinstance(value, Operand):
+        found = value
+    elif hasattr(value, "_as_operand"):  # a variable, IndexedSlices and their like
+        found = value._as_operand()
+    elif isinstance(value, WeakNumber):
+        found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
+        return Tensor(array_of(value._read(), dtype, casts)) if found is None else found
+    elif isinstance(value, (list, tuple)) and holds_tensors(value):
+        return _packed(value, dtype, casts)
+    else:
+        return Tensor(array_of(value, dtype, casts))
+    if dtype is not None and found.dtype != dtypes.as_dtype(dtype):
+        if casts:
+            return cast(found, dtype=dtypes.as_dtype(dtype).np)
+        raise _of_another(found.dtype, dtypes.as_dtype(dtype))
+    return found
+
+
+def _of_another(dtype, wanted):
+    return DTypeError(
+        f"Tensor conversion requested dtype {wanted} for a tensor of dtype {dtype}. Cast it with "
+        "tf.cast."
+    )
+
+
+def _default(number):
+    """The dtype of a tensor made of a Python number."""
+    return dtypes.python_float() if number.__class__ is float else dtypes.int32
+
+
+# ---- lists that hold tensors ---------------------------------------------------------------------
+
+
+def holds_tensors(nest):
+    """Whether there is a tensor or variable in a list, tuple or nest of them."""
+    for value in nest:
+        if type(value) in _PLAIN:
+            continue
+        if isinstance(value, (list, tuple)):
+            if holds_tensors(value):
+                return True
+        elif isinstance(value, Operators):
+            return True
+    return False
+
+
+def _packed(nest, dtype, casts):
+    """The nest as one tensor, of the dtype of the first in it where none is wanted."""
+    parts = [_part(v) for v in nest]
+    if dtype is None:
+        dtype = next(p.dtype for p in parts if isinstance(p, Operators))
+    parts = [tensor(p, dtype, casts) for p in parts]
+    shapes = [p.array.shape for p in parts if type(p) is Tensor]
+    if len(set(shapes)) > 1:
+        raise ShapeError(
+            f"Cannot make one tensor of a list of shapes {', '.join(map(str, shapes))}: they must "
+            "be equal."
+        )
+    return stack(*parts, axis=0)
+
+
+def _part(value):
+    """A tensor where there is one in `value`; numbers and arrays as they are."""
+    nested = isinstance(value, (list, tuple)) and holds_tensors(value)
+    return tensor(value) if nested or isinstance(value, Operators) else value
+
+
+def _plain(value):
+    """The tensors and variables in a nest as the arrays that they hold now."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Operators) and not isinstance(value, Operand):
+        return tensor(value)._read("convert")
+    return value
+
+
+def _first_dtype(nest):
+    for value in nest:
+        if isinstance(value, (list, tuple)):
+            found = _first_dtype(value)
+        else:
+            found = value.dtype if isinstance(value, Operators) else None
+        if found is not None:
+            return dtypes.as_dtype(found)
+    return None
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def array_of(value, dtype=None, casts=False):
+    """A new array with the values of a tensor, variable, array, number or nest of them.
+
+    Python floats give float32, ints int32 or, where that does not hold them, int64 (as
+    TensorFlow); arrays keep their dtype.
+
+    Args:
+        value: any of these.
+        dtype: the element type that is wanted. Arrays are cast to it; DTypeError for Python numbers
+            that would lose what they mean.
+        casts: whether these, and tensors, are cast too, as Keras's variables do.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, (ndarray, np.generic)):
+        return _in_dtype(np.asarray(value), wanted)
+    if isinstance(value, KerasTensor):
+        value._refuse()
+    if isinstance(value, Operators) and not isinstance(value, Operand):  # a tensor or variable
+        if wanted is not None and not casts and value.dtype != wanted:
+            raise _of_another(value.dtype, wanted)
+        return _in_dtype(value.array, wanted)
+    if isinstance(value, WeakNumber):
+        value = value._read()
+    return _array_of_python(value, wanted, casts)
+
+
+def _array_of_python(value, wanted, casts):
+    if isinstance(value, (list, tuple)):
+        if holds_tensors(value):
+            wanted = _first_dtype(value) if wanted is None else wanted
+            value = _plain(value)
+    elif hasattr(value, "__array__"):
+        return _in_dtype(np.asarray(value), wanted)
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
+    if array.dtype.kind == "O" and not isinstance(value, (bytes, str)):
+        raise DTypeError(f"Cannot make a tensor of {value!r} (type {type(value).__name__}).")
+    if wanted is None:
+        if array.dtype.kind in "fiu" and _only_python(value):
+            return array.astype(_of_numbers(array, value).np)
+    elif not casts and array.size and loses(array.dtype.kind, wanted):
+        raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
+    return _in_dtype(array, wanted)
+
+
+def _of_numbers(array, value):
+    """The DType that Python numbers get, of which NumPy made `array`."""
+    if isinstance(value, dtypes.Shape):
+        return dtypes.int32
+    if array.dtype.kind == "f":
+        return dtypes.python_float()
+    if array.dtype.kind == "u":
+        raise InvalidArgumentError(f"{value!r} does not fit int64; give dtype=tf.uint64.")
+    small = not array.size or (array.min() >= -(2**31) and array.max() < 2**31)
+    return dtypes.int32 if small else dtypes.int64
+
+
+def _in_dtype(array, wanted):
+    """A copy of `array` in the DType `wanted`, or in its own."""
+    if array.dtype.kind in "SU":
+        array = _bytes(array)
+    if wanted is not None:
+        real = array.dtype.kind == "c" and not wanted.is_complex  # the real parts are meant
+        return np.array(array.real if real else array, wanted.np)
+    dtypes.as_dtype(array.dtype)  # raises for dtypes that tensors cannot have
+    return array.copy()
+
+
+def loses(kind, wanted):
+    """Whether values of a NumPy kind lose what they mean in a DType."""
+    if wanted.is_bool:
+        return kind != "b"
+    if wanted.is_integer:
+        return kind in "fcVSU"
+    return kind in "cSU" if wanted.is_floating else kind in "SU" and wanted is not dtypes.string
+
+
+def _bytes(array):
+    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects."""
+    if array.dtype.kind == "U":
+        array = np.char.encode(array, "utf-8")
+    return array.astype(object)
+
+
+def _only_python(value):
+    """No leaf brings a dtype of its own."""
+    if isinstance(value, (list, tuple)):
+        return all(_only_python(v) for v in value[:1])
+    return not hasattr(value, "dtype")

@@ -1,0 +1,57 @@
+"""What may be read of a recorded run: what follows from constants, such as shapes, in any way."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from tests.autodiff.values import values
+
+X = tf.constant(np.arange(12.0, dtype=np.float32).reshape(4, 3))
+
+
+def halved(x):
+    n = tf.shape(x)[0]
+    return tf.reshape(x, [n, -1])[: n // 2]
+
+
+READ = {
+    "a size in a shape": lambda x: tf.reshape(x, [tf.shape(x)[0], -1]),
+    "sizes": lambda x: tf.reshape(x, [tf.shape(x)[1], tf.shape(x)[0]]),
+    "computed sizes": lambda x: tf.reshape(x, [tf.size(x) // 2, 2]),
+    "a shape put together": lambda x: tf.reshape(x, tf.concat([tf.shape(x)[:1], [3, 1]], 0)),
+    "stacked": lambda x: x + tf.zeros(tf.stack([tf.shape(x)[0], 1])),
+    "range": lambda x: x[:, 0] + tf.cast(tf.range(tf.shape(x)[0]), tf.float32),
+    "tile": lambda x: tf.tile(x, [tf.shape(x)[1], 1]),
+    "slices": halved,
+    "a draw": lambda x: x + 0.0 * tf.random.normal((tf.shape(x)[0], 3)),
+    "numpy": lambda x: x * tf.reduce_max(tf.range(3)).numpy(),
+    "print": lambda x: x * len(str(tf.constant(2) + 3)),
+    "a variable just assigned": lambda x: x * STATE.assign(tf.constant(2.0) * 3.0).numpy(),
+}
+STATE = tf.Variable(0.0)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_follows_from_constants_is_read(name):
+    f = tf.function(READ[name])
+    for n in range(4):
+        assert values(f(X + n)) == values(f.python_function(X + n))
+    assert "1 plan." in f.explain()
+
+
+def test_constants_that_change_are_noticed():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return x * (tf.constant(len(calls)) * 2).numpy()
+
+    f = tf.function(f)
+    assert [float(f(tf.constant(1.0))) for _ in range(6)] == [2, 4, 6, 8, 10, 12]
+
+
+def test_a_size_among_the_arguments_is_compared():
+    f = tf.function(lambda x, n: tf.reshape(x, [n, -1]))
+    for n in (2, 3, 2, 3, 4, 2):
+        assert f(X, tf.constant(n)).shape == (n, 12 // n)
+    assert "3 plans" in f.explain() or "2 plans" in f.explain()
