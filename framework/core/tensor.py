@@ -1,7 +1,5 @@
 """Tensor: an immutable array with an identity that tapes know."""
 
-from typing import TYPE_CHECKING, Any
-
 from framework.core import dtypes
 from framework.core.errors import InvalidArgumentError
 from framework.core.operators import Operators
@@ -20,8 +18,6 @@ class Tensor(Operators):
     # `serial` is the tensor's identity on tapes, given when a tape first cares for it. Slices of
     # variables alone have `assign`, which assigns to that slice.
     __slots__ = ("__weakref__", "_keras_mask", "array", "assign", "serial")
-    if TYPE_CHECKING:
-        assign: Any
 
     def __init__(self, array):
         """Wrap `array` as it is: internal, no copy, no check."""

@@ -102,21 +102,19 @@ class CoreVariable(Operators):
 
     def _combine(self, ufunc, delta, what):
         delta = self._converted(delta, what)
-        if delta is not None:
-            with _turns[self.serial % len(_turns)]:
-                self._combine_now(ufunc, delta)
+        if delta is None:
+            return self
+        with _turns[self.serial % len(_turns)]:
+            if replaying():  # as ops, so that a replay computes it from then-present values
+                both = type(self).__add__ if ufunc is np.add else type(self).__sub__
+                self._hold(both(self, delta))
+                return self
+            array = self._array
+            if not thread.stack and exclusive(array, holders=2):
+                ufunc(array, delta.array, out=array)
+            else:
+                self._hold(Tensor(np.asarray(ufunc(array, delta.array))))
         return self
-
-    def _combine_now(self, ufunc, delta):
-        if replaying():  # as ops, so that a replay computes it from then-present values
-            both = type(self).__add__ if ufunc is np.add else type(self).__sub__
-            self._hold(both(self, delta))
-            return
-        array = self._array
-        if not thread.stack and exclusive(array, holders=2):
-            ufunc(array, delta.array, out=array)
-        else:
-            self._hold(Tensor(np.asarray(ufunc(array, delta.array))))
 
     def hold(self, array):
         """Own `array`, of the right shape and dtype, from here on: internal, no copy, no check."""

@@ -199,12 +199,15 @@ def _item(tensor, plain, slice_spec):
         ) from None
 
 
+_set_assign = vars(Tensor)["assign"].__set__  # of the slot
+
+
 def _item_of_variable(var, slice_spec):
     """The slice, with a method `assign` that assigns to it."""
     plain = _plain_indices(slice_spec)
     found = _item(var, plain, slice_spec)
     if type(found) is Tensor:
-        found.assign = partial(assign_slice, var, plain)
+        _set_assign(found, partial(assign_slice, var, plain))
     return found
 
 
