@@ -68,7 +68,7 @@ slice_into = Op(
 )  # fmt: skip
 
 
-def assign_slice(variable, index, val, name=None):
+def assign_slice(variable, index, val):
     """Put `val`, which broadcasts, where `variable[index]` is; returns the variable."""
     if thread.symbolic is None:
         val = tensor(val, dtypes.of_array(variable.array), variable._casts)

@@ -187,10 +187,8 @@ def hang(kind, door):
 
 
 def _getitem(tensor, slice_spec, var=None):
-    return _item(tensor, _plain_indices(slice_spec), slice_spec)
-
-
-def _item(tensor, plain, slice_spec):
+    items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
+    plain = tuple(_plain_index(i) for i in items)
     try:
         return movement.getitem(tensor, index=plain)
     except IndexError as error:
@@ -204,16 +202,15 @@ _set_assign = vars(Tensor)["assign"].__set__  # of the slot
 
 def _item_of_variable(var, slice_spec):
     """The slice, with a method `assign` that assigns to it."""
-    plain = _plain_indices(slice_spec)
-    found = _item(var, plain, slice_spec)
+    found = _getitem(var, slice_spec)
     if type(found) is Tensor:
-        _set_assign(found, partial(assign_slice, var, plain))
+        _set_assign(found, partial(_assign_item, var, slice_spec))
     return found
 
 
-def _plain_indices(slice_spec):
+def _assign_item(var, slice_spec, val, name=None):
     items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
-    return tuple(_plain_index(i) for i in items)
+    return assign_slice(var, tuple(_plain_index(i) for i in items), val)
 
 
 def _plain_index(item):
