@@ -1,5 +1,7 @@
 """Functions that make tensors: from Python's values, from a shape, from another tensor's shape."""
 
+from operator import index
+
 import numpy as np
 
 from framework.core import dtypes
@@ -76,7 +78,7 @@ def sizes(shape, what):
     if not isinstance(shape, (list, tuple)):  # whose tensors are read one by one, as ints
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
-        return tuple(int(n) for n in shape)
+        return tuple(index(n) for n in shape)
     except TypeError:
         raise InvalidArgumentError(
             f"{what}: `shape` must be ints, without None, got {shape!r}."

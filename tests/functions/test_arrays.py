@@ -175,6 +175,8 @@ def test_gradients_count_how_often_an_element_is_used(name):
         (lambda: tf.one_hot([1.0], 2), ValueError, "integers, got float32"),
         (lambda: tf.linspace(0.0, 1.0, 0), ValueError, "`num` must be above 0"),
         (lambda: tf.range(0, 1, 0), ValueError, "`delta` must not be 0"),
+        (lambda: tf.zeros([2.5]), ValueError, r"zeros: `shape` must be ints, .* got \[2.5\]"),
+        (lambda: tf.reshape(X, tf.constant([24.0])), ValueError, "reshape: `shape` must be ints"),
         (lambda: tf.range(5, 3), ValueError, "delta=1, start=5 never comes to limit=3"),
         (lambda: tf.range(3.0, 5.0, -1.0), ValueError, "start=3.0 never comes to limit=5.0"),
         (lambda: tf.constant([1, 2, 3])[:1.5], TypeError, "A slice goes by integers or None"),
