@@ -2,7 +2,7 @@
 
 from framework.core import dtypes
 from framework.core.axes import all_axes
-from framework.core.configurable import Configurable, Resolved, serialize_value
+from framework.core.configurable import Resolved, Watched, serialize_value
 from framework.core.doors import tensor
 from framework.core.registry import Registry
 from framework.ops import elementwise as e
@@ -11,7 +11,7 @@ from framework.ops import reduction
 constraints = Registry("constraint")
 
 
-class Constraint(Configurable):
+class Constraint(Watched):
     """Base of constraints: `constraint(w)` gives the tensor that the weight becomes.
 
     Own ones subclass this and define `__call__`; a plain function of a tensor does too.

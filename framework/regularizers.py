@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from framework.core.configurable import Configurable, Resolved, one_of, serialize_value
+from framework.core.configurable import Resolved, Watched, one_of, serialize_value
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
@@ -26,7 +26,7 @@ def _strength(value):
 Strength = Resolved("a number >= 0", _strength)
 
 
-class Regularizer(Configurable):
+class Regularizer(Watched):
     """Base of regularizers: `regularizer(x)` gives the penalty, a 0-d tensor.
 
     Own ones subclass this and define `__call__`; a plain function of a tensor does too.

@@ -24,12 +24,12 @@ _ATTEMPTS = 3  # runs of which no two are the same, before it is given up
 
 
 class Entry:
-    """A plan and how its arrays are handed out."""
+    """A plan, the places of the arguments that it shares, and how its arrays are handed out."""
 
-    __slots__ = ("pack", "plan")
+    __slots__ = ("pack", "plan", "shared")
 
     def __init__(self, plan, pack):
-        self.plan, self.pack = plan, pack
+        self.plan, self.pack, self.shared = plan, pack, plan.shared
 
 
 class Compiled:
@@ -58,25 +58,26 @@ class Compiled:
         Args:
             key: all that the run depends on besides the values of `arrays`.
             arrays: NumPy arrays, never changed.
-            body: called with a tensor for each array, while it is recorded.
+            body: the `Arguments`; called with a tensor for each array, while it is recorded.
         """
         entries = self.plans.get(key)
         if entries is not None:
             for entry in entries:
-                found = entry.plan(arrays)
+                given = body.own(arrays, entry.shared) if entry.shared else arrays
+                found = entry.plan(given)
                 if found is not None:
                     return entry.pack(found)
             if (error := self.failure(key)) is not None:
-                return self.without(key, error, arrays, body)
+                return self.without(key, error, lambda: body(body.tensors(arrays)))
             if not entries[0].plan.current():
                 self.plans.pop(key, None)
         return self.recorded(key, arrays, body)[0]
 
     def recorded(self, key, arrays, body):
         """(the result of `body`, run in Python; its graph, None where it has none)"""
+        tensors = body.tensors(arrays)
         if self.refuses(key):
-            return body([Tensor(a) for a in arrays]), None
-        tensors = [Tensor(a) for a in arrays]
+            return body(tensors), None
         with Recording(tensors) as recording:
             result = body(tensors)
             leaves, pack = packing(result)
@@ -158,9 +159,9 @@ class Compiled:
         found = [e.plan.failure for e in self.plans.get(key, ()) if e.plan.failure is not None]
         return found[0] if found else None
 
-    def without(self, key, error, arrays, body):
-        """The result of the body where its plan raised `error`; it is refused if that does not."""
-        result = body([Tensor(a) for a in arrays])
+    def without(self, key, error, run):
+        """The result of `run()`, where a plan raised `error`; it is refused if that does not."""
+        result = run()
         self.plans.pop(key, None)
         self.refuse(key, f"running its plan failed ({brief(error)})", error)
         return result

@@ -3,19 +3,20 @@
 import functools
 import inspect
 import types
-from collections.abc import Mapping
 
 import numpy as np
 
 from framework.compiler.arguments import (
     PLAIN,
+    Arguments,
     Objects,
     Token,
     describe,
-    given,
     mask_of,
+    named,
     replaced,
     text_of,
+    with_tensors,
 )
 from framework.compiler.compiled import Compiled, compiles
 from framework.compiler.numbered import Numbered
@@ -146,15 +147,16 @@ class Function:
         if tape is None:
             return self._plainly(args, kwargs)
         key, arrays, _ = self._described(args, kwargs)
-        found = []
-        for value in (*args, *kwargs.values()):
-            given(value, found)
         body = _Body(self, args, kwargs)
         in_python = lambda: self._plainly(args, kwargs)
-        return self._taped(key, arrays, found, tape, body, in_python)
+        return self._taped(key, arrays, tape, body, in_python)
 
     def _plainly(self, args, kwargs):
+        """The body in Python, arrays among the arguments as tensors."""
         self._in_python += 1
+        if not all(type(value) in _AS_THEY_ARE for value in (*args, *kwargs.values())):
+            args = [with_tensors(value) for value in args]
+            kwargs = {name: with_tensors(value) for name, value in kwargs.items()}
         return self._run(args, kwargs)
 
     def _described(self, args, kwargs):
@@ -192,10 +194,6 @@ class Function:
         return result
 
     def _run(self, args, kwargs):
-        """The body in Python, arrays among the arguments as tensors."""
-        if any(not (type(a) is Tensor or isinstance(a, PLAIN)) for a in (*args, *kwargs.values())):
-            args = [_without_arrays(value) for value in args]
-            kwargs = {name: _without_arrays(value) for name, value in kwargs.items()}
         outer, thread.function = thread.function, self
         try:
             result = self.python_function(*args, **kwargs)
@@ -250,12 +248,13 @@ class Function:
         return f"<function {self._name()} of framework.function>"
 
 
-class _Body:
+class _Body(Arguments):
     """The body as a function of the tensors alone: what is recorded."""
 
     __slots__ = ("_args", "_function", "_kwargs")
 
     def __init__(self, function, args, kwargs):
+        self.values, self._leaves = (*args, *kwargs.values()), None
         self._function, self._args, self._kwargs = function, args, kwargs
 
     def __call__(self, tensors, numbers=None):
@@ -273,28 +272,16 @@ class _Body:
         except (TypeError, ValueError):
             parameters = []
         parameters += [f"x{i}" for i in range(len(parameters), len(self._args))]
-        found = []
-        for name, value in [*zip(parameters, self._args), *self._kwargs.items()]:
-            arrays = []
-            describe(value, [], arrays, _nothing)
-            found += [name if len(arrays) == 1 else f"{name}_{i}" for i in range(len(arrays))]
-        return found
+        return named([*parameters[: len(self._args)], *self._kwargs], self.values)
 
 
 # ---- arguments and results -----------------------------------------------------------------------
 
-_ARRAYS = (np.ndarray, np.generic)
-
-
-def _without_arrays(value):
-    if isinstance(value, _ARRAYS):
-        return tensor(value)
-    if isinstance(value, (list, tuple, Mapping)):
-        return nest.map_structure(lambda v: tensor(v) if isinstance(v, _ARRAYS) else v, value)
-    return value
-
-
-_BECOME_TENSORS = (CoreVariable, *_ARRAYS, bool, int, float, complex, str, bytes, Shape)
+_AS_THEY_ARE = frozenset((Tensor, *PLAIN))
+_BECOME_TENSORS = (
+    *(CoreVariable, np.ndarray, np.generic, Shape),
+    *(bool, int, float, complex, str, bytes),
+)
 
 
 def _as_result(result):
@@ -315,10 +302,6 @@ def _within_a_layer():
     """What layers called here take over from the one that is being called."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
-
-
-def _nothing(_value):
-    """No token: only the arrays count."""
 
 
 def _count(number, noun):

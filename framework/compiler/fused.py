@@ -1,7 +1,8 @@
 """Elementwise functions as one pass over arrays, in place: NumPy by blocks, or compiled loops.
 
-A pure elementwise function of arrays of one shape and of 0-d numbers is run once, on tensors of two
-elements along each axis; its graph is what runs from then on, for arrays of any size.
+A pure elementwise function of arrays of one shape and of 0-d numbers is run twice, on tensors of
+two shapes. Where both runs did the same, the graph of the first is what runs from then on, for
+arrays of any size: not where a function reads sizes, or takes a mean.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ from framework.compiler.fused_forms import InBlocks, InLoops
 from framework.compiler.fusion import is_sum
 from framework.compiler.graph import OpStep, Recording
 from framework.compiler.loop_groups import BYTE, CALL
+from framework.compiler.sameness import difference
 from framework.compiler.telling import brief, tell
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
@@ -22,32 +24,31 @@ class Fused:
     """A function of arrays and numbers, to be computed into given destinations.
 
     Args:
-        function: called once with a tensor for each array and each number, by keyword; returns
-            a dict of tensors, elementwise in the arrays, each named as the array whose place it
-            takes.
+        function: called with a tensor for each array and each number, by keyword; returns a dict
+            of tensors, elementwise in the arrays, each named as the array whose place it takes.
         arrays, numbers: the names of its parameters.
         dtype: NumPy dtype of all of them.
         ndim: how many dimensions the arrays have, as far as the function can see.
 
     `form` is what runs: `InBlocks`, later perhaps `InLoops`; None where the function has to be
     called as it is, as it takes sums over all elements (loops can do that), or is not elementwise
-    in its arrays, reads a value in Python or uses state. `possible` is false where no form is.
+    in its arrays, reads their sizes or a value in Python, or uses state. `possible` is false where
+    no form is.
     """
 
     def __init__(self, function, arrays, numbers, dtype, ndim=1):
-        probes = {name: Tensor(np.ones((2,) * ndim, dtype)) for name in arrays}
-        probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
-        recording = Recording(probes.values())
-        with recording:
-            results = function(**probes)
-        graph = recording.graph(results.values())
+        shape, other = (2,) * ndim, (257, *range(3, ndim + 2))[:ndim]
+        graph, results = _recorded(function, arrays, numbers, dtype, shape)
         self.outputs = tuple(results)
         self._places = [arrays.index(name) for name in results]
-        self._graph, self._shape = graph, (2,) * ndim
+        self._graph, self._shape = graph, shape
         self._loops = None  # the form, once it is asked for; False where there is none
-        steps = graph.steps
-        pure = recording.refusal is None and not recording.assigned and self._is_distinct()
-        pure = pure and all(map(self._is_fitting, steps)) and any(s.made[0].shape for s in steps)
+        steps = graph.steps if graph is not None else []
+        pure = all(map(self._is_fitting, steps)) and any(s.made[0].shape for s in steps)
+        pure = pure and self._is_distinct()
+        if pure and ndim:
+            again, _ = _recorded(function, arrays, numbers, dtype, other)
+            pure = again is not None and difference(graph, _reshaped(again, other, shape)) is None
         sums = any(map(is_sum, steps)) if pure else False
         self.form = InBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
@@ -70,6 +71,8 @@ class Fused:
             return False
         if any(v.constant is not None and v.shape for v in step.values):
             return False
+        if step.op.name == "reduce_mean":
+            return False  # it divides by the size
         return is_sum(step) == "all" or (step.op.kind == "elementwise" and not step.attrs)
 
     def work(self, size):
@@ -112,3 +115,21 @@ class Fused:
                 self.form = self.loops
         except Exception as error:
             self._stay("compiling", error)
+
+
+def _recorded(function, arrays, numbers, dtype, shape):
+    """(the graph of a run on arrays of a shape, its results by name); None for no pure graph."""
+    probes = {name: Tensor(np.ones(shape, dtype)) for name in arrays}
+    probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
+    recording = Recording(probes.values())
+    with recording:
+        results = function(**probes)
+    graph = recording.graph(results.values())
+    return None if recording.refusal is not None or graph.assigned else graph, results
+
+
+def _reshaped(graph, old, new):
+    """The graph, with a shape in the place of another."""
+    for value in (*graph.arguments, *(v for s in graph.steps for v in (*s.values, *s.made))):
+        value.shape = new if value.shape == old else value.shape
+    return graph

@@ -259,6 +259,10 @@ class Recording(Recorder):
         elif self.refusal is None:
             self.refusal = _Refusal(how, value, self._layer)
 
+    @property
+    def aside(self):
+        return _Aside(self)
+
     def layer_call(self, layer):
         self._layer = layer
 
@@ -272,6 +276,27 @@ class Recording(Recorder):
         used = {id(v) for s in self.steps for v in s.values} | {id(self._value(t)) for t in results}
         left = [layer for value, layer in self._losses if id(value) not in used]
         return None if not left else "it" if left[0] is None else left[0].path
+
+
+class _Aside(Recorder):
+    """Listens while a recording is paused: what is done then is not for the run's own tensors."""
+
+    def __init__(self, recording):
+        self._recording = recording
+        self.aside = self
+
+    def op(self, op, args, attrs, outputs, saved):
+        for arg in args:
+            self.value_read(arg, op.name)
+
+    def variable_assigned(self, variable, value):
+        self.value_read(value, "assign")
+
+    def value_read(self, tensor, how):
+        run = self._recording
+        value = run.known(tensor) if type(tensor) is Tensor and run.refusal is None else None
+        if value is not None and not value.fixed:
+            run.refusal = f"{how} takes one of its tensors out of sight at {user_line()}"
 
 
 def _plain(value):

@@ -46,8 +46,9 @@ class Halves:
         self._second = [s for s in whole.steps if type(s) is OpStep and id(s.made[0]) not in own]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        self._ends = [results[place] for place in made]
-        ops = [s for s in first if type(s) is OpStep]
+        # To be done again op by op: those of the run itself, which all have derivatives.
+        self._ends = [joint.results[place] for place in made]
+        ops = [s for s in joint.steps[: joint.began] if type(s) is OpStep]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).steps
         self._followed = {id(v): place for place, v in enumerate(followed)}
         self._given = self._needed(joint)

@@ -37,6 +37,8 @@ class Lives:
             for value in (*step.values, *step.made):
                 self.last[self.root(value)] = position
         self.escaped = {self.root(v) for v in graph.ends}
+        # places of the arguments that a result may be a view of
+        self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.steps)) for v in graph.ends)
 
     def root(self, value):

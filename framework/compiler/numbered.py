@@ -10,7 +10,6 @@ from framework.compiler.numbers import Prelude
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import difference
 from framework.compiler.telling import brief
-from framework.core.tensor import Tensor
 
 _ATTEMPTS = 8  # plans, and runs of which none became one, before each number is its own signature
 
@@ -36,13 +35,14 @@ class Numbered:
         general = tuple(general)
         entries = compiled.plans.get(general, ())
         for entry in entries:
-            found = entry.plan(arrays, values)
+            given = body.own(arrays, entry.shared) if entry.shared else arrays
+            found = entry.plan(given, values)
             if found is not None:
                 return entry.pack(found)
         if general in compiled.refused:
-            return body([Tensor(a) for a in arrays])
+            return body(body.tensors(arrays))
         if (error := compiled.failure(general)) is not None:
-            return compiled.without(general, error, arrays, body)
+            return compiled.without(general, error, lambda: body(body.tensors(arrays)))
         if entries and not entries[0].plan.current():
             compiled.plans.pop(general, None)
         if key in compiled.plans or key in compiled.refused:
@@ -68,7 +68,7 @@ class Numbered:
         return result
 
     def _openly(self, key, general, arrays, values, body, attempts):
-        tensors = [Tensor(a) for a in arrays]
+        tensors = body.tensors(arrays)
         recording = Recording(tensors, undoable=True)
         prelude = Prelude(recording, values)
         try:
@@ -126,6 +126,7 @@ class WithNumbers:
         self._plan = Plan(candidate.graph, compiled.name, names, compiled.tell)
         self._prelude = candidate.prelude
         self.current = self._plan.current
+        self.shared = [n for n in self._plan.shared if n < len(candidate.names)]
         self.reads = [*self._plan.reads, *self._prelude.reads]
 
     @property

@@ -29,6 +29,8 @@ class Plan:
         argument_names: names for its arguments.
         tell: `tell(sentence, error)` says what went wrong.
 
+    `shared` are the places of the arguments of which a result, or what it assigns, may be a view.
+
     `source` is the Python text that runs. A call may come from any thread: plans that change
     something run one at a time, others side by side, each in memory of its own.
 
@@ -56,6 +58,7 @@ class Plan:
         self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
         program = Program(grouped(together(self._graph), _fits_blocks, alone), *self._names)
+        self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
         self._calls_left = TRIAL if tier.tier() in ("auto", "numba") else -1
         if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > LARGE):

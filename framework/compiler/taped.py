@@ -43,15 +43,14 @@ class Taped:
     def __init__(self, compiled):
         self._compiled = compiled
 
-    def __call__(self, key, arrays, given, tape, body, in_python):
+    def __call__(self, key, arrays, tape, body, in_python):
         """As `Compiled`.
 
         Args:
-            given: what stands among the arguments for each of `arrays`: a tensor or an array.
             tape: the one that listens.
             in_python: called without arguments where it must be.
         """
-        compiled, live = self._compiled, tape._live
+        compiled, live, given = self._compiled, tape._live, body.leaves()
         # Which arguments the tape follows: the first place where each stands, -1 for others.
         first, alike = {}, []
         for place, each in enumerate(given):
@@ -61,16 +60,17 @@ class Taped:
         entries = compiled.plans.get(key)
         if entries is not None:
             for entry in entries:
-                found = entry.plan(arrays, given, tape, entry.pack)
+                own = body.own(arrays, entry.shared) if entry.shared else arrays
+                found = entry.plan(own, given, tape, entry.pack)
                 if found is not None:
                     return found[0]
             if (error := compiled.failure(key)) is not None:
-                return compiled.without(key, error, arrays, lambda _: in_python())
+                return compiled.without(key, error, in_python)
             if not entries[0].plan.current():
                 compiled.plans.pop(key, None)
         if compiled.refuses(key):
             return in_python()
-        return self._record(key, arrays, given, alike, tape, body)
+        return self._record(key, body.own(arrays), given, alike, tape, body)
 
     def _record(self, key, arrays, given, alike, tape, body):
         copies = [_copy(each, array) for each, array in zip(given, arrays, strict=True)]
@@ -255,6 +255,7 @@ class WithTape:
         self._backs = {}  # (which cotangents, which gradients) -> (plan, which there are)
         self._op = _CallOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads
+        self.shared = self._plan.shared
 
     @property
     def source(self):

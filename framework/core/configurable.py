@@ -13,6 +13,7 @@ A field's annotation may have a `resolve(value)` method (string look-up, convers
 import inspect
 from typing import ClassVar
 
+from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError, suggest
 
 _MISSING = inspect.Parameter.empty
@@ -249,3 +250,13 @@ def unexpected_argument(function_name, unknown, function):
         f"{function_name}() has no argument {name!r}{suggest(name, known)} "
         f"It takes: {', '.join(known)}."
     )
+
+
+class Watched(Configurable):
+    """A Configurable that training steps call. Compiled ones hold its attributes as they were."""
+
+    def __setattr__(self, name, value):
+        old = self.__dict__.get(name, value)  # the first value changes nothing
+        super().__setattr__(name, value)
+        if name != "name":
+            changes.note(self, name, old, value)

@@ -186,10 +186,11 @@ def _in_dtype(array, wanted):
     """A copy of `array` in the DType `wanted`, or in its own."""
     if array.dtype.kind in "SU":
         array = _bytes(array)
+    if wanted is None and array.dtype not in dtypes.by_array:
+        wanted = dtypes.as_dtype(array.dtype)  # another byte order; raises for what tensors lack
     if wanted is not None:
         real = array.dtype.kind == "c" and not wanted.is_complex  # the real parts are meant
         return np.array(array.real if real else array, wanted.np)
-    dtypes.as_dtype(array.dtype)  # raises for dtypes that tensors cannot have
     return array.copy()
 
 

@@ -152,7 +152,8 @@ _ALIASES = {
     "str": "string",
 }
 _PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128", str: "string"}
-_BY_ARRAY = {d.np: d for d in _BY_NAME.values()}
+by_array = {d.np: d for d in _BY_NAME.values()}
+"""By NumPy dtype: those that arrays of tensors have."""
 
 
 def _ml_dtypes():
@@ -172,7 +173,7 @@ def _bfloat16_info():
 
 def _bfloat16():
     made = DType("bfloat16", _ml_dtypes().bfloat16)
-    _BY_NAME["bfloat16"] = _BY_ARRAY[made.np] = made
+    _BY_NAME["bfloat16"] = by_array[made.np] = made
     return made
 
 
@@ -191,8 +192,8 @@ def as_dtype(type_value):
     if type(type_value) is DType:
         return type_value
     try:
-        if type_value in _BY_ARRAY:
-            return _BY_ARRAY[type_value]
+        if type_value in by_array:
+            return by_array[type_value]
     except TypeError:  # an unhashable value is no dtype either
         raise DTypeError(f"{type_value!r} is not a dtype.") from None
     if type_value in _PYTHON and isinstance(type_value, type):
@@ -215,8 +216,8 @@ def _of_numpy(value):
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:
         raise DTypeError(f"{value!r} is not a dtype{suggest(value, _BY_NAME)}") from None
-    if made in _BY_ARRAY:
-        return _BY_ARRAY[made]
+    if made in by_array:
+        return by_array[made]
     if made.name == "bfloat16":
         return _bfloat16()
     if made.kind in "SU":
@@ -228,7 +229,7 @@ def _of_numpy(value):
 
 def of_array(array):
     """The DType of a NumPy array."""
-    return _BY_ARRAY.get(array.dtype) or as_dtype(array.dtype)
+    return by_array.get(array.dtype) or as_dtype(array.dtype)
 
 
 # ---- promotion: Keras's lattice, which is JAX's with floatx as the cap -----------------------

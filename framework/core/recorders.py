@@ -23,6 +23,7 @@ class Recorder:
     replays = False  # True for a recorder that must see every computation as ops, to redo it
     differentiates = False  # True for a recorder that may ask for derivatives of what it saw
     transposes = False  # True for the tape around a vjp that is run forward, to be transposed
+    aside = None  # a recorder of what is done while this one is paused, where it cares for that
 
     def op(self, op, args, attrs, outputs, saved):
         """`op(*args, **attrs)` gave the tuple of tensors `outputs`; `saved` is for its backward."""
@@ -54,6 +55,7 @@ class _Thread(threading.local):
         self.call = None  # the innermost open call of a layer: (layer, training, outer call)
         self.missing = None  # what is known of the last sources that got no gradient
         self.numerics = None  # who checks the training steps of this thread
+        self.working = False  # whether a compiled training step runs its Python here
         self.scope = ()  # names in front of the names of variables made now
         self.scope_of = (None, None)  # the layer that set `scope` last, and the open call then
 
@@ -80,7 +82,8 @@ class pause_all:
     """Context in which nothing that happens in this thread is recorded."""
 
     def __enter__(self):
-        self._stack, thread.stack = thread.stack, ()
+        self._stack = stack = thread.stack
+        thread.stack = tuple([r.aside for r in stack if r.aside is not None]) if stack else ()
 
     def __exit__(self, *_):
         thread.stack = self._stack

@@ -3,6 +3,7 @@
 The tape, optimizers, saving and the compiler know only `CoreVariable`.
 """
 
+import operator
 import threading
 
 import numpy as np
@@ -291,6 +292,16 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         )
 
 
+def _setting(held, doc):
+    """A property, whose change compiled steps are told of."""
+
+    def change(variable, value):
+        changes.note(variable, held[1:], getattr(variable, held), value)
+        setattr(variable, held, value)
+
+    return property(operator.attrgetter(held), change, doc=doc)
+
+
 class KerasVariable(CoreVariable):
     """Keras's face of a variable: what layers, optimizers and metrics make.
 
@@ -320,6 +331,9 @@ class KerasVariable(CoreVariable):
 
     _as_operand = read
 
+    constraint = _setting("_constraint", "What an optimizer puts its new values through, or None.")
+    regularizer = _setting("_regularizer", "What gives a penalty for its values, or None.")
+
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True,
                  aggregation="none", synchronization="auto", name=None, layout=None):  # fmt: skip
         if name is not None and "/" in name:
@@ -341,7 +355,7 @@ class KerasVariable(CoreVariable):
         self.path = "/".join([*thread.scope, self.name])
         self.autocast = autocast
         self.aggregation = aggregation
-        self.constraint = self.regularizer = None
+        self._constraint = self._regularizer = None
 
     def assign_add(self, value):
         """Add `value`."""

@@ -9,7 +9,7 @@ from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DTypeError, InvalidArgumentError, TapeError
-from framework.core.recorders import thread
+from framework.core.recorders import pause_all
 from framework.core.tensor import Tensor
 
 
@@ -52,6 +52,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 def init_scope():
     """A context whose ops no tape records; in a `tf.function` they are done as it is recorded only.
 
+    A function that computes there with tensors of its own runs in Python.
+
     Example:
         >>> import framework as tf
         >>> x = tf.Variable(3.0)
@@ -62,11 +64,8 @@ def init_scope():
         >>> tape.gradient(y, x).numpy()
         np.float32(6.0)
     """
-    listening, thread.stack = thread.stack, ()
-    try:
+    with pause_all():
         yield
-    finally:
-        thread.stack = listening
 
 
 def _wanted(Tout, what):

@@ -2,6 +2,7 @@
 
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy
+from framework.core.changes import changes
 from framework.core.configurable import Configurable, bind, serialize_field, serialize_value
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
 from framework.core.recorders import thread
@@ -214,8 +215,8 @@ class Layer(Owner, _BaseFields):
                 initializers.get(initializer), shape=shape, dtype=dtype, trainable=trainable,
                 autocast=autocast, aggregation=aggregation, name=name,
             )  # fmt: skip
-        variable.regularizer = regularizers.get(regularizer)
-        variable.constraint = constraints.get(constraint)
+        variable._regularizer = regularizers.get(regularizer)
+        variable._constraint = constraints.get(constraint)
         variable.overwrite_with_gradient = overwrite_with_gradient
         self._own("_trainable_variables" if trainable else "_non_trainable_variables", variable)
         return variable
@@ -320,7 +321,10 @@ class Layer(Owner, _BaseFields):
 
     @dtype_policy.setter
     def dtype_policy(self, value):
+        old = self.__dict__.get("_dtype_policy")
         self.__dict__.update(_dtype_policy=policy.get(value), _direct=None)
+        if self.built:
+            changes.note(self, "dtype_policy", old, self._dtype_policy)
 
     @property
     def dtype(self):

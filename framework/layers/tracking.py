@@ -23,6 +23,7 @@ class Tracked:
     """An object whose attributes are looked through for what it owns."""
 
     _locked = False
+    _no_settings = frozenset(("built", "name"))  # attributes that no call depends on
 
     def _begin_tracking(self):
         for name in _LISTS:
@@ -30,12 +31,16 @@ class Tracked:
         living.add(self)
 
     def __setattr__(self, name, value):
-        if type(value) in _NEVER_OWNED and type(self.__dict__.get(name)) in _NEVER_OWNED:
+        held = self.__dict__
+        old = held.get(name, _ABSENT)
+        if type(value) in _NEVER_OWNED and (old is _ABSENT or type(old) in _NEVER_OWNED):
             object.__setattr__(self, name, value)
-            if self.__dict__.get("built") and name in getattr(self, "_fields", ()):
-                changes.configured += 1  # compiled steps hold the old value
-            return
-        self._set_tracked(name, value)
+        else:
+            self._set_tracked(name, value)
+        if held.get("built") and name not in self._no_settings and name in held:
+            old = getattr(type(self), name, _ABSENT) if old is _ABSENT else old
+            if old is not _ABSENT:
+                changes.note(self, name, old, held[name])
 
     def _set_tracked(self, name, value):
         old = self.__dict__.get(name)
@@ -151,9 +156,17 @@ class Telling:
     _owner = None
 
     def _new(self, value):
+        self._note()
         return value if self._owner is None else self._owner._track(value)
 
+    def _note(self):
+        owner = self._owner
+        if owner is not None and owner.__dict__.get("built"):
+            names = [name for name, value in vars(owner).items() if value is self]
+            changes.note(owner, names[0] if names else "...", self, None)
+
     def _gone(self, values):
+        self._note()
         if self._owner is not None:
             for value in values:
                 self._owner._untrack(value)
@@ -258,6 +271,8 @@ class TrackedDict(Telling, dict):
         dict.clear(self)
         self._gone(old)
 
+
+_ABSENT = object()
 
 # The commonest values of attributes, which own nothing and are no properties' business.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from framework.core import nest
 from framework.core.axes import all_axes
-from framework.core.configurable import Configurable, one_of, serialize_value
+from framework.core.configurable import Watched, one_of, serialize_value
 from framework.core.doors import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -24,7 +24,7 @@ Reduction = one_of(
 )  # fmt: skip
 
 
-class Loss(Configurable):
+class Loss(Watched):
     """Base of losses: what is written in `call` is masked, weighted and reduced here.
 
     Subclasses define `call(y_true, y_pred)`, which gives one value per sample.

@@ -4,7 +4,7 @@ import numpy as np
 
 from framework import initializers
 from framework.core import nest
-from framework.core.configurable import Configurable, serialize_value
+from framework.core.configurable import Watched, serialize_value
 from framework.core.conversion import array_of
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, TapeError
@@ -20,7 +20,7 @@ from framework.ops.losses import as_tensor
 metrics = Registry("metric")
 
 
-class Metric(Configurable):
+class Metric(Watched):
     """Base of metrics: numbers gathered over many batches.
 
     Subclasses make their state in `__init__` by `add_weight`, change it in `update_state` and give

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
-from framework.core.configurable import Configurable, Resolved, serialize_value
+from framework.core.configurable import Resolved, Watched, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
@@ -32,7 +32,7 @@ def deserialize(config, custom_objects=None):
     return schedules.deserialize(config, custom_objects)
 
 
-class LearningRateSchedule(Configurable):
+class LearningRateSchedule(Watched):
     """Base of schedules: override `__call__(self, step)`, which gives the rate at a step.
 
     `step` is the number of updates done, a tensor or a number; written in ops, the schedule can be

@@ -5,6 +5,7 @@ import inspect
 from framework.compiler.compiled import compiles
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
+from framework.layers.tracking import Tracked
 from framework.metrics.base import on_tensors
 from framework.training import loop
 from framework.training.clipping import Clip
@@ -40,6 +41,11 @@ class Trainer(Fitting):
     jit_compile = False
     steps_per_execution = 1
     train_function = test_function = predict_function = None
+    _no_settings = Tracked._no_settings.union(
+        ("optimizer", "loss", "history", "stop_training", "run_eagerly", "_training"),
+        ("jit_compile", "steps_per_execution"),
+        ("train_function", "test_function", "predict_function"),
+    )
 
     # ---- compile ----
 

@@ -55,3 +55,53 @@ def test_a_size_among_the_arguments_is_compared():
     for n in (2, 3, 2, 3, 4, 2):
         assert f(X, tf.constant(n)).shape == (n, 12 // n)
     assert "3 plans" in f.explain() or "2 plans" in f.explain()
+
+
+# ---- out of sight -------------------------------------------------------------------------------
+
+ROW = np.array([1.0, 2.0], "float32")
+
+
+def computing(x):
+    with tf.init_scope():
+        y = x * 2.0
+    return y + x
+
+
+def reading(x):
+    with tf.init_scope():
+        n = float(tf.reduce_sum(x * 1.0))
+    return x * n
+
+
+def assigning(x, held=[]):  # noqa: B006
+    with tf.init_scope():
+        if not held:
+            held.append(tf.Variable(x))
+        held[0].assign(x)
+    return held[0] + x
+
+
+@pytest.mark.parametrize("body", [computing, reading, assigning])
+def test_what_is_out_of_sight_is_no_constant(body):
+    f = tf.function(body)
+    for x in (ROW, ROW, ROW, ROW * 2, ROW * 3):  # the first runs do the same
+        expected = np.asarray(body(tf.constant(x)))
+        assert np.asarray(f(tf.constant(x))).tolist() == expected.tolist()
+    assert "takes one of its tensors out of sight at " in f.explain()
+    assert "test_graph.py:" in f.explain()
+
+
+def test_what_is_out_of_sight_may_be_a_table():
+    made = []
+
+    @tf.function
+    def f(x):
+        with tf.init_scope():
+            made.append(tf.range(2.0) * 3.0)
+        return x + made[-1]
+
+    for n in range(5):
+        assert np.asarray(f(tf.constant(ROW * n))).tolist() == [n, 2 * n + 3.0]
+    assert len(made) == 2
+    assert "1 plan" in f.explain()

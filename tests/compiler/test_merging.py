@@ -141,3 +141,39 @@ def test_other_convolutions_and_poolings_stay():
         for _ in range(3):
             step(data()[0], y)
         assert "conv_max_pool" not in step.source
+
+
+def test_derivatives_through_the_record_of_a_call():
+    """A tape does the call again by the ops of the run, which have derivatives."""
+    convolution = layers.Conv2D(16, 3, padding="same", activation="relu")
+    pooling, x = layers.MaxPooling2D(2), tf.constant(data()[0][:2, :8, :8].repeat(8, -1), "float32")
+
+    def body(x):
+        return tf.reduce_sum(tf.square(pooling(convolution(x))), axis=[1, 2])
+
+    def derivatives(f):
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            gradient = tape.gradient(y, x)
+            z = tf.reduce_sum(gradient * gradient)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+        return outer.gradient(z, x), *tape.jacobian(y, [convolution.kernel, x])
+
+    body(x)
+    compiled = tf.function(body)
+    for _ in range(4):
+        with tf.GradientTape() as tape:
+            y = compiled(x)
+        tape.gradient(y, convolution.kernel)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = compiled(x)
+        tape.gradient(y, [convolution.kernel, x])
+    assert "conv_max_pool(" in compiled.source
+    for a, b in zip(derivatives(compiled), derivatives(body), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
