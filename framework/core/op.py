@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray, ufunc
 
 from framework.core import dtypes
+from framework.core.checking import checked
 from framework.core.errors import FrameworkError, ShapeError
 from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
@@ -68,27 +69,30 @@ class Op:
             for the rule where an outer tape listens, so that higher orders are exact.
         infer: `infer(*specs, **attrs)` gives the output's (shape, dtype), where running the
             forward on zeros (the default for a symbolic call) is wrong or dear.
+        check: `check(*inputs)` raises where shapes that the kernel trusts do not fit
+            together, see `core/checking.py`: on arrays, and on KerasTensors in a symbolic call.
         listed: whether it stands in `table`; an op made for one function of a user does not.
         fresh: the results, and what is saved, never share memory with the inputs. Plans know it of
             ufuncs; of other ops without it they think that a result may be a view.
     """
 
     __slots__ = (
-        "backward", "broadcasts", "chains", "composite", "derivative", "forward", "fresh", "infer",
-        "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "saves", "takes_needed",
-        "variadic", "vjps",
+        "backward", "broadcasts", "chains", "check", "composite", "derivative", "forward", "fresh",
+        "infer", "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "saves",
+        "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
     takes_none = False  # of several cotangents, None for one that is missing: else zeros
 
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
-        composite=None, broadcasts=False, infer=None, inputs=None, listed=True,
-        fresh=False,
+        composite=None, broadcasts=False, infer=None, inputs=None, listed=True, fresh=False,
+        check=None,
     ):  # fmt: skip
         if listed and name in table:
             raise FrameworkError(f"There is an op named {name!r} already.")
-        self.name, self.forward, self.kind = name, forward, kind
+        forward = forward if check is None else checked(forward, check)
+        self.name, self.forward, self.check, self.kind = name, forward, check, kind
         self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
         self.plain, self.fresh = outputs == 1 and not saves, fresh
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)

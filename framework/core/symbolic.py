@@ -111,6 +111,8 @@ def infer(op, args, attrs):
     By the op's own `infer`, by the kind's rule, else by running the forward on zeros: twice, with
     two different small sizes for unknown dimensions; what differs is unknown.
     """
+    if op.check is not None:
+        op.check(*args)
     if op.infer is not None:
         return op.infer(*args, **attrs)
     unknown = any(isinstance(a, KerasTensor) and None in a.shape for a in args)

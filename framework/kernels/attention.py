@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from framework.kernels import blas, threads, tier
+from framework.kernels.contiguous import flattened
 
 _FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
 _SIDE_BY_SIDE = 1 << 24  # and from which on several threads are: about 200 µs on one
@@ -23,6 +24,7 @@ _SHARED = 1 << 22  # and from which on several threads are in NumPy's form
 _BLOCK = 1 << 17  # scores at a time: 512 KB of float32, so that they stay in the cache
 _CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
 _SMALL = 20.0  # scores of which a row's maximum need not be taken off before exp
+_FLOAT = np.dtype(np.float32)
 
 
 def lowest(dtype):
@@ -217,9 +219,9 @@ def _add_to(d_bias, d, part, keys):
 def _fast_form(q, k, v, bias):
     """The module of Numba's form where it serves: float32, and enough of it."""
     work = q.size * k.shape[1]
-    if work < _FAST or not v.size or any(
-        x is not None and x.dtype != np.float32 for x in (q, k, v, bias)
-    ):  # fmt: skip
+    if work < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
+        return None
+    if bias is not None and bias.dtype != _FLOAT:
         return None
     return tier.library("attention")
 
@@ -230,17 +232,16 @@ def _forward_by(fast, q, k, v, bias, mask, scale, causal):
     high = np.empty((batch, heads, length), np.float32)
     total = np.empty_like(high)
     made = out.reshape(-1), high.reshape(-1), total.reshape(-1)
-    _over_heads(
-        fast.forward, (_flat(q), _flat(k), _flat(v)), made, q, k, v, bias, mask, scale, causal
-    )
+    given = flattened(q), flattened(k), flattened(v)
+    _over_heads(fast.forward, given, made, q, k, v, bias, mask, scale, causal)
     return out, (high, total)
 
 
 def _backward_by(fast, g, q, k, v, bias, mask, out, high, total, scale, causal):
     empty = np.zeros_like if causal else np.empty_like
     d_q, d_k, d_v = np.empty(q.shape, np.float32), empty(k, order="C"), empty(v, order="C")
-    given = _flat(g), _flat(q), _flat(k), _flat(v)
-    read = _flat(out), _flat(high), _flat(total)
+    given = flattened(g), flattened(q), flattened(k), flattened(v)
+    read = flattened(out), flattened(high), flattened(total)
     made = d_q.reshape(-1), d_k.reshape(-1), d_v.reshape(-1)
     _over_heads(fast.backward, given, (*read, *made), q, k, v, bias, mask, scale, causal)
     return d_q, d_k, d_v
@@ -265,17 +266,11 @@ def _over_heads(function, given, made, q, k, v, bias, mask, scale, causal):
     threads.run(lambda part: some(*part), list(itertools.pairwise(edges)))
 
 
-def _flat(x):
-    """All elements in order, in an array that one compiled kernel takes: contiguous, writeable."""
-    x = np.ascontiguousarray(x).reshape(-1)
-    return x if x.flags.writeable else x.copy()
-
-
 def _spread(x, dtype):
     """What broadcasts to the scores: flat, and its strides in elements, 0 where it is shared."""
     if x is None:
         return np.empty(0, dtype), (0, 0, 0, 0)
-    flat, strides = np.ascontiguousarray(x), []
-    for n, stride in zip(flat.shape, flat.strides, strict=True):
-        strides.append(0 if n == 1 else stride // flat.itemsize)
-    return _flat(flat.astype(dtype, copy=False)), tuple(strides)
+    x, strides = np.ascontiguousarray(x), []
+    for n, stride in zip(x.shape, x.strides, strict=True):
+        strides.append(0 if n == 1 else stride // x.itemsize)
+    return flattened(x.astype(dtype, copy=False)), tuple(strides)

@@ -12,6 +12,7 @@ import numpy as np
 
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.kernels import choose, im2col, tier, windows, winograd
+from framework.kernels.contiguous import contiguous
 from framework.kernels.sums import added
 
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
@@ -148,12 +149,6 @@ def _call(a, b, size, groups, *, strides, padding, dilations):
     if groups != 1 or a.dtype != np.float32 or b.dtype != np.float32:
         return None
     return _Call(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
-
-
-def contiguous(a):
-    """Contiguous and writable: Numba would compile every kernel once more for other arrays."""
-    a = np.ascontiguousarray(a)
-    return a if a.flags.writeable else a.copy()
 
 
 def _planar(a, axis=1):

@@ -7,6 +7,7 @@ with the same bits; where convolution takes another one, the two kernels do it o
 import numpy as np
 
 from framework.kernels import choose, conv, pool, tier, windows
+from framework.kernels.contiguous import contiguous
 
 PAIRS = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
 """The pooling, as `pool.max_pool` is told."""
@@ -25,7 +26,7 @@ def conv_max_pool(x, w, b, *, relu, **window):
         y, saved = pool.max_pool(all_y, **PAIRS)
         return y, saved or (pool.max_cell(all_y, **PAIRS),)
     m, corner, places = how
-    x, w, b = map(conv.contiguous, (x, w, b))
+    x, w, b = map(contiguous, (x, w, b))
     fast = tier.library("winograd")
     y, chosen = fast.conv(x, w, corner, places, m, bias=b, relu=relu, pairs=True)
     return y, (chosen,)
@@ -43,7 +44,7 @@ def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
     if how is None:
         return _one_by_one(g, x, w, y, chosen, relu, {**window, "needed": needed, "out": out})
     m, corner, places = how
-    g, x, w, y, chosen = map(conv.contiguous, (g, x, w, y, chosen))
+    g, x, w, y, chosen = map(contiguous, (g, x, w, y, chosen))
     fast = tier.library("winograd_back")
     found = fast.conv_back(
         g, y if relu else g[:0], x if to_w else x.shape, w if to_x else None, corner, places, m,

@@ -16,6 +16,7 @@ import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import blocks, threads, tier
+from framework.kernels.contiguous import flattened
 from framework.kernels.erf import erf, polynomial
 from framework.kernels.windows import halves
 
@@ -77,7 +78,7 @@ def _fast(name, *arrays):
     if library is None:
         return None
     y = np.empty(x.shape, np.float32)
-    flat, out = [np.ascontiguousarray(a).reshape(-1) for a in arrays], y.reshape(-1)
+    flat, out = [flattened(a) for a in arrays], y.reshape(-1)
     function = getattr(library, name)
     count = threads.count() if x.size >= _SHARED else 1
     edges = [x.size * i // count for i in range(count + 1)]
@@ -109,14 +110,15 @@ def with_slope(x, *, approximate, out=None):
 
 def with_slope_by_rows(x, out, slope, *, approximate):
     """`with_slope` into contiguous arrays, for float32 without Numba."""
-    size, function = x.shape[-1], _tanh_both_block if approximate else _both_block
+    size, function = max(x.shape[-1], 1), _tanh_both_block if approximate else _both_block
     arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
-    step = max(blocks.size(x.size, _UFUNCS) // size, 1)
+    block = blocks.size(x.size, _UFUNCS)
 
     def work(at):
-        _block(function, arrays, at.start * size, at.stop * size)
+        for start in range(at.start * size, at.stop * size, block):  # a row may be longer
+            _block(function, arrays, start, min(start + block, at.stop * size))
 
-    return blocks.ByRows(x.size // size, step, work)
+    return blocks.ByRows(x.size // size, max(block // size, 1), work)
 
 
 def shared(size):

@@ -13,6 +13,7 @@ import numpy as np
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.choose import zeros
+from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
 _UFUNCS = 10  # about what NumPy's passes over an array take
@@ -200,7 +201,7 @@ def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
         wide = (a.astype(dtype) for a in (x, gamma, beta))
         wide, saved = batch_norm(*wide, axis=axis, epsilon=epsilon, relu=relu)
         return _narrowed(wide, x.dtype, out), saved
-    x = np.ascontiguousarray(x)
+    x = contiguous(x)
     y = np.empty_like(x) if out is None else out
     x, flat = as_channels(x, axis), as_channels(y, axis)
     mean, variance = moments(x)
@@ -239,7 +240,7 @@ def batch_norm_back(
         args = (a if a is None else a.astype(dtype) for a in args)
         return _narrowed(batch_norm_back(*args, axis=axis, needed=needed), x.dtype, out)
     d = np.empty(x.shape, dtype) if out is None and needed[0] else out
-    x, g = (as_channels(np.ascontiguousarray(a), axis) for a in (x, g))
+    x, g = (as_channels(contiguous(a), axis) for a in (x, g))
     mean, factor = np.ascontiguousarray(mean), gamma * rstd
     line = (mean, factor, None if beta is None else np.ascontiguousarray(beta))
     total, product = _sums(g, x, line)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from framework.kernels import choose, threads, tier, windows
+from framework.kernels.contiguous import flattened
 from framework.kernels.share import blocks, share
 
 _FAST = 4096  # elements from which on Numba's form is used
@@ -109,7 +110,7 @@ def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
     batch, *sizes, channels = x.shape
     y = np.empty((batch, *places, channels), np.float32)
     chosen = np.empty(y.shape, np.uint8)
-    flat, outputs = np.ascontiguousarray(x).reshape(-1), (y.reshape(-1), chosen.reshape(-1))
+    flat, outputs = flattened(x), (y.reshape(-1), chosen.reshape(-1))
     pairs = _by_pairs(size, strides, padding, dilations, sizes)
     if pairs:
         function, window = fast.max_pool_pairs, pairs
@@ -265,7 +266,7 @@ def _cleared(g, sizes, out):
 def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out):
     _, *places, channels = g.shape
     d = _cleared(g, sizes, out)
-    flat = [np.ascontiguousarray(a).reshape(-1) for a in (g, chosen)]
+    flat = [flattened(a) for a in (g, chosen)]
     pairs = _by_pairs(size, strides, padding, dilations, sizes)
     if pairs:
         function, window = fast.put_pairs, pairs
@@ -287,7 +288,7 @@ def window_sum(x, *, size, strides, padding, dilations):
         batch, *sizes, channels = x.shape
         y = np.empty((batch, *places, channels), dtype)
         window = _window(sizes, places, size, strides, padding, dilations)
-        flat, out = np.ascontiguousarray(x).reshape(-1), y.reshape(-1)
+        flat, out = flattened(x), y.reshape(-1)
         threads.run(
             lambda part: fast.window_sum(flat, *part, window, channels, out), _parts(batch, x.size)
         )
@@ -312,7 +313,7 @@ def window_spread(g, *, sizes, size, strides, padding, dilations):
         batch, *places, channels = g.shape
         d = np.zeros((batch, *sizes, channels), dtype)
         window = _window(sizes, places, size, strides, padding, dilations)
-        flat, out = np.ascontiguousarray(g).reshape(-1), d.reshape(-1)
+        flat, out = flattened(g), d.reshape(-1)
         threads.run(
             lambda part: fast.window_spread(flat, *part, window, channels, out),
             _parts(batch, d.size),

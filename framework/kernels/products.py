@@ -50,8 +50,8 @@ class Product(NamedTuple):
 def prepared(m, n, depth, transpose_a, transpose_b):
     """The product of float32 matrices of these sizes; None where `matmul.dot` leaves it to BLAS.
 
-    That is decided by the sizes alone, as there: a plan has the bits of the same ops done one by
-    one, and BLAS's depend on the CPU in other ways than ours.
+    That is decided by the sizes alone, as there, however the matrices lie: BLAS's bits depend on
+    the CPU in other ways than ours, and a plan has those of the same ops done one by one.
 
     Args:
         m, n, depth: a @ b, transposed as said, is (m, n); `depth` is what is summed over.

@@ -12,6 +12,7 @@ serves all gates.
 import numpy as np
 
 from framework.kernels import threads, tier
+from framework.kernels.contiguous import contiguous, flattened
 
 _COMPILED = 1 << 17  # multiplications of a sequence from which Numba's form is taken: 300 µs
 _SHARED = 1 << 24  # from which threads share the batch: 200 µs
@@ -66,11 +67,11 @@ def _share(function, work, time, batch):
 
 def _flat(array, dtype):
     """A flat array, empty for None."""
-    return np.empty(0, dtype) if array is None else np.ascontiguousarray(array).reshape(-1)
+    return np.empty(0, dtype) if array is None else flattened(array)
 
 
 def _transposed(fast, *kernels):
-    return [fast.packed(np.ascontiguousarray(w).T) for w in kernels]
+    return [fast.packed(contiguous(w).T) for w in kernels]
 
 
 # ---- LSTM: gates are (t, b, 4 units) in Keras's order: input, forget, candidate, output ----------

@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
+from framework.kernels.contiguous import flattened
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
@@ -29,6 +30,13 @@ _SHARED_NORM, _SHARED_SOFTMAX = 1 << 20, 1 << 18
 def as_rows(x, size):
     """`x` as contiguous (rows, size)."""
     return np.ascontiguousarray(x).reshape(-1 if size else 0, size)
+
+
+def _vector(v, dtype):
+    """`v` contiguous, with one axis, of a dtype."""
+    if v.ndim == 1 and v.dtype is dtype and v.flags.c_contiguous:
+        return v
+    return np.ascontiguousarray(v.reshape(-1).astype(dtype, copy=False))
 
 
 def shares(size):
@@ -91,16 +99,15 @@ def layer_norm(x, gamma, beta, *, epsilon):
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), gamma.size)
-    gamma, beta = (v.reshape(-1).astype(dtype, copy=False) for v in (gamma, beta))
+    gamma, beta = _vector(gamma, dtype), _vector(beta, dtype)
     y = np.empty_like(rows)
     mean, rstd = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
     fast = _fast(dtype, rows.size, rows.shape[1])
     if fast is not None:
-        vectors = np.ascontiguousarray(gamma), np.ascontiguousarray(beta)
         rest = rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), mean, rstd
-        flat = rows.reshape(-1)
+        flat = flattened(rows)
         threads.run(
-            lambda part: fast.layer_norm(flat, *vectors, *part, *rest),
+            lambda part: fast.layer_norm(flat, gamma, beta, *part, *rest),
             _parts(len(rows), rows.size, _SHARED_NORM),
         )
     else:
@@ -111,7 +118,7 @@ def layer_norm(x, gamma, beta, *, epsilon):
 def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
     """NumPy's form of `layer_norm` into contiguous arrays y, mean and rstd."""
     size, dtype = gamma.size, x.dtype
-    x, y = as_rows(x, size), y.reshape(-1, size)
+    x, y = as_rows(x, size), as_rows(y, size)
     n, ones = dtype.type(size), np.ones(size, dtype)
 
     def work(at):
@@ -132,12 +139,12 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     narrow, dtype = x.dtype, mean.dtype
     size = gamma.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
-    flat = np.ascontiguousarray(gamma.reshape(-1).astype(dtype, copy=False))
+    flat = _vector(gamma, dtype)
     d = np.empty_like(rows)
     fast = _fast(dtype, rows.size, size)
     if fast is not None:
         vectors = flat, np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
-        arrays, out = (g.reshape(-1), rows.reshape(-1)), d.reshape(-1)
+        arrays, out = (flattened(g), flattened(rows)), d.reshape(-1)
         d_gamma, d_beta = _summed(
             lambda part, sums: fast.layer_norm_back(*arrays, *vectors, *part, size, out, *sums),
             rows, 2,
@@ -153,7 +160,7 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
 def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, needed):
     """NumPy's form of `layer_norm_back` into contiguous arrays d, d_gamma and d_beta."""
     size, dtype = gamma.size, x.dtype
-    g, x, d, gamma = as_rows(g, size), as_rows(x, size), d.reshape(-1, size), gamma.reshape(-1)
+    g, x, d, gamma = as_rows(g, size), as_rows(x, size), as_rows(d, size), gamma.reshape(-1)
     n, ones = dtype.type(size), np.ones(len(x), dtype)
 
     def work(at, sums):
@@ -192,12 +199,12 @@ def rms_norm(x, scale, *, epsilon):
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), scale.size)
-    scale = np.ascontiguousarray(scale.reshape(-1).astype(dtype, copy=False))
+    scale = _vector(scale, dtype)
     y = np.empty_like(rows)
     rstd = np.empty(len(rows), dtype)
     fast = _fast(dtype, rows.size, rows.shape[1])
     if fast is not None:
-        flat, rest = rows.reshape(-1), (rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), rstd)
+        flat, rest = flattened(rows), (rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), rstd)
         threads.run(
             lambda part: fast.rms_norm(flat, scale, *part, *rest),
             _parts(len(rows), rows.size, _SHARED_NORM),
@@ -220,11 +227,11 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
     narrow, dtype = x.dtype, rstd.dtype
     size = scale.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
-    flat = np.ascontiguousarray(scale.reshape(-1).astype(dtype, copy=False))
+    flat = _vector(scale, dtype)
     d = np.empty_like(rows)
     fast = _fast(dtype, rows.size, size)
     if fast is not None:
-        arrays, out = (g.reshape(-1), rows.reshape(-1)), d.reshape(-1)
+        arrays, out = (flattened(g), flattened(rows)), d.reshape(-1)
         own = np.ascontiguousarray(rstd)
         (d_scale,) = _summed(
             lambda part, sums: fast.rms_norm_back(*arrays, flat, own, *part, size, out, *sums),
@@ -262,7 +269,7 @@ def _fast_softmax(name, arrays, axis):
         return None
     size = x.shape[-1]
     found = np.empty(x.shape, _FLOAT)
-    flat, out = [np.ascontiguousarray(a).reshape(-1) for a in arrays], found.reshape(-1)
+    flat, out = [flattened(a) for a in arrays], found.reshape(-1)
     function = getattr(fast, name)
     threads.run(
         lambda part: function(*flat, *part, size, out),

@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
-from framework.core.errors import OutOfRangeError
+from framework.core.errors import OutOfRangeError, ShapeError
 from framework.kernels import tier
+from framework.kernels.contiguous import flattened
 
 _FAST = 4096  # values from which on Numba's form is the faster
 
@@ -22,16 +23,22 @@ def scatter_add(g, indices, *, shape, axis):
 
     Raises:
         OutOfRangeError: for an index outside the axis; negative ones count from its end.
+        ShapeError: `g` has another size.
     """
     n, inner = shape[axis], math.prod(shape[axis + 1 :])
     rows = _within(indices, n).reshape(-1)
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
+    if g.size != rows.size * inner:  # Numba's form would not notice
+        raise ShapeError(
+            f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
+            f"do not fit values of shape {g.shape}."
+        )
     fast = _fast_form(g) if inner != 1 else None
     if fast is not None:
         result = np.zeros(math.prod(shape), g.dtype)
-        fast.add_rows(result, rows, _flat(g), inner)
+        fast.add_rows(result, rows, flattened(g), inner)
         return result.reshape(shape)
     if inner != 1:
         rows = (rows[:, None] * inner + np.arange(inner)).reshape(-1)
@@ -59,7 +66,7 @@ def _add_flat(g, positions, shape):
     result = np.zeros(math.prod(shape), g.dtype)
     fast = _fast_form(g)
     if fast is not None:
-        fast.add_at(result, _flat(positions), _flat(g))
+        fast.add_at(result, flattened(positions), flattened(g))
     else:
         np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
@@ -70,12 +77,6 @@ def _fast_form(g):
     if g.size < _FAST or g.dtype not in (np.float32, np.float64):
         return None
     return tier.library("scatter")
-
-
-def _flat(x):
-    """The elements in order: contiguous and writeable, as the compiled kernel takes them."""
-    x = np.ascontiguousarray(x).reshape(-1)
-    return x if x.flags.writeable else x.copy()
 
 
 def _within(indices, n):

@@ -42,6 +42,11 @@ def _to(x, dtype):
     return x if x.dtype == dtype else cast(x, dtype=dtype.np)
 
 
+def _alone(axes):
+    """One axis as a number, which is found sooner."""
+    return axes[0] if len(axes) == 1 else axes
+
+
 class _Normalization(Layer):
     """What the layers with gamma and beta share."""
 
@@ -138,7 +143,7 @@ class LayerNormalization(_Normalization):
 
     def call(self, inputs):
         x = wide(inputs)
-        axes = all_axes(self.axis, x.ndim, "LayerNormalization")
+        axes = all_axes(_alone(self.axis), x.ndim, "LayerNormalization")
         sizes = tuple(x.shape[a] for a in axes)
         gamma, beta = self._scale_and_center(x, sizes)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)) and not self.rms_scaling:
@@ -179,7 +184,7 @@ class RMSNormalization(Layer):
 
     def call(self, inputs):
         x = wide(inputs)
-        axes = all_axes(self.axis, x.ndim, "RMSNormalization")
+        axes = all_axes(_alone(self.axis), x.ndim, "RMSNormalization")
         scale = _to(self.scale.read(), x.dtype)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)):
             y = norm.rms_norm(x, scale, epsilon=self.epsilon)

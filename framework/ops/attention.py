@@ -3,6 +3,7 @@
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.checking import expect, expect_broadcast
 from framework.core.op import Op, first_order_only
 from framework.core.quiet import quiet
 from framework.core.symbolic import KerasTensor
@@ -12,6 +13,7 @@ from framework.ops.elementwise import select
 from framework.ops.movement import transpose
 from framework.ops.rows import softmax
 
+_NAME = "attention"
 _forward = quiet(kernel.forward)
 
 # The cotangents of the inputs in `needed`, in order.
@@ -70,10 +72,26 @@ def _heads_first(x):
     return transpose(x, perm=(0, 2, 1, 3))
 
 
+def _check(q, k, v, bias, mask):
+    batch, length, heads, width = q.shape
+    keys = (batch, *k.shape[1:2], heads, width)
+    if not k.shape == v.shape == keys:  # values may have another width
+        expect(_NAME, "key", k.shape, keys, "(batch, keys, heads, width) as of the query")
+        values = (*keys[:3], *v.shape[3:4])
+        expect(_NAME, "value", v.shape, values, "(batch, keys, heads, width) as of the keys")
+    if bias is mask is None:
+        return
+    scores = batch, heads, length, keys[1]
+    for name, x in (("bias", bias), ("mask", mask)):
+        if x is not None:
+            expect_broadcast(_NAME, name, x.shape, scores, "(batch, heads, queries, keys)")
+
+
 # softmax(scale q k^T + bias) v of q (batch, length, heads, width), k and v with a length of their
 # own. `bias` (floats) and `mask` (booleans, True where a key may be seen) have four axes and
 # broadcast to (batch, heads, length, keys), or are None; `causal`: no key behind the query's place.
 attention = Op(
-    "attention", _forward, backward=_rule, composite=composite, saves=True,
+    _NAME, _forward, backward=_rule, composite=composite, saves=True,
     infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype), fresh=True,
+    check=_check,
 )  # fmt: skip

@@ -4,6 +4,7 @@ Each hands what it has computed to a joint backward; where an outer tape listens
 stands in. Plain ops took 6 to 15 passes over memory for the same.
 """
 
+from framework.core.checking import expect
 from framework.core.op import Op, elementwise, first_order_only
 from framework.kernels import norm, rows
 from framework.ops.elementwise import relu as cut
@@ -88,6 +89,11 @@ def _last_axes(x, vector):
     return tuple(range(rank - len(vector.shape), rank))
 
 
+def _check_rows(op, name, x, vector):
+    sizes = x.shape[max(len(x.shape) - len(vector.shape), 0) :]
+    expect(op, name, vector.shape, sizes, "the sizes of the normalised axes")
+
+
 layer_norm_back = Op(
     "layer_norm_back", rows.layer_norm_back, backward=first_order_only, outputs=None, fresh=True
 )
@@ -105,10 +111,17 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
     return centred * rsqrt(variance + epsilon) * gamma + beta
 
 
+def _check_layer_norm(x, gamma, beta):
+    sizes = gamma.shape
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # mostly that is all
+        _check_rows("layer_norm", "gamma", x, gamma)
+        expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
+
+
 # over the last axes, as many as gamma and beta have
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
-    composite=_layer_norm_composite, infer=_like_input, fresh=True,
+    composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
 )  # fmt: skip
 
 
@@ -131,4 +144,5 @@ def _rms_norm_composite(x, scale, *, epsilon):
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,
+    check=lambda x, scale: _check_rows("rms_norm", "scale", x, scale),
 )  # fmt: skip

@@ -11,6 +11,7 @@ is False), `sequence` (whether the outputs of all steps are wanted).
 
 import numpy as np
 
+from framework.core.checking import expect
 from framework.core.op import Op, first_order_only
 from framework.core.quiet import quiet
 from framework.kernels import recurrent as kernels
@@ -154,6 +155,45 @@ def _by_order(back):
     return ordered
 
 
+def _check(op, *, states, blocks, biases=()):
+    """What looks at an op of whole sequences: how many states and blocks of columns it has."""
+    of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
+    what = {
+        "sequences": "(batch, steps, features of the kernel)",
+        **dict.fromkeys(of_states, "(batch, units)"),
+        "kernel": "(features, columns)", "recurrent_kernel": "(units, columns)",
+        "bias": "one for each column", "mask": "(batch, steps)",
+    }  # fmt: skip
+
+    def check(x, *inputs):
+        kernel, recurrent_kernel, bias, mask = inputs[states:]
+        batch, time, features = x.shape
+        units, state = recurrent_kernel.shape[0], (batch, recurrent_kernel.shape[0])
+        columns = blocks * units
+        if not (
+            kernel.shape == (features, columns)
+            and recurrent_kernel.shape == (units, columns)
+            and inputs[0].shape == inputs[states - 1].shape == state
+            and (bias is None or bias.shape == (*biases, columns))
+            and (mask is None or mask.shape == (batch, time))
+        ):
+            refuse(x, *inputs)
+
+    def refuse(x, *inputs):
+        kernel, recurrent_kernel, _, _ = inputs[states:]
+        (batch, time, _), features, units = x.shape, kernel.shape[0], recurrent_kernel.shape[0]
+        columns = blocks * units
+        expected = (
+            (batch, time, features), *((batch, units),) * states, (features, columns),
+            (units, columns), (*biases, columns), (batch, time),
+        )  # fmt: skip
+        for name, a, shape in zip(what, (x, *inputs), expected):
+            if a is not None:
+                expect(op, name, a.shape, shape, what[name])
+
+    return check
+
+
 def _specs(*, states):
     def infer(x, h, *_, sequence, **_attrs):
         batch, time, _ = x.shape
@@ -242,6 +282,7 @@ def _lstm_composite(
 lstm = Op(
     "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
     saves=True, infer=_specs(states=2), fresh=True,
+    check=_check("lstm", states=2, blocks=4),
 )  # fmt: skip
 
 
@@ -289,6 +330,7 @@ def _simple_rnn_composite(
 simple_rnn = Op(
     "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
     composite=_simple_rnn_composite, infer=_specs(states=1), fresh=True,
+    check=_check("simple_rnn", states=1, blocks=1),
 )  # fmt: skip
 
 
@@ -346,5 +388,5 @@ def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_
 # Gives (outputs?, h).
 gru = Op(
     "gru", _gru, backward=_by_order(gru_back), composite=_gru_composite, outputs=None, saves=True,
-    infer=_specs(states=1), fresh=True,
+    infer=_specs(states=1), fresh=True, check=_check("gru", states=1, blocks=3, biases=(2,)),
 )  # fmt: skip

@@ -58,5 +58,8 @@ def test_what_does_not_fit():
         ops.depthwise_conv(x, wave(2, 2, 2, 1))
     with pytest.raises(ValueError, match="expects 2 channels"):
         ops.conv_transpose(x, wave(2, 2, 4, 2), 1)
+    for extra, padding in ((2, "valid"), ((1, 3), "valid"), (4, "same")):
+        with pytest.raises(ValueError, match="output_padding must be less than strides"):
+            ops.conv_transpose(x, wave(3, 3, 4, 3), 2, padding, output_padding=extra)
     with pytest.raises(ValueError, match="strides must be"):
         ops.conv(x, wave(2, 2, 3, 4), strides=(1, 0))

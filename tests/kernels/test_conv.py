@@ -344,3 +344,10 @@ def test_twelve_steps_of_training_stay_near_direct_ones(algorithm):
         return [float(step(x, y)) for x, y in batches]
 
     np.testing.assert_allclose(losses(algorithm), losses("direct"), rtol=2e-4)
+
+
+def test_no_pairs_of_outputs():
+    """One row of places has no 2 × 2 of them: nothing is written."""
+    x, w = real(2, 3, 8, 16), real(3, 3, 16, 16)
+    y, chosen = tier.library("winograd").conv(x, w, (0, 0), (1, 6), 4, pairs=True)
+    assert y.shape == chosen.shape == (2, 0, 3, 16)

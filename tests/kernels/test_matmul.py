@@ -74,6 +74,26 @@ def test_unaligned_matrices(monkeypatch):
     assert_product(matmul.dot(whole, b), a, b)
 
 
+WHOLE = np.random.default_rng(3).standard_normal((1500, 1500), np.float32)
+VIEWS = {  # of 300 rows and 600 columns
+    "columns": WHOLE[:300, 700:1300], "rows": WHOLE[:600:2, :600], "both": WHOLE[:900:3, :1200:2],
+    "backwards": WHOLE[300:0:-1, 600:0:-1], "of rows": WHOLE[:600, :300].T,
+    "one row": np.broadcast_to(WHOLE[0, :600], (300, 600)), "turned": WHOLE[:1200:2, :300].T,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_bits_do_not_depend_on_how_matrices_lie(name, monkeypatch):
+    pytest.importorskip("numba")
+    tier.set_tier("numba")
+    monkeypatch.setattr(matmul, "_before_loading", 0)
+    view, (_, other) = VIEWS[name], pair(300, 600, 400)
+    assert tier.library("matmul").prepared(view, other).suits
+    np.testing.assert_array_equal(matmul.dot(view, other), matmul.dot(view.copy(), other))
+    np.testing.assert_array_equal(matmul.dot(other.T, view.T), matmul.dot(other.T, view.T.copy()))
+    assert_product(matmul.dot(view, other), view, other)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.complex64])
 def test_other_dtypes_are_numpys(dtype):
     a, b = (np.arange(130 * 130).reshape(130, 130).astype(dtype) for _ in range(2))

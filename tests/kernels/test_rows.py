@@ -143,3 +143,27 @@ def test_gelu_keeps_its_digits_in_the_tail(form, monkeypatch):
     ends = gelus.gelu(np.array([np.inf, 100, -100, np.nan], "float32"), approximate=False)
     np.testing.assert_array_equal(ends, [np.inf, 100, 0, np.nan])
     tier.set_tier(None)
+
+
+def test_rows_of_nothing():
+    x, nothing = np.ones((5, 0), np.float32), np.ones(0, np.float32)
+    y, saved = rows.layer_norm(x, nothing, nothing, epsilon=1e-3)
+    d, *others = rows.layer_norm_back(x, x, nothing, *saved, needed=(True,) * 3)
+    assert y.shape == d.shape == (5, 0)
+    assert [v.shape for v in others] == [(0,), (0,)]
+
+
+@pytest.mark.parametrize("size", [200_000, 7])
+def test_slopes_by_rows_of_any_length(size):
+    x = normal(3, size)
+    y, slope = np.empty_like(x), np.empty_like(x)
+    tier.set_tier("numpy")
+    try:
+        work = gelus.with_slope_by_rows(x, y, slope, approximate=False)
+        for at in work.slices:
+            work(at)
+        expected, (expected_slope,) = gelus.with_slope(x, approximate=False)
+    finally:
+        tier.set_tier(None)
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(slope, expected_slope)

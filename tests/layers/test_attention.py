@@ -275,6 +275,19 @@ def test_dot_product_attention(arguments, expected):
     np.testing.assert_allclose(capped, found, rtol=1e-6)
 
 
+@pytest.mark.parametrize("heads", [1, 2])
+def test_dot_product_attention_of_fewer_heads(heads):
+    """As real Keras does it: each head of keys and values is for some of the query's in a row."""
+    rng = np.random.default_rng(0)
+    query, key, value = (rng.normal(size=(2, 7, n, 5)).astype("float32") for n in (4, heads, heads))
+    every = [np.repeat(x, 4 // heads, axis=2) for x in (key, value)]
+    attend = keras.ops.dot_product_attention
+    np.testing.assert_array_equal(attend(query, key, value), attend(query, *every))
+    inputs = [keras.Input(x.shape[1:]) for x in (query, key, value)]
+    model = keras.Model(inputs, attend(*inputs))
+    np.testing.assert_array_equal(model([query, key, value]), attend(query, *every))
+
+
 def test_dot_product_attention_of_other_kinds():
     attend = keras.ops.dot_product_attention
     half = [x.astype("float16") for x in (Q4, K4, V4)]

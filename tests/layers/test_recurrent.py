@@ -160,6 +160,17 @@ def test_stateful_layers_need_a_batch_size():
         LSTM(2, stateful=True)(keras.Input((4, 3)))
 
 
+@each_layer
+def test_states_and_a_mask_of_one_example_are_for_each(cls):
+    layer = fill_built(cls(2, **ALL))
+    state, mask = STATE[:1], MASK[:1]
+    count = 2 if cls is LSTM else 1
+    one = layer(X, initial_state=[state] * count, mask=mask)
+    each = layer(X, initial_state=[np.repeat(state, 2, 0)] * count, mask=np.repeat(mask, 2, 0))
+    for a, b in zip(one, each, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_symbolic_states():
     x, h, c = keras.Input((None, 3)), keras.Input((2,)), keras.Input((2,))
     layer = LSTM(2, **ALL)

@@ -3,7 +3,7 @@
 from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.functions.windows import check_room, last, restored
-from framework.kernels.windows import transposed
+from framework.kernels.windows import output_sizes, transposed
 from framework.keras.ops.door import ints
 from framework.ops import conv as ops
 
@@ -59,8 +59,12 @@ def conv_transpose(
 
     Args:
         inputs, strides, padding, data_format, dilation_rate: as `conv`'s.
-        output_padding: an int, or one for each axis: how many more places than the least possible.
-            None makes n places n * stride by "same", (n - 1) * stride + size by "valid".
+        output_padding: an int, or one for each axis: how many more places than the least possible,
+            less than the stride. None makes n places n * stride by "same", (n - 1) * stride + size
+            by "valid".
+
+    Raises:
+        ValueError: `conv` would not bring so many places back to those of the inputs.
     """
     what = "conv_transpose"
     x, w = _operands(inputs, kernel, what)
@@ -75,11 +79,15 @@ def conv_transpose(
     extra = None
     if output_padding is not None:
         extra = _per_axis(output_padding, w.ndim - 2, "output_padding", what, least=0)
-    sizes, amounts = transposed(
-        x.shape[1:-1], w.shape[:-2], window["strides"], window["padding"] == "SAME", extra,
-        window["dilations"],
-    )  # fmt: skip
+    how = w.shape[:-2], window["strides"], window["padding"] == "SAME", extra, window["dilations"]
+    sizes, amounts = transposed(x.shape[1:-1], *how)
     window["padding"] = amounts
+    ones = (1,) * len(sizes)  # of any number of places the same is true
+    if output_sizes(transposed(ones, *how)[0], w.shape[:-2], **window) != ones:
+        raise InvalidArgumentError(
+            f"{what}: output_padding must be less than strides, got output_padding="
+            f"{output_padding} and strides={strides}."
+        )
     return restored(ops.conv_input(x, w, sizes=sizes, groups=1, **window), first)
 
 

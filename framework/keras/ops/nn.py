@@ -1,5 +1,7 @@
 """keras.ops for neural networks: activations, losses, normalization."""
 
+import numpy as np
+
 from framework.activations import (
     celu as celu, elu as elu, gelu as _gelu, glu as glu, hard_shrink as hard_shrink,
     hard_sigmoid as hard_sigmoid, hard_silu as hard_silu, hard_silu as hard_swish,
@@ -137,7 +139,8 @@ def dot_product_attention(
 
     Args:
         query: (batch, queries, heads, width).
-        key, value: (batch, keys, heads, width); the value's width may be another.
+        key, value: (batch, keys, heads, width); the value's width may be another. With fewer heads,
+            of which the query has a multiple, each is for several of the query's in a row.
         bias: floats that broadcast to (batch, heads, queries, keys).
         mask: booleans that do, False where a query may not see a key. A query that may see none
             gets the mean of the values.
@@ -145,6 +148,9 @@ def dot_product_attention(
         is_causal: whether no query sees the keys behind its own place.
         flash_attention: accepted; the way is the same.
         attn_logits_soft_cap: scores s become s / (1 + |s| / cap), before bias and mask.
+
+    Raises:
+        ValueError: shapes that do not fit together.
 
     >>> import numpy as np
     >>> from framework import keras
@@ -159,14 +165,26 @@ def dot_product_attention(
             "`dot_product_attention` only supports 4D inputs. Received: "
             f"query.shape={shapes[0]}, key.shape={shapes[1]}, value.shape={shapes[2]}."
         )
+    heads = shapes[0][2]
+    if shapes[1][2] != heads or shapes[2][2] != heads:
+        key, value = _for_heads(key, heads), _for_heads(value, heads)
     bias = None if bias is None else _four_axes(_as_dtype(bias, query.dtype))
     mask = None if mask is None else _four_axes(_as_dtype(mask, "bool"))
     scale = shapes[0][-1] ** -0.5 if scale is None else float(scale)
     settings = {"scale": scale, "causal": bool(is_causal)}
     if attn_logits_soft_cap is not None:
         cap = float(attn_logits_soft_cap)
+        _attention.attention.check(query, key, value, bias, mask)
         return _attention.composite(query, key, value, bias, mask, **settings, cap=cap)
     return _attention.attention(query, key, value, bias, mask, **settings)
+
+
+def _for_heads(x, heads):
+    """Keys or values with a head for each of so many (Ainslie et al. 2023, arXiv:2305.13245)."""
+    own = x.shape[2]
+    if own in (heads, 0, None) or heads is None or heads % own:
+        return x  # as it should be, or the op says what is wrong
+    return _m.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 
 
 def _four_axes(x):

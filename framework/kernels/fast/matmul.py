@@ -14,7 +14,7 @@ _MOST_KNOWN = 1000
 
 
 def dot(a, b, out=None):
-    """a @ b of two float32 matrices, each contiguous as it is or transposed.
+    """a @ b of two float32 matrices.
 
     Args:
         out: a contiguous float32 matrix for the result; a new one where None.
@@ -40,23 +40,18 @@ _known = {}  # sizes: their product
 class _Product:
     """A product of matrices of some shapes and strides.
 
-    `suits` says whether they fit together, each contiguous as it is or transposed, and whether
-    blocks are faster than BLAS.
+    `suits` says whether they fit together, and whether blocks are faster than BLAS: by the sizes
+    alone, see `kernels/products.py`. What lies in no order that the task reads is copied.
     """
 
-    __slots__ = ("_numbers", "_parts", "_shape", "suits")
+    __slots__ = ("_numbers", "_orders", "_parts", "_shape", "suits")
 
     def __init__(self, shape, strides, shape_b, strides_b):
         (m, depth), n = shape, shape_b[1]
         self._shape = m, n
-        self.suits = (
-            depth == shape_b[0]
-            and suits(m, n, depth)
-            and all(
-                (columns * 4, 4) == steps or (4, rows * 4) == steps
-                for (rows, columns), steps in ((shape, strides), (shape_b, strides_b))
-            )
-        )
+        self.suits = depth == shape_b[0] and suits(m, n, depth)
+        orders, strides, strides_b = _orders((shape, strides), (shape_b, strides_b))
+        self._orders = orders if any(orders) else None
         (a_row, a_step), (b_step, b_column) = [[s // 4 for s in x] for x in (strides, strides_b)]
         task = swapped if swaps(m, n, depth, a_step != 1, b_step == 1) else product
         down = m >= n
@@ -68,8 +63,27 @@ class _Product:
 
     def dot(self, a, b, out):
         c = np.empty(self._shape, np.float32) if out is None else out
+        if self._orders is not None:
+            a, b = [x if o is None else x.copy(o) for x, o in zip((a, b), self._orders)]
         crew.do_one(self._numbers, self._parts, c, a, b)
         return c
+
+
+def _orders(*matrices):
+    """The orders in which two matrices of some shapes and strides are to be copied, None where not
+    at all, then the strides that each has after that."""
+    orders, strides = [], []
+    for (rows, columns), (down, across) in matrices:
+        by_rows, by_columns = (columns * 4, 4), (4, rows * 4)
+        if (down, across) == by_columns:
+            order, after = None, by_columns
+        elif across == 4 and down >= columns * 4 and down % 4 == 0:
+            order, after = None, (down, 4)
+        else:
+            order, after = ("F", by_columns) if down == 4 else ("C", by_rows)
+        orders.append(order)
+        strides.append(after)
+    return orders, *strides
 
 
 def shares(size, unit, products):

@@ -284,7 +284,7 @@ def product(numbers, first, last, memory):
         carray(floats(numbers[1]), _EVERYTHING), numbers[4], numbers[5],
         carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
         numbers[8], top, bottom, left, right,
-        numbers[7] == 1 and numbers[8] * numbers[6] >= FETCHED,
+        numbers[7] == 1 and numbers[8] * numbers[10] >= FETCHED,
         carray(memory, PACKED),
     )  # fmt: skip
 

@@ -190,6 +190,8 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out
     shape = (len(x), *(n // 2 for n in places), filters) if pairs else (len(x), *places, filters)
     y = np.empty(shape, np.float32) if out is None else out
     chosen = np.empty(shape if pairs else 0, np.uint8)
+    if not y.size:
+        return y, chosen if pairs else None
     height, width, strips, across = grid(places, m)
     block = patches(channels, filters) // across or 1
 

@@ -18,7 +18,7 @@ from framework.layers.recurrent.stacked import (
     takes_training,
 )
 from framework.ops.elementwise import masked
-from framework.ops.movement import expand_axes, getitem
+from framework.ops.movement import broadcast_to, expand_axes, getitem
 
 
 def _cell(value):
@@ -149,9 +149,10 @@ class RNN(Layer):
         self.reset_state()
 
     def _states_for(self, sequences, given):
-        if given is None:
-            given = self.states if self.stateful else self.get_initial_state(sequences.shape[0])
-        expected, found = self._expected_batch_size, sequences.shape[0]
+        own, (found, *_) = given is None, sequences.shape
+        if own:
+            given = self.states if self.stateful else self.get_initial_state(found)
+        expected = self._expected_batch_size
         if self.stateful and expected is not None and found is not None and found != expected:
             raise ShapeError(
                 "If an RNN is stateful, the batch size of the input sequences must be the same as "
@@ -159,8 +160,14 @@ class RNN(Layer):
                 f"batch size: {found} (layer {self.name!r})."
             )
         given = list(given) if nest.is_nested(given) else [given]
+        if len(given) != len(self.state_size):
+            raise InvalidArgumentError(
+                f"initial_state must hold {len(self.state_size)} state(s), one for each in the "
+                f"cell's state_size={self.cell.state_size}; got {len(given)} (layer {self.name!r})."
+            )
         dtype = getattr(self.cell, "compute_dtype", self.compute_dtype)
-        return nest.map_structure(lambda state: _state(state, dtype), given)
+        given = nest.map_structure(lambda state: _state(state, dtype), given)
+        return given if own else nest.map_structure(lambda state: _for_each(state, found), given)
 
     # ---- the call ----
 
@@ -181,6 +188,7 @@ class RNN(Layer):
         """(last output, outputs of all steps, last states)."""
         states = initial_state if nest.is_nested(initial_state) else [initial_state]
         mask = loop.as_mask(nest.flatten(mask)[0])
+        mask = mask if mask is None else _for_each(mask, sequences.shape[0])
         every = self.return_sequences
         how = {
             "reverse": self.go_backwards, "zero_output": self.zero_output_for_mask,
@@ -243,6 +251,13 @@ def _state(state, dtype):
     if isinstance(state, CoreVariable):
         state = state.read()
     return _as(tensor(state), dtype)
+
+
+def _for_each(x, batch):
+    """`x`, which may be of one example, for a batch."""
+    if batch in (1, None) or tuple(x.shape[:1]) != (1,):
+        return x
+    return broadcast_to(x, shape=(batch, *x.shape[1:]))
 
 
 def _as(x, dtype):
