@@ -22,6 +22,7 @@ _SORTS = {
 }  # fmt: skip
 _BASES = (((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE))
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
+_KEPT = 32  # objects that stay because their plans do
 
 
 def sort_of(value):
@@ -185,6 +186,10 @@ class Objects:
 
     def __init__(self, compiled):
         self._compiled, self._tokens = compiled, {}
+        self._kept = []  # ids of objects that cannot be referred to weakly, oldest first
+
+    def __reduce__(self):
+        return Objects, (self._compiled,)  # a copy has plans of its own, and objects
 
     def token(self, value):
         try:
@@ -195,8 +200,15 @@ class Objects:
                 held = weakref.ref(value, self._forgetter(id(value), token))
             except TypeError:
                 held = value
+                self._keep(id(value))
             self._tokens[id(value)] = token, held
             return token
+
+    def _keep(self, number):
+        self._kept.append(number)
+        if len(self._kept) > _KEPT:
+            token, _ = self._tokens.pop(self._kept.pop(0))
+            self._compiled.forget(token)
 
     def _forgetter(self, number, token):
         compiled, tokens = weakref.ref(self._compiled), self._tokens

@@ -19,7 +19,7 @@ from framework.kernels import tier
 
 _new = object.__new__
 _PATHS = 8  # plans for one signature: ways through Python's conditions
-_SIGNATURES = 32  # signatures that get plans
+SIGNATURES = 32  # signatures that get plans
 _ATTEMPTS = 3  # runs of which no two are the same, before it is given up
 
 
@@ -69,8 +69,7 @@ class Compiled:
                     return entry.pack(found)
             if (error := self.failure(key)) is not None:
                 return self.without(key, error, lambda: body(body.tensors(arrays)))
-            if not entries[0].plan.current():
-                self.plans.pop(key, None)
+            self.drop_outdated(key)
         return self.recorded(key, arrays, body)[0]
 
     def recorded(self, key, arrays, body):
@@ -140,17 +139,17 @@ class Compiled:
                 self.refuse(key, "it takes another way at every call")
 
     def _many(self):
-        return len(self.plans) + len(self.seen) >= _SIGNATURES
+        return len(self.plans) + len(self.seen) >= SIGNATURES
 
     def _why_full(self, entries):
         if entries:
             return f"it took another way through its conditions in each of {_PATHS} runs"
-        return f"it was called with {_SIGNATURES} signatures; the last ones differ in their numbers"
+        return f"it was called with {SIGNATURES} signatures, as many as get plans"
 
     def refuse(self, key, reason, error=None):
         """Run what has this key in Python from now on."""
         self.seen.pop(key, None)
-        if len(self.refused) < _SIGNATURES:
+        if len(self.refused) < SIGNATURES:
             self.refused[key] = reason
         self._tell_reason(reason, error)
 
@@ -165,6 +164,16 @@ class Compiled:
         self.plans.pop(key, None)
         self.refuse(key, f"running its plan failed ({brief(error)})", error)
         return result
+
+    def drop_outdated(self, key):
+        """Let go of the plans that draw from generators which `set_seed` has replaced."""
+        with self.lock:
+            entries = self.plans.get(key, ())
+            kept = [entry for entry in entries if entry.plan.current()]
+            if not kept:
+                self.plans.pop(key, None)
+            elif len(kept) < len(entries):
+                self.plans[key] = kept
 
     def forget(self, token):
         """Drop the plans whose key holds `token`."""
@@ -231,19 +240,20 @@ def packing(result):
     tensors, pack = _packing(result)
     if not masks.in_use or tensors is None:
         return tensors, pack
-    masked = [(i, mask) for i, t in enumerate(tensors) if (mask := mask_of(t)) is not None]
-    if not masked:
+    masks_of = [mask_of(t) for t in tensors]
+    places = [i for i, mask in enumerate(masks_of) if mask is not None]
+    if not places:
         return tensors, pack
     count = len(tensors)
 
     def pack_masked(arrays):
         made = pack(arrays[:count])
         parts = [v for v in nest.flatten(made) if type(v) is Tensor]
-        for (place, _), array in zip(masked, arrays[count:], strict=True):
+        for place, array in zip(places, arrays[count:], strict=True):
             parts[place]._keras_mask = Tensor(array)
         return made
 
-    return [*tensors, *(_as_mask(mask) for _, mask in masked)], pack_masked
+    return [*tensors, *(_as_mask(masks_of[i]) for i in places)], pack_masked
 
 
 def _as_mask(mask):
@@ -262,11 +272,14 @@ def _packing(result):
 
     if type(result) in _FLAT and all(type(v) is Tensor for v in result):
         return tensors, _FLAT[type(result)]
+    # The tensors of this run may go.
+    leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
+    structure = nest.map_structure(lambda _: None, result)
 
     def pack(arrays):
         found = iter(arrays)
-        new = [Tensor(next(found)) if type(v) is Tensor else v for v in leaves]
-        return nest.pack_sequence_as(result, new)
+        new = [Tensor(next(found)) if v is _TENSOR else v for v in leaves]
+        return nest.pack_sequence_as(structure, new)
 
     return tensors, pack
 
@@ -294,6 +307,7 @@ def _in_tuple(arrays):
     return (tensor,)
 
 
+_TENSOR = object()  # stands for one
 _FLAT = {list: _several, tuple: _in_tuple}  # by type of the result
 
 

@@ -146,12 +146,7 @@ class Program:
 
     def _guard(self, step):
         self._guards_left -= 1
-        name = self._name(step.args[0])
-        if step.how == "bool":
-            test = f"bool({name})" if not step.expected else f"not {name}"
-        else:
-            value = self._bound(("expected", id(step)), "expected", step.expected.tobytes())
-            test = f"asarray({name}).tobytes() != {value}"
+        test = writing.differs(step, self._name(step.args[0]), self._bound)
         self._line(f"if {test}:  # Python read it by {step.how}", step)
         self._body += [f"    {v}._array = {before}" for v, before in self._drawn.values()]
         self._body.append("    return None")
@@ -343,7 +338,12 @@ class Program:
         root = self.lives.root(value)
         if root in self.lives.escaped:
             found = self._owned(position, step, value)
-            return None if found is None else f"own({self._variable(found[0])})"
+            if found is None:
+                return None
+            variable = self._variable(found[0])
+            name = self._unique(f"{variable}_own")
+            self._body.append(f"{name} = own({variable})")  # see `own` for why it has its line
+            return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
         if not self._written_over(position, step, value):
@@ -380,7 +380,7 @@ class Program:
         """(the variable that is assigned the value, its old Value), where this is the last read."""
         targets = [v for v, held in self.graph.assigned if held is value]
         held_elsewhere = any(v is value for v in self.graph.results)
-        if len(targets) != 1 or held_elsewhere or self._guards_left:
+        if len(targets) != 1 or held_elsewhere or position <= self.lives.last_stop:
             return None
         (variable,) = targets
         old = [v for v in overwritable(step) if v.variable is variable]

@@ -105,6 +105,9 @@ class Function:
         self._taped = Taped(self._compiled)
         self._objects = Objects(self._compiled)
 
+    def __getstate__(self):
+        return {**self.__dict__, "_latest": None}  # a copy makes plans of its own
+
     @property
     def input_signature(self):
         return self._signature.specs

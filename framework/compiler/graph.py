@@ -2,6 +2,7 @@
 
 import math
 import sys
+import weakref
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class DrawStep:
 
 
 class GuardStep:
-    """Python read a value: the graph holds for runs in which it reads the same."""
+    """Python read a value, or its shape: the graph holds for runs in which it reads the same."""
 
     __slots__ = ("args", "expected", "how", "layer")
     made = outputs = saved = ()
@@ -83,6 +84,22 @@ class GuardStep:
     @property
     def values(self):
         return self.args
+
+
+class _Place:
+    """The layer in which a step was recorded: its path, and no reason for it to live."""
+
+    __slots__ = ("_layer", "_path")
+
+    def __init__(self, layer):
+        self._layer, self._path = weakref.ref(layer), None
+
+    @property
+    def path(self):
+        layer = self._layer()
+        if layer is not None:
+            self._path = layer.path
+        return self._path
 
 
 class Graph:
@@ -217,6 +234,8 @@ class Recording(Recorder):
         for value in step.made:
             value.step, value.fixed = step, fixed
         self.steps.append(step)
+        if op.sized_by_values:
+            self.steps += [GuardStep(v, "shape", v.shape, self._layer) for v in made]
 
     def variable_read(self, variable, tensor):
         self._check_age(variable)
@@ -264,7 +283,7 @@ class Recording(Recorder):
         return _Aside(self)
 
     def layer_call(self, layer):
-        self._layer = layer
+        self._layer = None if layer is None else _Place(layer)
 
     def loss_added(self, tensor):
         value = self.known(tensor) if type(tensor) is Tensor else None

@@ -60,6 +60,20 @@ def number(step, operand, everywhere):
     return f"{total} / {x.size}" if name == "reduce_mean" else total
 
 
+def differs(step, name, bound):
+    """The text of what a guard asks of a value: whether Python would read something else of it.
+
+    Args:
+        bound: `bound(key, text, value)` gives the name of an object.
+    """
+    if step.how == "bool":
+        return f"bool({name})" if not step.expected else f"not {name}"
+    if step.how == "shape":
+        return f"{name}.shape != {step.expected}"
+    expected = bound(("expected", id(step)), "expected", step.expected.tobytes())
+    return f"asarray({name}).tobytes() != {expected}"
+
+
 def into(step):
     """The writer of a step that is not a ufunc but can write into an array; None otherwise."""
     writer = INTO.get(step.op.name)

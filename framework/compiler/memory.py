@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.graph import OpStep
+from framework.compiler.graph import DrawStep, GuardStep, OpStep
 from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
 from framework.core.buffers import exclusive
 
@@ -40,6 +40,8 @@ class Lives:
         # places of the arguments that a result may be a view of
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.steps)) for v in graph.ends)
+        stops = [position for position, step in enumerate(graph.steps) if may_stop(step)]
+        self.last_stop = max(stops, default=-1)  # position of the last step that may end a run
 
     def root(self, value):
         """The id that stands for the value's class."""
@@ -79,6 +81,31 @@ def makes_own(step, value):
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
 
 
+# Ops that raise for some of what their inputs may hold: positions, labels, matrices, divisors, and
+# tables, which are functions of users.
+_RAISE = frozenset(
+    (
+        *("gather", "gather_rows", "take_along_axis", "put_along_axis", "scatter_add", "places"),
+        *("segment_sum", "segment_prod", "segment_max", "segment_min", "segment_take"),
+        *("row_update", "row_add", "row_max", "row_min", "scatter_into", "stitch_places"),
+        *("bincount", "invert_permutation", "unravel_index", "class_indices", "look_up"),
+        *("sparse_softmax_cross_entropy", "sparse_cross_entropy_back"),
+        *("whole_divide", "whole_mod", "within"),
+        *("solve", "triangular_solve", "inverse", "pinv", "cholesky", "matrix_rank", "qr", "svd"),
+        *("singular_values", "eig", "eigvals", "eigh", "eigvalsh", "expm", "sqrtm"),
+    )
+)
+
+
+def may_stop(step):
+    """Whether a step may end a run before its last step: until then nothing may have changed."""
+    if type(step) is OpStep:
+        if step.op.name == "power":
+            return step.made[0].dtype.kind in "iu"  # to a negative power
+        return step.op.name in _RAISE
+    return type(step) is GuardStep or (type(step) is DrawStep and callable(step.draw.source))
+
+
 # ---- what may be written over ----
 
 
@@ -96,17 +123,22 @@ def alike(a, b):
     return a.shape == b.shape and a.dtype == b.dtype
 
 
+def own(variable):
+    """The variable's array if only it and the run that calls this can see it, else a new one.
+
+    The run has a name for the array, which makes three holders with the variable and the name here.
+    It calls this in a line of its own: among the arguments of another call those before it, which
+    Python has fetched by then, would hold the array as well.
+    """
+    array = variable._array
+    if exclusive(array, holders=3) and array.flags.c_contiguous:
+        return array
+    return np.empty(array.shape, array.dtype)
+
+
 def own_copy(variable):
     """The same with the variable's present value in it."""
     array = variable._array
     if exclusive(array, holders=3) and array.flags.c_contiguous:
         return array
     return np.array(array, order="C")
-
-
-def own(variable):
-    """The variable's array if only it and the run that calls this can see it, else a new one."""
-    array = variable._array
-    if exclusive(array, holders=3) and array.flags.c_contiguous:  # the run has a name for it too
-        return array
-    return np.empty(array.shape, array.dtype)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from framework.compiler.compiled import Entry, packing
+from framework.compiler.compiled import SIGNATURES, Entry, packing
 from framework.compiler.graph import Recording
 from framework.compiler.numbers import Prelude
 from framework.compiler.plan import Plan
@@ -43,9 +43,12 @@ class Numbered:
             return body(body.tensors(arrays))
         if (error := compiled.failure(general)) is not None:
             return compiled.without(general, error, lambda: body(body.tensors(arrays)))
-        if entries and not entries[0].plan.current():
-            compiled.plans.pop(general, None)
+        if entries:
+            compiled.drop_outdated(general)
+            entries = compiled.plans.get(general, ())
         if key in compiled.plans or key in compiled.refused:
+            return compiled(key, arrays, body)
+        if general not in compiled.attempts and len(compiled.attempts) >= SIGNATURES:
             return compiled(key, arrays, body)
         attempts = compiled.attempts.setdefault(general, _Attempts())
         if attempts.over or len(entries) + attempts.count > _ATTEMPTS:

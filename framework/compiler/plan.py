@@ -1,7 +1,6 @@
 """Plan: a graph compiled to a function of arrays, with its memory."""
 
 import threading
-import time
 
 from framework.compiler import lines as writing
 from framework.compiler.blocks import alone
@@ -13,6 +12,7 @@ from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_l
 from framework.compiler.passes import optimized, with_outer_products
 from framework.compiler.telling import brief
 from framework.compiler.together import together
+from framework.compiler.turns import callers, taken, turn_of
 from framework.core import random
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
@@ -31,8 +31,8 @@ class Plan:
 
     `shared` are the places of the arguments of which a result, or what it assigns, may be a view.
 
-    `source` is the Python text that runs. A call may come from any thread: plans that change
-    something run one at a time, others side by side, each in memory of its own.
+    `source` is the Python text that runs. A call may come from any thread: plans that change the
+    same variables run one at a time, others side by side, each in memory of its own.
 
     A plan begins as NumPy calls. Its groups of elementwise steps become Numba loops, where Numba is
     to be used, at a call whose number follows from their sizes and from what is compiled already,
@@ -51,8 +51,8 @@ class Plan:
         self._names, self._tell = (name, argument_names), tell
         self.trouble = self.failure = None
         self.reads = [guard.how for guard in graph.guards]
-        self._in_turn = bool(graph.assigned or graph.draws)
         self._changed = [v for v, _ in graph.assigned] + _states(graph)
+        self._turn = turn_of(self._changed)
         self._generators = generators(graph)
         self._waiting = None  # the program with loops, until it takes over
         self._changing = threading.Lock()  # who has it moves on towards loops
@@ -68,16 +68,23 @@ class Plan:
         """Have a (program, its `make`) run; `otherwise(error, arrays)` is for a first run that
         fails."""
         self._form = form
-        # Runs that nobody is in, each with memory of its own. Where a run changes something there
-        # is one, and who takes it has the turn. Beside them, whether NumPy may warn in them, and
-        # what makes one.
-        self._free = [self._on_trial(form, otherwise)], form[0].calls_numpy, form
+        self._offer(self._on_trial(form, otherwise), form)
+
+    def _offer(self, run, form):
+        """Have calls use this run."""
+        # What a call takes an entry of: the turn where it changes something, else runs that nobody
+        # is in, each with memory of its own. The run of the turn; whether NumPy may warn in it; and
+        # what makes another.
+        alone = self._turn is not None
+        free = self._turn if alone else [run]
+        self._now = free, run if alone else None, form[0].calls_numpy, form
 
     def _on_trial(self, form, otherwise):
         """What stands for a run until it has given a result."""
         made = []
 
         def run(*arrays):
+            self.failure = None
             before = [(v, v._array) for v in self._changed]  # so named, none is written in place
             try:
                 if not made:
@@ -88,7 +95,7 @@ class Plan:
                     variable._array = array
                 return otherwise(error, arrays)
             if found is not None:
-                self.failure, self._free = None, (made, form[0].calls_numpy, form)
+                self._offer(made[0], form)
             return found
 
         return run
@@ -142,12 +149,15 @@ class Plan:
         program, self._waiting, self._calls_left = self._waiting, None, -1
         if tier.library("elementwise") is None:
             return
-        form = program, program.compiled()  # before the turn is taken: it takes its time
+        form = program, program.compiled()
         numpy = self._form
-        if self._in_turn:
-            self._another()  # not while another thread is in it
-        self.tier = "numba"
-        self._install(form, lambda *failed: self._back(numpy, *failed))
+        turn = None if self._turn is None else self._taken()  # not while another thread is in it
+        try:
+            self.tier = "numba"
+            self._install(form, lambda *failed: self._back(numpy, *failed))
+        finally:
+            if turn is not None:
+                turn.append(True)
 
     def _back(self, numpy, error, arrays):
         """The result by NumPy calls, which stay if they can do what the loops could not."""
@@ -180,32 +190,44 @@ class Plan:
                     self._changing.release()
         if self._generators and not self.current():
             return None
-        free, warns, _ = self._free
+        free, run, warns, _ = self._now
         try:
-            run = free.pop()
+            entry = free.pop()
         except IndexError:
-            run, free, warns = self._another()
+            free, run, warns, entry = self._another()
+        except BaseException:  # an interrupt, between taking the entry and the next line
+            if run is not None:
+                free.append(True)
+            raise
         try:
+            if run is None:
+                run = entry
             return _context.run(run, *arrays) if warns else run(*arrays)
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
             return _slowly(run, *arrays)  # from within a quiet function: nothing has run yet
         finally:
-            free.append(run)
+            free.append(entry)
 
     def _another(self):
-        """A run, the list it is to be put back into, and whether NumPy may warn in it: a new one,
-        or the one when it is free."""
-        if not self._in_turn:
-            free, warns, form = self._free
-            return _new_run(form), free, warns
-        while True:
-            free, warns, _ = self._free
-            try:
-                return free.pop(), free, warns
-            except IndexError:
-                time.sleep(1e-5)
+        """What `_now` gives and an entry, where there is none: a new run, or, in time, the turn."""
+        free, run, warns, form = self._now
+        if run is None:
+            return free, None, warns, _new_run(form)
+        within = any(plan is self for plan in self._outer())
+        turn = self._taken()
+        _, run, warns, form = self._now
+        return turn, _new_run(form) if within else run, warns, True
+
+    def _taken(self):
+        return taken(self._turn, [p._turn for p in self._outer() if p._turn is not None])
+
+    @staticmethod
+    def _outer():
+        """The plans that this thread is in: user code that runs within one may call others."""
+        found = callers(Plan.__call__.__code__)
+        return [names["self"] for names in found if "entry" in names]
 
 
 def _new_run(form):

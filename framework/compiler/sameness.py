@@ -7,6 +7,7 @@ recording. Such a constant is another in the next run; then the run cannot be re
 import numpy as np
 
 from framework.compiler.graph import DrawStep, GuardStep, OpStep, Value
+from framework.core.random import Stateless
 
 
 def difference(a, b, given=None):
@@ -43,11 +44,7 @@ def _step_difference(s, t, numbers):
     if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
         return ""
     if type(s) is DrawStep:
-        x, y = s.draw, t.draw
-        same = x.source is y.source and (x.distribution, x.shape) == (y.distribution, y.shape)
-        if not same:
-            return ""
-        return None if _equal(x.a, y.a) and _equal(x.b, y.b) else "the parameters of a draw"
+        return _draw_difference(s.draw, t.draw)
     if type(s) is GuardStep:
         exact = s.expected is t.expected or _equal(s.expected, t.expected)
         return None if s.how == t.how and exact and _same(*s.args, *t.args, numbers) else ""
@@ -61,6 +58,17 @@ def _step_difference(s, t, numbers):
             where = f" in layer {s.layer.path}" if s.layer is not None else ""
             return f"a number that {s.op.name}{where} computes with" if constant else ""
     return None
+
+
+def _draw_difference(x, y):
+    if (x.distribution, x.shape) != (y.distribution, y.shape):
+        return ""
+    if x.source is not y.source:
+        if not type(x.source) is type(y.source) is Stateless:
+            return ""
+        if x.source.advance() != y.source.advance():
+            return "the seed of a draw"
+    return None if _equal(x.a, y.a) and _equal(x.b, y.b) else "a parameter of a draw"
 
 
 def _same(x, y, numbers):

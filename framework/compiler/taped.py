@@ -66,8 +66,7 @@ class Taped:
                     return found[0]
             if (error := compiled.failure(key)) is not None:
                 return compiled.without(key, error, in_python)
-            if not entries[0].plan.current():
-                compiled.plans.pop(key, None)
+            compiled.drop_outdated(key)
         if compiled.refuses(key):
             return in_python()
         return self._record(key, body.own(arrays), given, alike, tape, body)

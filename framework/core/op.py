@@ -72,6 +72,8 @@ class Op:
         check: `check(*inputs)` raises where shapes that the kernel trusts do not fit
             together, see `core/checking.py`: on arrays, and on KerasTensors in a symbolic call.
         listed: whether it stands in `table`; an op made for one function of a user does not.
+        sized_by_values: the shapes of results follow from what the inputs hold: a plan asks for the
+            shapes that it was recorded with.
         fresh: the results, and what is saved, never share memory with the inputs. Plans know it of
             ufuncs; of other ops without it they think that a result may be a view.
     """
@@ -79,7 +81,7 @@ class Op:
     __slots__ = (
         "backward", "broadcasts", "chains", "check", "composite", "derivative", "forward", "fresh",
         "infer", "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "saves",
-        "takes_needed", "variadic", "vjps",
+        "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
     takes_none = False  # of several cotangents, None for one that is missing: else zeros
@@ -87,7 +89,7 @@ class Op:
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
         composite=None, broadcasts=False, infer=None, inputs=None, listed=True, fresh=False,
-        check=None,
+        check=None, sized_by_values=False,
     ):  # fmt: skip
         if listed and name in table:
             raise FrameworkError(f"There is an op named {name!r} already.")
@@ -95,6 +97,7 @@ class Op:
         self.name, self.forward, self.check, self.kind = name, forward, check, kind
         self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
         self.plain, self.fresh = outputs == 1 and not saves, fresh
+        self.sized_by_values = sized_by_values
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
         self.joined = backward is not None or outputs != 1  # no cotangent for each input alone

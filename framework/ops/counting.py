@@ -36,7 +36,9 @@ def _unique_infer(x, *, dtype):
     return [((None,), x.dtype), (tuple(x.shape), dtype), ((None,), dtype)]
 
 
-unique = Op("unique", _unique, no_derivative, outputs=3, infer=_unique_infer)
+unique = Op(
+    "unique", _unique, no_derivative, outputs=3, infer=_unique_infer, sized_by_values=True
+)  # fmt: skip
 
 
 def _searchsorted(x, values, *, side, dtype):

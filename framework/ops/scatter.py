@@ -124,6 +124,7 @@ def _partition_places(partitions, *, count):
 partition_places = Op(
     "partition_places", _partition_places, no_derivative, outputs=None,
     infer=lambda partitions, *, count: [((None,), np.dtype(np.int64))] * count,
+    sized_by_values=True,
 )  # fmt: skip
 
 
@@ -137,5 +138,5 @@ def _stitch_places(*indices):
 # which row of all data, laid end to end, stands at each index; the last of several, -1 for none
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
-    infer=lambda *_: ((None,), np.dtype(np.int64)),
+    infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True,
 )  # fmt: skip

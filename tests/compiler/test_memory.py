@@ -11,6 +11,7 @@ import framework as tf
 from framework.compiler.fusion import takes_passes
 from framework.compiler.graph import OpStep, Value
 from framework.compiler.lines import KERNELS
+from framework.compiler.memory import may_stop
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms
@@ -82,6 +83,31 @@ def test_fresh_results_share_no_memory(form, name):
             found = arrays_of(table[name].forward(*args, **sample.attrs))
         for array in arrays_of(args):
             assert not any(np.may_share_memory(array, made) for made in found)
+
+
+@pytest.mark.parametrize("name", sorted(table))
+def test_ops_that_raise_for_what_their_inputs_hold_are_known(name):
+    op = table[name]
+    for sample in samples(name):
+        given = [Value(a) for a in sample.args if isinstance(a, np.ndarray)]
+        for number in (0, 1000, -1000, np.nan):
+            args = [filled(a, number) for a in sample.args]
+            try:
+                with np.errstate(all="ignore"):
+                    op.forward(*args, **sample.attrs)
+            except Exception:
+                step = OpStep(op, given, sample.attrs, tuple(given[:1]), (), None)
+                assert may_stop(step), (name, number)
+
+
+def filled(arg, number):
+    """An array that holds nothing but the number, or the next that its dtype has."""
+    if not isinstance(arg, np.ndarray) or arg.dtype.kind not in "iufc":
+        return arg
+    if arg.dtype.kind in "iu":
+        limits = np.iinfo(arg.dtype)
+        number = 0 if np.isnan(number) else min(max(number, limits.min), limits.max)
+    return np.full_like(arg, number)
 
 
 def test_a_convolution_with_pooling_writes_where_it_is_told(form):

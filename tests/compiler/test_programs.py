@@ -657,6 +657,48 @@ def dropout_masks():
     return (lambda x: layer(x, training=True)), [(tf.ones([4, 5]),)] * 6
 
 
+def numbers_from_seeds_of_their_own():
+    return (lambda x: x + tf.random.stateless_normal([3], [1, 2])), [(X,), (Y,)] * 3
+
+
+# ---- sizes that follow from values ----
+
+
+def different_elements():
+    def f(x):
+        found = tf.unique(x).y * 2.0 + 1.0
+        return found, tf.reduce_sum(found)
+
+    return f, [(vector(*x),) for x in [(1, 2, 2)] * 3 + [(5, 5, 5)] * 4 + [(1, 2, 3), (4, 5, 4)]]
+
+
+def rows_in_parts():
+    def f(x, parts):
+        few, many = tf.dynamic_partition(x, parts, 2)
+        return few * 2.0 + 1.0, tf.reduce_sum(many * 3.0 + 1.0)
+
+    ways = [[0, 0, 1]] * 3 + [[0, 1, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    return f, [(X, tf.constant(parts)) for parts in ways]
+
+
+def rows_put_together():
+    def f(indices, x):
+        return tf.dynamic_stitch([indices], [x]) * 2.0 + 1.0
+
+    ways = [[0, 1, 2]] * 3 + [[2, 0, 1], [0, 1, 1], [0, 2, 4], [0, 2, 4], [4, 2, 0], [0, 1, 1]]
+    return f, [(tf.constant(indices), X) for indices in ways]
+
+
+def assigned_after_a_size():
+    v = tf.Variable([1.0, 2.0, 3.0])
+
+    def f(x):
+        v.assign_add(x)
+        return tf.unique(x).y * 2.0
+
+    return f, [(vector(*x),) for x in [(1, 2, 2)] * 4 + [(5, 5, 5), (1, 2, 3), (4, 5, 4)]], [v]
+
+
 PROGRAMS = [
     branch, nested_branches, while_on_a_value, for_over_int_of_a_tensor, and_or_not,
     early_return_in_a_loop, assertion_on_a_value, float_of_a_tensor, values_that_are_nan,
@@ -675,7 +717,8 @@ PROGRAMS = [
     types_of_numbers, numbers_that_open_ones_are_not, numbers_in_nests,
     number_and_another_way_of_tensors, numbers_in_keras_ops, numbers_in_vectorized_maps,
     ranges_of_numpy, numbers_that_numpy_chooses, counter_beside_a_number,
-    ops_that_take_numbers_their_own_way,
+    ops_that_take_numbers_their_own_way, numbers_from_seeds_of_their_own, different_elements,
+    rows_in_parts, rows_put_together, assigned_after_a_size,
 ]  # fmt: skip
 
 

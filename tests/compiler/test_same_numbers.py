@@ -30,12 +30,22 @@ def assert_same(found, expected, rtol=0.0):
             np.testing.assert_array_equal(a, b)
 
 
+def turned(tensor):
+    """The same elements in another order: a plan that took some of them for granted shows."""
+    axis = 0 if tensor.dtype.is_integer and len(tensor.shape) else None  # of positions: the rows
+    return tf.constant(np.flip(np.asarray(tensor), axis).copy(), tensor.dtype)
+
+
 def compiled_calls(function, *args):
-    """What three calls give; the last runs by a plan."""
+    """What three calls give, the last of them by a plan, and one with other values."""
     compiled = tf.function(function)
-    found = [compiled(*args) for _ in range(3)]
+    found = [compiled(*args) for _ in range(3)] + [compiled(*map(turned, args))]
     assert "1 plan;" in compiled.explain(), compiled.explain()
     return found
+
+
+def plain_calls(function, *args):
+    return [function(*args)] * 3 + [function(*map(turned, args))]
 
 
 @pytest.mark.parametrize("name", table)
@@ -59,8 +69,8 @@ def test_ops_and_their_gradients(name, kind):
         return list(y), [tf.convert_to_tensor(g) for g in grads if g is not None]
 
     with np.errstate(all="ignore"):
-        expected = run(*arrays)
-        for found in compiled_calls(run, *arrays):
+        calls = compiled_calls(run, *arrays), plain_calls(run, *arrays)
+        for found, expected in zip(*calls, strict=True):
             assert_same(found, expected, 0.0 if kind == "numpy" else 1e-12)
 
 
@@ -93,8 +103,8 @@ def test_layers_train_alike(name, i):
         return step
 
     eager, compiled = step_of(layer, optimizers[0]), tf.function(step_of(other, optimizers[1]))
-    for _ in range(5):
-        assert_same(compiled(inputs), eager(inputs), 1e-5)
+    for given in [inputs] * 3 + [nest.map_structure(turned, inputs)] * 2:
+        assert_same(compiled(given), eager(given), 1e-5)
     assert_same([v.numpy() for v in other.variables], [v.numpy() for v in layer.variables], 1e-5)
     if name != "Lambda":  # NumPy's functions on tensors are ops as well, but see the sample
         assert ": 1 plan" in compiled.explain(), compiled.explain()
@@ -112,8 +122,9 @@ def test_losses(name, kind):
             return value, tape.gradient(value, y_pred)
 
         args = tf.constant(y_true), tf.constant(y_pred)
-        for found in compiled_calls(run, *args):
-            assert_same(found, run(*args), 0.0 if kind == "numpy" else 1e-12)
+        calls = compiled_calls(run, *args), plain_calls(run, *args)
+        for found, expected in zip(*calls, strict=True):
+            assert_same(found, expected, 0.0 if kind == "numpy" else 1e-12)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -123,9 +134,9 @@ def test_metrics(name):
         eager, compiled = (getattr(keras.metrics, name)(**arguments) for _ in range(2))
         tensors = [tf.constant(a) for a in data]
         step = tf.function(lambda *data, m=compiled: m.update_state(*data))
-        for _ in range(4):
-            eager.update_state(*tensors)
-            step(*tensors)
+        for given in [tensors] * 3 + [list(map(turned, tensors))]:
+            eager.update_state(*given)
+            step(*given)
         for v, w in zip(eager.variables, compiled.variables, strict=True):
             np.testing.assert_allclose(v.numpy(), w.numpy(), rtol=1e-6)
 

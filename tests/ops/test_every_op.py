@@ -30,7 +30,7 @@ NAMES = sorted(table)
 DIFFERENTIABLE = [
     n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only
 ]
-BY_VALUE = {"partition_places", "stitch_places", "unique"}  # values decide how long the result is
+BY_VALUE = {name for name in NAMES if table[name].sized_by_values}
 each_op = pytest.mark.parametrize("name", NAMES)
 each_differentiable_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
 
