@@ -160,7 +160,7 @@ def dot_product_attention(
     """
     query, key, value = _promote(*(_floating(x) for x in (query, key, value)))
     shapes = [tuple(x.shape) for x in (query, key, value)]
-    if any(len(s) != 4 for s in shapes):
+    if [len(s) for s in shapes] != [4] * 3:
         raise _ShapeError(
             "`dot_product_attention` only supports 4D inputs. Received: "
             f"query.shape={shapes[0]}, key.shape={shapes[1]}, value.shape={shapes[2]}."

@@ -166,8 +166,8 @@ class RNN(Layer):
                 f"cell's state_size={self.cell.state_size}; got {len(given)} (layer {self.name!r})."
             )
         dtype = getattr(self.cell, "compute_dtype", self.compute_dtype)
-        given = nest.map_structure(lambda state: _state(state, dtype), given)
-        return given if own else nest.map_structure(lambda state: _for_each(state, found), given)
+        given = _mapped(lambda state: _state(state, dtype), given)
+        return given if own else _mapped(lambda state: _for_each(state, found), given)
 
     # ---- the call ----
 
@@ -245,6 +245,11 @@ class RNN(Layer):
         if "cell" in config:
             config = {**config, "cell": nested.made(config["cell"], custom_objects)}
         return cls(**config)
+
+
+def _mapped(function, states):
+    """`function` of each state: of stacked cells they are nests, of others a few tensors."""
+    return [nest.map_structure(function, s) if nest.is_nested(s) else function(s) for s in states]
 
 
 def _state(state, dtype):
