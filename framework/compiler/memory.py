@@ -83,11 +83,11 @@ def makes_own(step, value):
 
 # Ops that raise for some of what their inputs may hold: positions, labels, matrices, divisors, and
 # tables, which are functions of users.
-_RAISE = frozenset(
+RAISE = frozenset(
     (
         *("gather", "gather_rows", "take_along_axis", "put_along_axis", "scatter_add", "places"),
         *("segment_sum", "segment_prod", "segment_max", "segment_min", "segment_take"),
-        *("row_update", "row_add", "row_max", "row_min", "scatter_into", "stitch_places"),
+        *("row_update", "row_max", "row_min", "scatter_into", "stitch_places"),
         *("bincount", "invert_permutation", "unravel_index", "class_indices", "look_up"),
         *("sparse_softmax_cross_entropy", "sparse_cross_entropy_back"),
         *("whole_divide", "whole_mod", "within"),
@@ -102,7 +102,7 @@ def may_stop(step):
     if type(step) is OpStep:
         if step.op.name == "power":
             return step.made[0].dtype.kind in "iu"  # to a negative power
-        return step.op.name in _RAISE
+        return step.op.name in RAISE
     return type(step) is GuardStep or (type(step) is DrawStep and callable(step.draw.source))
 
 
