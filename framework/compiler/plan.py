@@ -75,9 +75,10 @@ class Plan:
         # What a call takes an entry of: the turn where it changes something, else runs that nobody
         # is in, each with memory of its own. The run of the turn; whether NumPy may warn in it; and
         # what makes another.
-        alone = self._turn is not None
-        free = self._turn if alone else [run]
-        self._now = free, run if alone else None, form[0].calls_numpy, form
+        if self._turn is not None:
+            self._now = self._turn.free, run, form[0].calls_numpy, form
+        else:
+            self._now = [run], None, form[0].calls_numpy, form
 
     def _on_trial(self, form, otherwise):
         """What stands for a run until it has given a result."""

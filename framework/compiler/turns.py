@@ -10,39 +10,49 @@ import time
 import weakref
 
 
-class Turn(list):
-    """What those who change a variable take an entry of."""
+class Turn:
+    """What those who change a variable take the entry of `free` from."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "free")
+
+    def __init__(self):
+        self.free = [True]
 
     @property
     def each(self):
-        return [self]
+        """The lists that it is."""
+        return [self.free]
 
 
 class Turns:
-    """Several turns, taken together; of none, at once."""
+    """Several turns, taken together; of none, at once.
 
-    def __init__(self, each):
-        self.each = each
+    Args:
+        each: their lists.
+        turns: what lives as long as this.
+    """
+
+    def __init__(self, each, turns=()):
+        self.each, self._turns = each, turns
+        self.free = self
 
     def pop(self):
         """Take them; IndexError where one is taken."""
         taken = []
         try:
-            for turn in self.each:
-                turn.pop()
-                taken.append(turn)
+            for free in self.each:
+                free.pop()
+                taken.append(free)
         except BaseException:
-            for turn in taken:
-                turn.append(True)
+            for free in taken:
+                free.append(True)
             raise
         return True
 
     def append(self, entry):
         """Give them back."""
-        for turn in self.each:
-            turn.append(entry)
+        for free in self.each:
+            free.append(entry)
 
 
 _turns = weakref.WeakValueDictionary()  # serial of a variable -> its turn, as long as plans have it
@@ -58,10 +68,10 @@ def turn_of(variables):
         return None
     with _choosing:
         found = {id(t): t for v in variables if (t := _turns.get(v.serial)) is not None}
-        turns = list(found.values()) or [Turn([True])]
+        turns = list(found.values()) or [Turn()]
         for variable in variables:
             _turns.setdefault(variable.serial, turns[0])
-    return turns[0] if len(turns) == 1 else Turns(turns)
+    return turns[0] if len(turns) == 1 else Turns([turn.free for turn in turns], turns)
 
 
 def taken(turn, outer):

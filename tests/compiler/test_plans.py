@@ -125,18 +125,20 @@ def test_turns_are_shared_by_those_who_change_the_same():
     assert first is not second
     assert turn_of([b, d]) is turn_of([d]) is first
     both = turn_of([b, c])
-    second.pop()
+    second.free.pop()
     with pytest.raises(IndexError):
         both.pop()
-    assert first == [True]  # it has not been kept
-    assert taken(both, [second]).each == [first]
+    assert first.free == [True]  # it has not been kept
+    assert taken(both, [second]).each == [first.free]
     assert taken(both, [first, second]).each == []
-    in_time = threading.Timer(0.1, lambda: [first.append(True), second.append(True)])
-    in_time.start()
-    assert taken(both, []).each == [first, second]
-    assert first == second == []
+    threading.Timer(0.1, both.append, [True]).start()
+    assert taken(both, []).each == [first.free, second.free] == [[], []]
     both.append(True)
-    assert first == second == [True]
+    assert first.free == second.free == [True]
+    lists = both.each
+    del first, second
+    assert [turn_of([b]).free, turn_of([c]).free] == lists  # they live with those who have them
+    assert turn_of([b]).free is lists[0]
 
 
 def test_a_plan_that_is_called_from_within_itself():
@@ -336,4 +338,4 @@ def test_a_variable_lives_no_longer_for_its_turn():
     del v
     gc.collect()
     assert gone() is None
-    assert turn == [True]
+    assert turn.free == [True]
