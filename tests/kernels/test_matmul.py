@@ -100,11 +100,6 @@ def test_other_dtypes_are_numpys(dtype):
     np.testing.assert_array_equal(matmul.dot(a, b), np.dot(a, b))
 
 
-def test_views_with_gaps_are_numpys():
-    a, b = pair(300, 400, 300)
-    np.testing.assert_array_equal(matmul.dot(a[:, ::2], b[::2]), np.dot(a[:, ::2], b[::2]))
-
-
 def test_numba_is_loaded_when_it_pays():
     pytest.importorskip("numba")
     program = (
