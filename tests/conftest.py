@@ -5,6 +5,8 @@ Warnings are errors: `filterwarnings` in pyproject.toml.
 """
 
 import os
+import sys
+import threading
 from pathlib import Path
 
 import hypothesis
@@ -42,3 +44,22 @@ def numba_tier():
     tier.set_tier("numba")
     yield
     tier.set_tier(before)
+
+
+@pytest.fixture
+def in_four_threads():
+    """`in_four_threads(work)` calls `work` in four threads, which take turns as often as can be."""
+
+    def run(work):
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+
+    return run

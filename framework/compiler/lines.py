@@ -12,6 +12,7 @@ import numpy as np
 from framework.compiler.fusion import ufunc_of
 from framework.compiler.graph import OpStep
 from framework.kernels import matmul, sums
+from framework.kernels.contiguous import IN_ORDER
 
 # NumPy compares with a number element by element, and takes 5 times as long as with an array.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
@@ -214,15 +215,12 @@ def takes_out(step):
     return found is not None and found(step) is not None and step.outputs[0].nbytes > 0
 
 
-# Bits of `flags.num`: contiguous in C order, and aligned. Asked for at once, in each run.
-_IN_ORDER = 0x1 | 0x100
-
 NAMES = {
     "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
     "alone_dot": sums.dot, "large_dot": matmul.dot, "large_dots": matmul.several,
-    "asarray": np.asarray, "array": np.array, "IN_ORDER": _IN_ORDER,
+    "asarray": np.asarray, "array": np.array, "IN_ORDER": IN_ORDER,
 }  # fmt: skip
 
 

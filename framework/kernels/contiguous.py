@@ -6,6 +6,9 @@ once more, which takes seconds.
 
 import numpy as np
 
+IN_ORDER = 0x1 | 0x100
+"""Bits of an array's flags (`flags.num`): contiguous in C order, and aligned."""
+
 
 def contiguous(a):
     """`a` itself where it is so, else a copy."""

@@ -1,6 +1,5 @@
 """Random numbers: pinned, keyed by seed and draw number, the same whatever else happens."""
 
-import sys
 import threading
 
 import numpy as np
@@ -80,18 +79,9 @@ def test_draws_do_not_depend_on_what_else_was_drawn():
         np.testing.assert_array_equal(found[0], found[i])
 
 
-def test_threads_that_share_a_generator_make_different_draws():
-    generator, found, interval = random.SeedGenerator(3), [], sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        work = lambda: found.extend([generator.advance()[1] for _ in range(2000)])
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+def test_threads_that_share_a_generator_make_different_draws(in_four_threads):
+    generator, found = random.SeedGenerator(3), []
+    in_four_threads(lambda: found.extend([generator.advance()[1] for _ in range(2000)]))
     assert sorted(found) == list(range(8000))
 
 

@@ -3,8 +3,6 @@
 import copy
 import gc
 import pickle
-import sys
-import threading
 
 import numpy as np
 import pytest
@@ -131,18 +129,9 @@ def test_plans_assign_slices():
     assert "1 plan" in f.explain()
 
 
-def test_threads_lose_no_update():
-    v, large, interval = tf.Variable(0.0), tf.Variable(tf.zeros([50000])), sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        work = lambda: [(v.assign_add(1.0), large.assign_sub(1.0)) for _ in range(500)]
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+def test_threads_lose_no_update(in_four_threads):
+    v, large = tf.Variable(0.0), tf.Variable(tf.zeros([50000]))
+    in_four_threads(lambda: [(v.assign_add(1.0), large.assign_sub(1.0)) for _ in range(500)])
     assert v.numpy() == 2000
     assert np.all(large.numpy() == -2000)
 

@@ -16,6 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from framework.core.errors import FrameworkError
+from framework.kernels.contiguous import IN_ORDER
 from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import Native, integers
@@ -24,7 +25,7 @@ from framework.kernels.fast.tasks import Native, integers
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
 _INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # of 8 bytes: an int; a dtype's kind and byte order
-_IN_ORDER, _WRITABLE = 0x101, 0x400  # flags: contiguous and aligned
+_WRITABLE = 0x400  # of the flags
 
 # METH_FASTCALL: itself, the addresses of the arguments, how many; the address of the result
 _SIGNATURE = types.int64(types.int64, types.CPointer(types.int64), types.int64)
@@ -50,7 +51,7 @@ def is_array(kind, thing, expected, itemsize, ndim, written):
     fields = integers(thing)
     if fields[_TYPE] != kind and not _is_subtype(fields[_TYPE], kind):
         return False
-    needed = _IN_ORDER | (_WRITABLE if written else 0)
+    needed = IN_ORDER | (_WRITABLE if written else 0)
     if fields[_NDIM] & _INT != ndim or fields[_FLAGS] & needed != needed:
         return False
     dtype = integers(fields[_DTYPE])
