@@ -38,6 +38,7 @@ def asked(monkeypatch):
         )
 
     monkeypatch.setattr(products, "panel", panel)
+    monkeypatch.setattr(products, "tile", lambda *arguments: panel(*arguments, ROWS, WIDTH))
     monkeypatch.setattr(products, "fetching_tile", fetching_tile)
     return addresses
 
@@ -59,12 +60,9 @@ def test_a_block_asks_for_all_that_is_next(
 ):
     rng = np.random.default_rng(0)
     a, b = rng.random((rows, steps)), rng.random((steps, columns))
-    laid = np.concatenate(
-        [
-            a[m : m + ROWS].T.ravel() if packed else a[m : m + ROWS].ravel()
-            for m in range(0, rows, ROWS)
-        ]
-    )
+    groups = [a[m : m + ROWS] for m in range(0, rows, ROWS)]
+    gap = np.zeros(products.APART)
+    laid = np.concatenate([part for g in groups for part in (g.T.ravel(), gap)] if packed else a)
     panels = np.zeros((-(-columns // WIDTH), steps * WIDTH + 3))
     for n, own in enumerate(panels):
         here = b[:, n * WIDTH : (n + 1) * WIDTH]

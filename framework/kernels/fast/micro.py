@@ -98,38 +98,48 @@ move_rows = _copier(ROWS)
 move_lanes = _copier(LANES)
 
 
-@intrinsic
-def _turn_square(_, target, target_at, target_row, source, source_at, source_row):
-    """`turn` for LANES rows and columns."""
+def _turner(count):
+    """turn(target, target_at, target_row, source, source_at, source_row): LANES columns of `count`
+    rows; what lies up to a vector behind a row of the target is overwritten before the next one is
+    written."""
     vector = ir.VectorType(_float, LANES)
+    chunks = [range(first, first + LANES) for first in range(0, count, LANES)]
 
-    def generate(context, builder, signature, arguments):
-        def row(place, m):
-            data = data_of(context, builder, signature.args[place], arguments[place])
-            data = builder.bitcast(data, _float.as_pointer())
-            at = builder.add(
-                arguments[place + 1], builder.mul(ir.Constant(_int, m), arguments[place + 2])
-            )
-            return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+    @intrinsic
+    def turn(_, target, target_at, target_row, source, source_at, source_row):
+        def generate(context, builder, signature, arguments):
+            def row(place, m, first=0):
+                data = data_of(context, builder, signature.args[place], arguments[place])
+                data = builder.bitcast(data, _float.as_pointer())
+                at = builder.mul(ir.Constant(_int, m), arguments[place + 2])
+                at = builder.add(builder.add(arguments[place + 1], at), ir.Constant(_int, first))
+                return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
 
-        rows = []
-        for m in range(LANES):
-            rows.append(builder.load(row(3, m)))
-            rows[-1].align = 4
-        # Each round deals row m and row m + LANES / 2 into one another, as cards are shuffled: it
-        # turns the digits of (row, column) by one place, and after log2(LANES) rounds by half.
-        for _ in range(LANES.bit_length() - 1):
-            rows = [
-                builder.shuffle_vector(rows[m], rows[m + LANES // 2], dealt)
-                for m in range(LANES // 2)
-                for dealt in _DEALT
-            ]
-        for m in range(LANES):
-            builder.store(rows[m], row(0, m)).align = 4
-        return context.get_dummy_value()
+            def turned(chunk):
+                rows = []
+                for m in chunk:
+                    rows.append(builder.load(row(3, min(m, count - 1))))
+                    rows[-1].align = 4
+                # Each round deals row m and row m + LANES / 2 into one another, as cards are
+                # shuffled: it turns the digits of (row, column) by one place, and after
+                # log2(LANES) rounds by half.
+                for _ in range(LANES.bit_length() - 1):
+                    rows = [
+                        builder.shuffle_vector(rows[m], rows[m + LANES // 2], dealt)
+                        for m in range(LANES // 2)
+                        for dealt in _DEALT
+                    ]
+                return rows
 
-    place = types.intp
-    return types.void(target, place, place, source, place, place), generate
+            for m, columns in enumerate(zip(*map(turned, chunks))):
+                for chunk, column in zip(chunks, columns):
+                    builder.store(column, row(0, m, chunk.start)).align = 4
+            return context.get_dummy_value()
+
+        place = types.intp
+        return types.void(target, place, place, source, place, place), generate
+
+    return turn
 
 
 def _dealt(first):
@@ -139,6 +149,7 @@ def _dealt(first):
 
 
 _DEALT = _dealt(0), _dealt(LANES // 2)
+_turn_square, turn_rows = _turner(LANES), _turner(ROWS)
 
 
 @routine(pointers=True, python=True)

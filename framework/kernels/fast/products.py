@@ -3,8 +3,9 @@
     C[i, j] = sum over k of A[i, k] B[k, j]
 
 B is laid out in panels block by block, unless it is small and can be read where it lies. A is read
-where it lies, unless its columns are rows of the memory that lie far apart. The blocks of the sum
-over k depend on the product only: a part of C has the same bits, whichever parts it is made of.
+where it lies, unless its columns are rows of the memory that lie far apart or it is used for many
+columns by a CPU without AVX-512: its rows share places in a small cache. The blocks of the sum over
+k depend on the product only: a part of C has the same bits, whichever parts it is made of.
 
 A matrix that does not stay in the caches between two products comes from memory in the time of the
 arithmetic: while a block is multiplied, the tiles ask the cache for what is laid out or handed on
@@ -23,32 +24,42 @@ from framework.kernels.fast.micro import (
     move_rows,
     move_width,
     panel,
+    tile,
     turn,
+    turn_rows,
 )
 from framework.kernels.fast.routine import routine
+from framework.kernels.fast.target import LANES
 from framework.kernels.fast.tasks import Task, floats, integers, perform
 from framework.kernels.products import DEEPEST
 
-# Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with 48 KiB and 1 MiB of cache
+_EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
+
+# Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with AVX-512 and 48 KiB and 1 MiB of
+# cache, and on one with AVX2 and 32 KiB and 512 KiB
 HEIGHT = 32 * ROWS  # of a block of A
-DEPTH, BREADTH = 512, 8 * WIDTH  # of a block of B
-FAR = 1024  # numbers between columns of A, from which on they are laid out
-FAR_DEPTH, FAR_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
+DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # of a block of B
+FAR = 1024 if LANES == 16 else 256  # numbers between columns of A, from which on they are laid out,
+BROAD = _EVERYTHING if LANES == 16 else 256  # and columns of B, from which on A is, as it may lie
+LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
 NEAR = 1 << 15  # numbers of a B of short rows that is read where it lies; long ones share places
 FETCHED = 1 << 22  # numbers of a B, from which on that pays, with blocks of so many steps
 FETCHED_DEPTH = 256
 APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
 
-_BLOCK_OF_A = HEIGHT * FAR_DEPTH
+_BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
-    BREADTH // WIDTH * (DEPTH * WIDTH + APART), FAR_BREADTH // WIDTH * (FAR_DEPTH * WIDTH + APART)
+    BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
 _OWN = 256  # float32 numbers, in the place of which int64 ones lie: a loop's, and addresses
 SPARE = 64  # bytes from the beginning, from which on `product` leaves the place of `_OWN` to others
 PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
-_OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)  # without `far`
+# Where that ends which a product needs whose A is not laid out
+_OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_TOGETHER = 4 * ROWS  # rows that are laid out together, of which a panel of B stays in L1
+_AT_ONCE = 16 * ROWS  # rows, of which a line of the cache is read once
+_TOGETHER = 4 * ROWS  # rows of a product that are handed on together, a panel of B in L1 for them
+_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # numbers that A has for them
 _TILE = 1024 * _TOGETHER  # numbers of a product that are handed on at a time, in L2
 
 
@@ -85,18 +96,34 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
 
 
 @routine
-def _pack_a(a, at, a_step, steps, rows, packed):
-    """A's rows in groups of ROWS, step by step, where those of a step are contiguous."""
-    whole = rows // ROWS * ROWS
-    for i in range(0, whole, _TOGETHER):  # so that each line of the cache is read once
-        last = min(i + _TOGETHER, whole)
-        for s in range(steps):
-            for group in range(i, last, ROWS):
-                move_rows(packed, group * steps + s * ROWS, a, at + group + s * a_step)
-    rest = rows - whole
+def _pack_a(a, at, a_row, a_step, steps, rows, packed):
+    """A's rows in groups of ROWS, step by step; `_group` says where a group begins."""
+    whole, stride = rows // ROWS * ROWS, _group(1, steps)
+    if a_row == 1:
+        for i in range(0, whole, _AT_ONCE):
+            for s in range(steps):
+                source, target = at + i + s * a_step, i // ROWS * stride + s * ROWS
+                for group in range(min(_AT_ONCE, whole - i) // ROWS):
+                    move_rows(packed, target + group * stride, a, source + group * ROWS)
+    else:
+        in_vectors = steps // LANES * LANES
+        for group in range(whole // ROWS):
+            source, target = at + group * ROWS * a_row, group * stride
+            for s in range(0, in_vectors, LANES):  # each writes a little of the next one's place
+                turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
+            for s in range(in_vectors, steps):
+                for m in range(ROWS):
+                    packed[target + s * ROWS + m] = a[source + m * a_row + s]
+    height, source, target = rows - whole, at + whole * a_row, whole // ROWS * stride
     for s in range(steps):
-        for m in range(rest):
-            packed[whole * steps + s * rest + m] = a[at + whole + m + s * a_step]
+        for m in range(height):
+            packed[target + s * height + m] = a[source + m * a_row + s * a_step]
+
+
+@kernel(forceinline=True)
+def _group(number, steps):
+    """Where a group of ROWS of A begins that is laid out."""
+    return number * (steps * ROWS + APART)
 
 
 @kernel(forceinline=True)
@@ -145,12 +172,18 @@ def _block(
             height = min(ROWS, rows - m)
             at, row, step = a_at + m * a_row, a_row, a_step
             if a_row == 0:
-                at, row, step = a_at + m * steps, 1, height
-            line = t * runs // pieces
-            if line >= lines_of_all or here < WIDTH or height < ROWS:
+                at, row, step = a_at + _group(m // ROWS, steps), 1, height
+            if here < WIDTH or height < ROWS:
                 panel(
                     c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, steps, 1,
                     0, 0, add, height, here,
+                )  # fmt: skip
+                continue
+            line = t * runs // pieces
+            if line >= lines_of_all:
+                tile(
+                    c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, steps, 1,
+                    0, 0, add,
                 )  # fmt: skip
                 continue
             following = ahead[line // lines] + offset + line % lines * line_step * 4
@@ -202,7 +235,8 @@ def multiply(
     if b_column == 1 and not far and b_step <= 2 * WIDTH and depth * b_step <= NEAR:
         _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right)
         return
-    deepest, broadest = (FAR_DEPTH, FAR_BREADTH) if far else (DEPTH, BREADTH)
+    laid = far or right - left >= BROAD
+    deepest, broadest = (LAID_DEPTH, LAID_BREADTH) if laid else (DEPTH, BREADTH)
     if fetch:
         deepest = FETCHED_DEPTH
     ahead = carray(integers(memory.ctypes.data), 1)
@@ -223,8 +257,8 @@ def multiply(
                         b, b_step, depth, left, right, p, j + breadth, deepest, broadest
                     )
                 own, own_at, own_row = a, i * a_row + p * a_step, a_row
-                if far:
-                    _pack_a(a, i + p * a_step, a_step, steps, height, packed_a)
+                if laid:
+                    _pack_a(a, own_at, a_row, a_step, steps, height, packed_a)
                     own, own_at, own_row = packed_a, 0, 0
                 _block(
                     c, i * c_row + j, c_row, own, own_at, own_row, a_step, packed,
@@ -244,27 +278,24 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
         memory: of PACKED numbers but _OWN, to work in.
     """
     stride = depth * WIDTH + APART
-    rows_of_a, rest = memory[: depth * _TOGETHER], memory[DEEPEST * _TOGETHER :]
-    tile, packed = rest[:_TILE], rest[_TILE:]
+    rows_of_a, rest = memory[:_OF_TOGETHER], memory[_OF_TOGETHER:]
+    made, packed = rest[:_TILE], rest[_TILE:]
     broadest = min(_TILE // _TOGETHER, packed.size // stride * WIDTH)
     for j in range(0, columns, broadest):
         breadth = min(broadest, columns - j)
         _pack_rows(b, j, b_step, depth, breadth, packed)
         for i in range(first, last, _TOGETHER):
             rows = min(_TOGETHER, last - i)
-            _pack_a(a, i, a_step, depth, rows, rows_of_a)
+            _pack_a(a, i, 1, a_step, depth, rows, rows_of_a)
             _block(
-                tile, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
+                made, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
             together = rows if breadth == columns else 1  # rows that follow one another everywhere
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
-                own[place] = tile.ctypes.data + 4 * (r * breadth - at)
+                own[place] = made.ctypes.data + 4 * (r * breadth - at)
                 perform(loop, own.ctypes.data, at, at + together * breadth, 0)
-
-
-_EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
 
 
 @Task
@@ -290,7 +321,7 @@ def product(numbers, first, last, memory):
 
 
 @Task
-def swapped(numbers, first, last, memory):
+def _swapped(numbers, first, last, memory):
     """`product` for columns of C by those of C' = B' A', which are turned then: A is laid out."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
@@ -305,6 +336,9 @@ def swapped(numbers, first, last, memory):
             rows, False, whole,
         )  # fmt: skip
         turn(c, i, columns, made, 0, rows, here, rows)
+
+
+swapped = _swapped if LANES == 16 else product  # which lays both out anyway
 
 
 @Task

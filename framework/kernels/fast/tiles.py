@@ -8,10 +8,11 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
-_INTO_L2 = 2  # the locality of a prefetch: what comes to L1 now would drive out what is there
+_INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
+_LINE = 16  # numbers that come into the cache together
 
 _float = ir.FloatType()
-_int = ir.IntType(64)
+_int, _byte = ir.IntType(64), ir.IntType(8)
 
 
 def make(rows, vectors, masked=False, fetching=False):
@@ -228,6 +229,14 @@ class _Block:
         """The pointers that move, and by how much with each run and with each step of it."""
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
+    def _prefetch(self, address, writes, locality):
+        number = ir.IntType(32)
+        fetch = self._function(
+            "llvm.prefetch.p0", ir.VoidType(), [_byte.as_pointer(), number, number, number]
+        )
+        address = self.builder.bitcast(address, _byte.as_pointer())
+        self.builder.call(fetch, [address, number(writes), number(locality), number(1)])
+
     def generate(self):
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
@@ -235,6 +244,10 @@ class _Block:
         builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
+        for m in range(self.rows, 2 * self.rows):  # what the next block will wait for
+            for n in range(0, self.vectors * LANES, _LINE):
+                at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
+                self._prefetch(at, 1, _INTO_L1)
         adding = builder.block
         builder.branch(start)
         builder.position_at_end(start)
@@ -260,14 +273,11 @@ class _Fetching(_Block):
     def __init__(self, context, builder, signature, arguments, rows, vectors):
         *arguments, following, self.following_step, self.following_run = arguments
         super().__init__(context, builder, signature, arguments, rows, vectors)
-        self.following = builder.inttoptr(following, ir.IntType(8).as_pointer())
+        self.following = builder.inttoptr(following, _byte.as_pointer())
 
     def _step(self, sums, pointers):
         *pointers, following = pointers
-        number = ir.IntType(32)
-        kinds = [following.type, number, number, number]
-        fetch = self._function("llvm.prefetch.p0", ir.VoidType(), kinds)
-        self.builder.call(fetch, [following, number(0), number(_INTO_L2), number(1)])
+        self._prefetch(following, 0, _INTO_L2)  # what comes to L1 now would drive out what is there
         return super()._step(sums, pointers)
 
     def _walks(self):
