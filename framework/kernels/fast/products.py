@@ -321,7 +321,7 @@ def product(numbers, first, last, memory):
 
 
 @Task
-def _swapped(numbers, first, last, memory):
+def swapped(numbers, first, last, memory):
     """`product` for columns of C by those of C' = B' A', which are turned then: A is laid out."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
@@ -329,6 +329,12 @@ def _swapped(numbers, first, last, memory):
     step = made.size // rows // ROWS * ROWS
     a, b = carray(floats(numbers[1]), _EVERYTHING), carray(floats(numbers[2]), _EVERYTHING)
     c = carray(floats(numbers[0]), _EVERYTHING)
+    if rows >= BROAD:  # B would be laid out as well
+        multiply(
+            c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
+            last, False, whole,
+        )  # fmt: skip
+        return
     for i in range(first, last, step):
         here = min(step, last - i)
         multiply(
@@ -336,9 +342,6 @@ def _swapped(numbers, first, last, memory):
             rows, False, whole,
         )  # fmt: skip
         turn(c, i, columns, made, 0, rows, here, rows)
-
-
-swapped = _swapped if LANES == 16 else product  # which lays both out anyway
 
 
 @Task
