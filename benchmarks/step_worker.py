@@ -17,7 +17,7 @@ from peers import PEERS, Library, Step
 from workloads import Problem, named
 
 FEWEST = 10  # timed steps, however long one takes
-WARM_UP = 0.3  # of the measured time, spent before it
+WARM_UP = 1.0  # of the measured time, spent before it: plans change to loops some thousand steps in
 
 
 class Stepping:
