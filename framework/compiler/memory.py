@@ -81,28 +81,11 @@ def makes_own(step, value):
     return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
 
 
-# Ops that raise for some of what their inputs may hold: positions, labels, matrices, divisors, and
-# tables, which are functions of users.
-RAISE = frozenset(
-    (
-        *("gather", "gather_rows", "take_along_axis", "put_along_axis", "scatter_add", "places"),
-        *("segment_sum", "segment_prod", "segment_max", "segment_min", "segment_take"),
-        *("row_update", "row_max", "row_min", "scatter_into", "stitch_places"),
-        *("bincount", "invert_permutation", "unravel_index", "class_indices", "look_up"),
-        *("sparse_softmax_cross_entropy", "sparse_cross_entropy_back"),
-        *("whole_divide", "whole_mod", "within"),
-        *("solve", "triangular_solve", "inverse", "pinv", "cholesky", "matrix_rank", "qr", "svd"),
-        *("singular_values", "eig", "eigvals", "eigh", "eigvalsh", "expm", "sqrtm"),
-    )
-)
-
-
 def may_stop(step):
     """Whether a step may end a run before its last step: until then nothing may have changed."""
     if type(step) is OpStep:
-        if step.op.name == "power":
-            return step.made[0].dtype.kind in "iu"  # to a negative power
-        return step.op.name in RAISE
+        raises = step.op.raises
+        return raises(step.made[0].dtype) if callable(raises) else raises
     return type(step) is GuardStep or (type(step) is DrawStep and callable(step.draw.source))
 
 

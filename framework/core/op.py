@@ -76,11 +76,14 @@ class Op:
             shapes that it was recorded with.
         fresh: the results, and what is saved, never share memory with the inputs. Plans know it of
             ufuncs; of other ops without it they think that a result may be a view.
+        raises: whether it may raise for what its inputs hold, such as positions, divisors or
+            matrices: True, or a function that tells it from the output's dtype. A plan has changed
+            nothing before the last such op is done.
     """
 
     __slots__ = (
         "backward", "broadcasts", "chains", "check", "composite", "derivative", "forward", "fresh",
-        "infer", "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "saves",
+        "infer", "inputs", "joined", "kind", "name", "outputs", "plain", "plans", "raises", "saves",
         "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
@@ -89,7 +92,7 @@ class Op:
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
         composite=None, broadcasts=False, infer=None, inputs=None, listed=True, fresh=False,
-        check=None, sized_by_values=False,
+        check=None, sized_by_values=False, raises=False,
     ):  # fmt: skip
         if listed and name in table:
             raise FrameworkError(f"There is an op named {name!r} already.")
@@ -97,7 +100,7 @@ class Op:
         self.name, self.forward, self.check, self.kind = name, forward, check, kind
         self.outputs, self.saves, self.broadcasts, self.infer = outputs, saves, broadcasts, infer
         self.plain, self.fresh = outputs == 1 and not saves, fresh
-        self.sized_by_values = sized_by_values
+        self.sized_by_values, self.raises = sized_by_values, raises
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
         self.joined = backward is not None or outputs != 1  # no cotangent for each input alone

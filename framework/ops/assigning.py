@@ -42,7 +42,7 @@ def _check(places, shape, what):
 # variable is assigned has no derivative.
 scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
-    infer=lambda x, *_, **__: (x.shape, x.dtype),
+    infer=lambda x, *_, **__: (x.shape, x.dtype), raises=True,
 )  # fmt: skip
 
 

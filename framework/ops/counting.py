@@ -18,7 +18,7 @@ def _bincount(x, weights, *, size, per_row, binary, dtype):
     return counts.reshape(*x.shape[:-1], size) if per_row else counts
 
 
-bincount = Op("bincount", _bincount, no_derivative, inputs=("x", "weights"))
+bincount = Op("bincount", _bincount, no_derivative, inputs=("x", "weights"), raises=True)
 
 
 def _unique(x, *, dtype):
@@ -72,7 +72,7 @@ def _invert_permutation(x):
 
 invert_permutation = Op(
     "invert_permutation", _invert_permutation, no_derivative,
-    infer=lambda x: (x.shape, x.dtype),
+    infer=lambda x: (x.shape, x.dtype), raises=True,
 )  # fmt: skip
 
 
@@ -87,5 +87,5 @@ def _unravel_index(x, *, dims):
 
 unravel_index = Op(
     "unravel_index", _unravel_index, no_derivative,
-    infer=lambda x, *, dims: ((len(dims), *x.shape), x.dtype),
+    infer=lambda x, *, dims: ((len(dims), *x.shape), x.dtype), raises=True,
 )  # fmt: skip

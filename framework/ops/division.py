@@ -34,7 +34,7 @@ def _refusing_zero(ufunc, sign):
 def _whole(name, ufunc, sign):
     return elementwise.elementwise(
         name, _refusing_zero(ufunc, sign), no_derivative, no_derivative, inputs=("a", "b"),
-        infer=lambda a, b: (broadcast_shapes(name, (a, b)), _dtype(a, b)),
+        infer=lambda a, b: (broadcast_shapes(name, (a, b)), _dtype(a, b)), raises=True,
     )  # fmt: skip
 
 

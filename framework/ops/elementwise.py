@@ -22,8 +22,8 @@ def unary(name, forward, vjp):
     return elementwise(name, forward, vjp, inputs=("x",))
 
 
-def binary(name, forward, vjp_a, vjp_b):
-    return elementwise(name, forward, vjp_a, vjp_b, inputs=("a", "b"))
+def binary(name, forward, vjp_a, vjp_b, **options):
+    return elementwise(name, forward, vjp_a, vjp_b, inputs=("a", "b"), **options)
 
 
 # ---- choice ------------------------------------------------------------------------------------
@@ -173,7 +173,10 @@ def _power_vjp_b(g, y, a):
     return masked(g * y * log(select(positive, a, 1.0)), positive)
 
 
-power = binary("power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b)
+power = binary(
+    "power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
+    raises=lambda dtype: dtype.kind in "iu",  # to a negative power
+)  # fmt: skip
 # 0 upstream stays 0 though the slope at 0 is infinite.
 sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(

@@ -98,7 +98,7 @@ _SINGULAR = "the matrix is not invertible."
 solve = Op(
     "solve", lapack("solve", lambda a, b: np.linalg.solve(a, b), _SINGULAR),
     _solve_vjp_a, lambda g, a: solve(matrix_transpose(a), g), broadcasts=True, infer=_solve_infer,
-    inputs=("a", "b"),
+    inputs=("a", "b"), raises=True,
 )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _triangular_vjp_a(g, y, a, lower):
 # the same by substitution, reading one triangle of a
 triangular_solve = Op(
     "triangular_solve", matrices.triangular_solve, _triangular_vjp_a, _triangular_vjp_b,
-    broadcasts=True, infer=_solve_infer,
+    broadcasts=True, infer=_solve_infer, raises=True,
 )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def _inverse_vjp(g, y):
 
 inverse = Op(
     "inverse", lapack("inv", lambda x: np.linalg.inv(x), _SINGULAR), _inverse_vjp,
-    infer=_like_input, inputs=("x",),
+    infer=_like_input, inputs=("x",), raises=True,
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _pinv_vjp(g, y, x):
 
 
 # The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zeros.
-pinv = Op("pinv", _pinv, _pinv_vjp)
+pinv = Op("pinv", _pinv, _pinv_vjp, raises=True)
 
 
 # ---- determinants --------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ _INDEFINITE = (
 cholesky = Op(
     "cholesky",
     lapack("cholesky", lambda x: np.linalg.cholesky(x), _INDEFINITE),
-    _cholesky_vjp, infer=_like_input, inputs=("x",),
+    _cholesky_vjp, infer=_like_input, inputs=("x",), raises=True,
 )  # fmt: skip
 
 
@@ -235,8 +235,12 @@ def _by_block_matrix(function):
     return rule
 
 
-expm = Op("expm", matrices.expm, _by_block_matrix(lambda x: expm(x)), infer=_like_input)
-sqrtm = Op("sqrtm", matrices.sqrtm, _by_block_matrix(lambda x: sqrtm(x)), infer=_like_input)
+expm = Op(
+    "expm", matrices.expm, _by_block_matrix(lambda x: expm(x)), infer=_like_input, raises=True
+)
+sqrtm = Op(
+    "sqrtm", matrices.sqrtm, _by_block_matrix(lambda x: sqrtm(x)), infer=_like_input, raises=True
+)
 
 
 # ---- no derivative -------------------------------------------------------------------------------
@@ -252,5 +256,5 @@ def _matrix_rank(x, tol=None):
 
 matrix_rank = Op(
     "matrix_rank", _matrix_rank, no_derivative, inputs=("x", "tol"),
-    infer=lambda x, *_: (tuple(x.shape[:-2]), np.dtype(np.int32)),
+    infer=lambda x, *_: (tuple(x.shape[:-2]), np.dtype(np.int32)), raises=True,
 )  # fmt: skip

@@ -323,7 +323,7 @@ def _class_indices(labels, *, classes):
 # Labels of any dtype as int64 class numbers, checked; an op, so that a replay checks its data too.
 class_indices = Op(
     "class_indices", _class_indices, no_derivative, kind="elementwise",
-    infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)),
+    infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)), raises=True,
 )  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def _checked(indices, *, what, size=None, negative=False):
 
 _within = Op(
     "within", _checked, no_derivative, kind="elementwise",
-    infer=lambda indices, **_: (tuple(indices.shape), indices.dtype),
+    infer=lambda indices, **_: (tuple(indices.shape), indices.dtype), raises=True,
 )  # fmt: skip
 
 
@@ -186,24 +186,24 @@ gather = movement(
     no_derivative,
     infer=lambda x, indices, *, axis: (
         (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype
-    ), fresh=True,
+    ), fresh=True, raises=True,
 )  # fmt: skip
 scatter_add = movement(
     "scatter_add", scatter.scatter_add,
     lambda g, indices, axis: gather(g, indices, axis=axis), no_derivative, infer=_shape_infer,
-    fresh=True,
+    fresh=True, raises=True,
 )  # fmt: skip
 
 
 take_along_axis = movement(
     "take_along_axis", lambda x, indices, *, axis: np.take_along_axis(x, indices, axis),
     lambda g, indices, x_shape, axis: put_along_axis(g, indices, shape=x_shape, axis=axis),
-    no_derivative,
+    no_derivative, raises=True,
 )  # fmt: skip
 put_along_axis = movement(
     "put_along_axis", scatter.put_along_axis,
     lambda g, indices, axis: take_along_axis(g, indices, axis=axis), no_derivative,
-    infer=_shape_infer,
+    infer=_shape_infer, raises=True,
 )  # fmt: skip
 
 

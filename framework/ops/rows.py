@@ -160,8 +160,9 @@ def _sparse_cross_entropy_back(g, labels, e, total):
 
 
 sparse_cross_entropy_back = Op(
-    "sparse_cross_entropy_back", _sparse_cross_entropy_back, backward=first_order_only, fresh=True
-)
+    "sparse_cross_entropy_back", _sparse_cross_entropy_back, backward=first_order_only, fresh=True,
+    raises=True,
+)  # fmt: skip
 
 
 def _sparse_cross_entropy_composite(logits, labels):
@@ -175,5 +176,5 @@ def _sparse_cross_entropy_composite(logits, labels):
 sparse_softmax_cross_entropy = Op(
     "sparse_softmax_cross_entropy", _sparse_cross_entropy, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),
-    composite=_sparse_cross_entropy_composite, infer=_losses_infer, fresh=True,
+    composite=_sparse_cross_entropy_composite, infer=_losses_infer, fresh=True, raises=True,
 )  # fmt: skip

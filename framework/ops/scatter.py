@@ -33,7 +33,7 @@ def _places(indices, *, shape, what, ignore=False):
 
 places = Op(
     "places", _places, no_derivative,
-    infer=lambda indices, **_: (tuple(indices.shape[:-1]), np.dtype(np.int64)),
+    infer=lambda indices, **_: (tuple(indices.shape[:-1]), np.dtype(np.int64)), raises=True,
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _by_updates(g, ids, x_shape):
 row_update = movement(
     "row_update", _row_update,
     lambda g, ids, updates_shape: row_update(g, ids, np.zeros(updates_shape, np_dtype(g))),
-    no_derivative, lambda g, ids, x_shape: _by_updates(g, ids, x_shape), infer=_like_x,
+    no_derivative, lambda g, ids, x_shape: _by_updates(g, ids, x_shape), infer=_like_x, raises=True,
 )  # fmt: skip
 
 
@@ -106,11 +106,11 @@ def _extreme_by_updates(g, y, x, ids, updates):
 
 row_max = Op(
     "row_max", _row_extreme(np.maximum), _extreme_by_x, no_derivative, _extreme_by_updates,
-    infer=_like_x,
+    infer=_like_x, raises=True,
 )  # fmt: skip
 row_min = Op(
     "row_min", _row_extreme(np.minimum), _extreme_by_x, no_derivative, _extreme_by_updates,
-    infer=_like_x,
+    infer=_like_x, raises=True,
 )  # fmt: skip
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -138,5 +138,5 @@ def _stitch_places(*indices):
 # which row of all data, laid end to end, stands at each index; the last of several, -1 for none
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
-    infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True,
+    infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True, raises=True,
 )  # fmt: skip

@@ -20,12 +20,12 @@ def _infer(x, ids, *, count):
 
 segment_sum = movement(
     "segment_sum", segments.segment_sum, lambda g, ids: segment_take(g, ids), no_derivative,
-    infer=_infer,
+    infer=_infer, raises=True,
 )  # fmt: skip
 segment_take = movement(
     "segment_take", segments.segment_take,
     lambda g, ids, x_shape: segment_sum(g, ids, count=x_shape[0]), no_derivative,
-    infer=lambda x, ids: ((*ids.shape, *x.shape[1:]), x.dtype),
+    infer=lambda x, ids: ((*ids.shape, *x.shape[1:]), x.dtype), raises=True,
 )  # fmt: skip
 
 
@@ -56,15 +56,15 @@ def _prod_vjp(g, x, ids, count):
 
 segment_max = Op(
     "segment_max", segments.over(np.maximum, segments.lowest), _extreme_vjp, no_derivative,
-    infer=_infer,
+    infer=_infer, raises=True,
 )  # fmt: skip
 segment_min = Op(
     "segment_min", segments.over(np.minimum, segments.highest), _extreme_vjp, no_derivative,
-    infer=_infer,
+    infer=_infer, raises=True,
 )  # fmt: skip
 segment_prod = Op(
     "segment_prod", segments.over(np.multiply, lambda dtype: 1), _prod_vjp, no_derivative,
-    infer=_infer,
+    infer=_infer, raises=True,
 )  # fmt: skip
 
 

@@ -162,5 +162,5 @@ def _row_slices(g, indices, x_shape):
 # makes them dense wherever they are more than the gradient of a source.
 gather_rows = movement(
     "gather_rows", lambda x, indices: np.take(x, indices, 0), _row_slices, no_derivative,
-    infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype),
+    infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,
 )  # fmt: skip

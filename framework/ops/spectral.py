@@ -67,7 +67,7 @@ def _qr(x, *, full=False):
 
 
 # Orthonormal columns and an upper triangle; differentiable for full rank, square or tall.
-qr = Op("qr", _qr, outputs=2, backward=_qr_backward)
+qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
 # ---- Hermitian matrices --------------------------------------------------------------------------
@@ -88,6 +88,7 @@ def _eigh_backward(g, y):
 eigh = Op(
     "eigh", lapack("eigh", lambda x: tuple(np.linalg.eigh(x)), _DIVERGED), outputs=2,
     backward=_eigh_backward, inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True),
+    raises=True,
 )  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def _eigvalsh_vjp(g, x):
 
 eigvalsh = Op(
     "eigvalsh", lapack("eigvalsh", lambda x: np.linalg.eigvalsh(x), _DIVERGED), _eigvalsh_vjp,
-    inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True)[0],
+    inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True)[0], raises=True,
 )  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def _eig_backward(g, y, x_dtype):
 # Eigenvalues, in no particular order, and vectors; both always complex.
 eig = Op(
     "eig", lapack("eig", _eig, _DIVERGED), outputs=2, backward=_eig_backward, inputs=("x",),
-    infer=_eigen_infer,
+    infer=_eigen_infer, raises=True,
 )  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def _eigvals_vjp(g, x):
 eigvals = Op(
     "eigvals",
     lapack("eigvals", lambda x: np.linalg.eigvals(x).astype(_complex_dtype(x.dtype)), _DIVERGED),
-    _eigvals_vjp, inputs=("x",), infer=lambda x: _eigen_infer(x)[0],
+    _eigvals_vjp, inputs=("x",), infer=lambda x: _eigen_infer(x)[0], raises=True,
 )  # fmt: skip
 
 
@@ -205,7 +206,8 @@ def _svd_backward(g, y):
 
 # s, u, v with x = u diag(s) vᴴ; s falls
 svd = Op(
-    "svd", lapack("svd", _svd, _DIVERGED), outputs=3, backward=_svd_backward, inputs=("x",)
+    "svd", lapack("svd", _svd, _DIVERGED), outputs=3, backward=_svd_backward, inputs=("x",),
+    raises=True,
 )  # fmt: skip
 
 
@@ -217,5 +219,5 @@ def _singular_values_vjp(g, x):
 singular_values = Op(
     "singular_values",
     lapack("svd", lambda x: np.linalg.svd(x, compute_uv=False), _DIVERGED),
-    _singular_values_vjp, inputs=("x",),
+    _singular_values_vjp, inputs=("x",), raises=True,
 )  # fmt: skip

@@ -6,5 +6,5 @@ from framework.core.op import Op, no_derivative
 # `table.shape(shape)` for keys of a shape, None in it where a size is unknown.
 look_up = Op(
     "look_up", lambda keys, *, table: table(keys), no_derivative,
-    infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype),
+    infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
