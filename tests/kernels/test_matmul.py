@@ -130,7 +130,7 @@ def test_the_same_bits_for_any_number_of_threads(fast, layout):
 
 
 @pytest.mark.parametrize("shape", [(64, 700, 1000), (70, 90, 8003), (2010, 17, 8100)], ids=str)
-def test_a_large_transposed_matrix_is_not_laid_out(fast, shape):
+def test_a_product_with_a_large_transposed_matrix(fast, shape):
     a, b = pair(*shape, (False, True))
     m, k, n = shape
     assert products.swaps(m, n, k, False, True)

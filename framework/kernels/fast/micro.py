@@ -100,8 +100,8 @@ move_lanes = _copier(LANES)
 
 def _turner(count):
     """turn(target, target_at, target_row, source, source_at, source_row): LANES columns of `count`
-    rows; what lies up to a vector behind a row of the target is overwritten before the next one is
-    written."""
+    rows. Where `count` is no whole number of vectors it writes past each row of the target, by less
+    than a vector: the next row goes over that, and behind the last there must be room."""
     vector = ir.VectorType(_float, LANES)
     chunks = [range(first, first + LANES) for first in range(0, count, LANES)]
 
