@@ -1,6 +1,7 @@
 """How many threads kernels use, and a small pool that runs the parts of one kernel side by side.
 
-Handing a part over takes 20 to 70 µs: it pays for kernels of 200 µs and more.
+Handing a part over takes 20 to 70 µs: it pays for kernels of 200 µs and more. With Numba the same
+threads share brief work too: see `kernels/fast/crew.py`.
 """
 
 import contextlib
@@ -8,6 +9,7 @@ import contextvars
 import os
 import threading
 from collections import deque
+from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
@@ -19,9 +21,6 @@ _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
 _told = []
-_jobs = SimpleQueue()
-_workers = []
-_starting = threading.Lock()
 _here = threading.local()  # .busy: this thread is running a part
 
 
@@ -43,6 +42,7 @@ def set_count(number=None):
     if number is not None and (type(number) is not int or number < 1):
         raise InvalidArgumentError(f"number of threads must be an int >= 1, got {number!r}.")
     _count = number
+    _begin_anew()
     for function in _told:
         function()
 
@@ -110,9 +110,10 @@ def run(function, parts):
     parts = deque(parts)
     helpers = min(count(), len(parts)) - 1
     if helpers > 0 and not getattr(_here, "busy", False):
-        helpers = min(helpers, _started(helpers))
+        own = pool
+        helpers = min(helpers, own.have(helpers))
         if helpers:
-            _Job(function, parts).lead(helpers)
+            _Job(function, parts).lead(helpers, own)
             return
     for part in parts:
         function(part)
@@ -128,12 +129,13 @@ class _Job:
         # An entry for each helper that came, and left; whatever interrupts, none is lost.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
-    def lead(self, helpers):
-        """Do all parts with so many helpers, those that come; until who has come is done."""
+    def lead(self, helpers, own):
+        """Do all parts with so many helpers of a pool, those that come; until who has come is
+        done."""
         try:
             for _ in range(helpers):
                 # np.errstate and the like hold there too
-                _jobs.put((self, contextvars.copy_context()))
+                own.ask(partial(contextvars.copy_context().run, self.help))
             self._work()
         except BaseException as error:  # an interrupt between two parts
             self.error = self.error or error
@@ -181,34 +183,70 @@ class _Job:
         return True
 
 
-def _started(number):
-    """Have at least so many threads in the pool, or as many as can be; how many there are."""
-    if len(_workers) < number:
-        with _starting:
-            while len(_workers) < number:
-                thread = threading.Thread(target=_serve, args=(_jobs,), daemon=True)
-                thread.name = f"framework-kernels-{len(_workers)}"
-                try:
-                    thread.start()
-                except RuntimeError:  # the system's limit is reached, or the program ends
-                    break
-                _workers.append(thread)
-    return len(_workers)
+class Pool:
+    """Threads that help, and how they wait for what they are asked."""
+
+    def __init__(self):
+        self.helpers = []
+        self._asked, self._starting = SimpleQueue(), threading.Lock()
+
+    def have(self, number):
+        """Have at least so many helpers, or as many as can be started; how many there are."""
+        if len(self.helpers) < number:
+            with self._starting:
+                while len(self.helpers) < number:
+                    helper = threading.Thread(target=_help, args=(self,), daemon=True)
+                    helper.name = f"framework-kernels-{len(self.helpers)}"
+                    try:
+                        helper.start()
+                    except RuntimeError:  # the system's limit is reached, or the program ends
+                        break
+                    self.helpers.append(helper)
+        return len(self.helpers)
+
+    def ask(self, function):
+        """Have a helper call a function."""
+        self._asked.put(function)
+
+    def next(self):
+        """Wait for what a helper is to call; None lets it go."""
+        return self._asked.get()
+
+    def dismiss(self):
+        """Let the helpers go once they have nothing to do."""
+        with self._starting:
+            for _ in self.helpers:
+                self.ask(None)
 
 
-def _serve(jobs):
-    while True:
-        job, context = jobs.get()
-        context.run(job.help)
-        del job, context  # arrays are not kept while it waits for the next
+def _help(own):
+    """A helper's life."""
+    while (function := own.next()) is not None:
+        function()
+        del function  # arrays are not kept while it waits for the next
+
+
+def use(kind):
+    """Have the helpers wait as a kind of `Pool` says, from now on."""
+    global _kind
+    _kind = kind
+    _begin_anew()
+
+
+def _begin_anew():
+    """Another pool: with fewer threads allowed, those that are there would go on helping."""
+    global pool
+    before, pool = pool, _kind()
+    before.dismiss()
 
 
 def _forget():
     """In a forked child: threads are not copied, and locks may be held by those that were."""
-    global _jobs, _workers, _starting, _here
-    _jobs, _workers = SimpleQueue(), []
-    _starting, _here = threading.Lock(), threading.local()
+    global pool, _here
+    pool, _here = _kind(), threading.local()
 
 
+_kind = Pool
+pool = Pool()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)

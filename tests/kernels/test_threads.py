@@ -84,7 +84,7 @@ def refuse(self):
 
 
 def test_one_thread_does_it_where_none_can_be_started(monkeypatch):
-    monkeypatch.setattr(threads, "_workers", [])
+    monkeypatch.setattr(threads, "pool", type(threads.pool)())
     monkeypatch.setattr(threading.Thread, "start", refuse)
     test_every_part_runs_once(3)
     monkeypatch.undo()

@@ -1,7 +1,9 @@
 """Threads that work on tasks together, without the GIL: work is shared in less than 1 µs.
 
 `threads.run` hands a part over in 20 to 70 µs, which a product of 50 µs cannot pay. Here the
-threads wait a moment after each job, in machine code, for the next one; then they sleep.
+pool's threads wait a moment after each job, in machine code, for the next one; then they sleep.
+Asked for anything else meanwhile, they leave the machine code for it. They are the same threads,
+since two on one CPU, one waiting and one at work, would take time from each other.
 
 What there is to do is a list of *phases*, each of them a run of tasks (see `tasks`) that are cut
 into as many parts. A part is the same share of every task of its phase, one task after another, so
@@ -16,7 +18,7 @@ thread that does not come is not waited for: the others take its parts.
 import contextlib
 import os
 import threading
-from queue import SimpleQueue
+from queue import Empty
 
 import numpy as np
 from numba import carray  # pyright: ignore[reportPrivateImportUsage]
@@ -36,8 +38,8 @@ TASK = 4
 PHASE = 3
 
 # Places in the array, in lines of the cache of their own
-_WORD, _DONE, _ASLEEP, _JOB, _LEADING = 0, 16, 32, 48, 64
-_SIZE = 80
+_WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
+_SIZE = 96
 _PARTS = 0xFFFF
 # Rounds of waiting: as long as one is brief the CPU is kept, which an idle machine has to give;
 # after these other threads are let in at each, and after all the crew sleeps, unless there is more
@@ -140,21 +142,24 @@ def _do_one(_kind, things, count):
 
 @kernel
 def _serve(state, memory):
-    """Work on the jobs that come, until none has come for a while."""
+    """Work on the jobs that come, until none has come for a while or helpers are asked for
+    something else; whether this one goes to sleep."""
     rounds = 0
     while True:
         if load(state, _WORD) & _PARTS:
             _work(state, memory.ctypes.data)
             rounds = 0
+        elif load(state, _ASKED) > 0:
+            return False
         elif rounds < _PATIENCE or load(state, _LEADING):
             _wait(rounds)
             rounds += 1
         else:
             add(state, _ASLEEP, 1)
-            return
+            return True
 
 
-@kernel
+@kernel(nogil=False)
 def _change(state, at, number):
     add(state, at, number)
 
@@ -177,78 +182,85 @@ def _wait(rounds):
     _let_others_in()
 
 
-class _Crew:
-    """The threads, and what they share with who leads them."""
+class Crew(threads.Pool):
+    """The pool's threads, and what they share with who leads them."""
 
     def __init__(self):
+        super().__init__()
         whole = np.zeros(_SIZE + 8, np.int64)
-        self.state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
-        self.leading = threading.Lock()
-        self.calls = SimpleQueue()
-        self.hands, self.most_hands = 0, _PARTS
-        self.threads = []
-        self.until_look = 0  # jobs until it is looked where the threads run
-        self.cpu = None  # the leader's, which the hands keep away from
+        self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
+        self._leading = threading.Lock()
+        self._most = _PARTS  # helpers, as far as is known
+        self._until_look = 0  # jobs until it is looked where the threads run
+        self._cpu = None  # the leader's, which the helpers keep away from
 
     def do(self, most, work, arrays):
         """Whether `work` was shared, in up to `most` parts: only one thread can lead."""
-        if give_way is None or not self.leading.acquire(blocking=False):
+        if give_way is None or not self._leading.acquire(blocking=False):
             return False
         try:
-            state = self.state
-            if self.hands < most - 1 and self.hands < self.most_hands:
-                self._take_on(most - 1)
-            self.until_look -= 1
-            if self.until_look < 0:
+            wanted = most - 1
+            if len(self.helpers) < wanted and len(self.helpers) < self._most:
+                self._take_on(wanted)
+            self._until_look -= 1
+            if self._until_look < 0:
                 self._keep_apart()
-            if asleep := min(state.item(_ASLEEP), most - 1):
-                _change(state, _ASLEEP, -asleep)
-                for _ in range(asleep):
-                    self.calls.put(True)
-            work(state, scratch.for_a_call("matmul", PACKED), *arrays)
+            if asleep := self._state.item(_ASLEEP):
+                for _ in range(min(asleep, wanted) - self._asked.qsize()):
+                    self._asked.put(_WAKE)
+            work(self._state, scratch.for_a_call("matmul", PACKED), *arrays)
         finally:
-            self.leading.release()
+            self._leading.release()
         return True
 
     def _take_on(self, wanted):
-        """Have so many hands, if there may be as many and the system lets threads start."""
-        self.most_hands = threads.count() - 1
-        while self.hands < min(wanted, self.most_hands):
-            hand = threading.Thread(
-                target=_hand, args=(self.state, self.calls), daemon=True, name="framework-crew"
-            )
-            try:
-                hand.start()
-            except RuntimeError:  # the system's limit is reached, or the program ends
-                self.most_hands = self.hands
-                return
-            self.hands += 1
-            self.threads.append(hand.native_id)
-            self.until_look = 0
+        self._most = threads.count() - 1
+        wanted = min(wanted, self._most)
+        if self.have(wanted) < wanted:
+            self._most = len(self.helpers)
+        self._until_look = 0
 
-    def dismiss(self):
-        """Let the hands go once they have nothing to do."""
-        with self.leading:
-            self.most_hands = self.hands
-            for _ in range(self.hands):
-                self.calls.put(False)
+    def ask(self, function):
+        """Have a helper call a function."""
+        self._until_look = 0  # who waits for it may wake up elsewhere
+        super().ask(function)
+        _change(self._state, _ASKED, 1)
+
+    def next(self):
+        """Help in machine code until there is something else to call."""
+        state = self._state
+        while True:
+            if _serve(state, scratch.for_a_call("matmul", PACKED)):
+                function = self._asked.get()
+                _change(state, _ASLEEP, -1)
+            else:
+                try:
+                    function = self._asked.get_nowait()
+                except Empty:  # somebody else was there before
+                    continue
+            if function is not _WAKE:
+                _change(state, _ASKED, -1)
+                return function
 
     def _keep_apart(self):
-        """Keep the hands off the leader's CPU.
+        """Keep the helpers off the leader's CPU.
 
-        A hand that waits on it takes next to no time there, so the system sees no reason to move it
+        One that waits on it takes next to no time there, so the system sees no reason to move it
         to an idle one, and everything is left to the leader.
         """
-        self.until_look = _LOOK
+        self._until_look = _LOOK
         cpu = _this_cpu()
-        if cpu is None or cpu == self.cpu:
+        if cpu is None or cpu == self._cpu:
             return
         others = os.sched_getaffinity(0) - {cpu}
         if others:
-            self.cpu = cpu
-            for thread in self.threads:
+            self._cpu = cpu
+            for helper in self.helpers:
                 with contextlib.suppress(OSError):  # it may be gone, or bound by somebody else
-                    os.sched_setaffinity(thread, others)
+                    os.sched_setaffinity(helper.native_id, others)
+
+
+_WAKE = object()
 
 
 def _this_cpu():
@@ -267,34 +279,7 @@ def _c_getcpu():
 _getcpu = _c_getcpu()
 
 
-def _hand(state, calls):
-    """A thread of the crew."""
-    memory = scratch.aligned(PACKED)
-    going_on = True
-    while going_on:
-        _serve(state, memory)
-        going_on = calls.get()
-
-
-_crew = _Crew()
-
-
-def _forget():
-    """In a forked child there are no such threads."""
-    global _crew
-    _crew = _Crew()
-
-
-def _begin_anew():
-    """As many threads as are allowed now: those that are there would go on taking parts."""
-    before = _crew
-    _forget()
-    before.dismiss()
-
-
-threads.when_set(_begin_anew)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+threads.use(Crew)
 
 
 def do(tasks, phases, most):
@@ -303,7 +288,7 @@ def do(tasks, phases, most):
     Args:
         most: the most parts that a phase has.
     """
-    if most == 1 or not _crew.do(most, _do_lists.call, (tasks, phases)):
+    if most == 1 or not threads.pool.do(most, _do_lists.call, (tasks, phases)):
         _alone(_do_lists.call, (tasks, phases))
 
 
@@ -316,7 +301,7 @@ def do_one(numbers, parts, *arrays):
         arrays: their addresses are the first of the task's numbers, in the place of what is there.
     """
     given = numbers, *arrays
-    if parts == 1 or not _crew.do(parts, _do_one.call, given):
+    if parts == 1 or not threads.pool.do(parts, _do_one.call, given):
         _alone(_do_one.call, given)
 
 
