@@ -238,7 +238,7 @@ def _rows_agree(group, step):
     return not columns or group.columns is None or columns == {group.columns}
 
 
-_SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus"))
+_SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back"))
 _LARGE = 1 << 20  # elements, from which a loop is as fast as memory
 
 

@@ -42,7 +42,10 @@ def fits_loop(step):
 _NUMBERS = (int, float, bool)
 _TOGETHER = 8  # rows, as many as products have in a unit
 _CHUNK = 512  # elements of a unit where rows are too few
-_COSTLY = {"tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power"}
+_COSTLY = {
+    "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
+    "gelu_back",
+}  # fmt: skip
 _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
 
 

@@ -120,6 +120,18 @@ CODES = {
     "atan2": Code("np.arctan2({0}, {1})", slow=True),
 }  # fmt: skip
 
+# Of ops that read otherwise with each value of an attribute.
+CODES_BY_ATTRIBUTE = {
+    "gelu": {
+        (("approximate", False),): Code("gelu_{w}({0})"),
+        (("approximate", True),): Code("gelu_tanh_{w}({0})"),
+    },
+    "gelu_back": {
+        (("approximate", False),): Code("{0} * gelu_slope_{w}({1})"),
+        (("approximate", True),): Code("{0} * gelu_tanh_slope_{w}({1})"),
+    },
+}
+
 
 def gives(name, dtypes, attrs=None):
     """The dtype of an op's result for operands of these dtypes (Python numbers are types); None
@@ -151,9 +163,7 @@ def resolve(name, operands, attrs):
     """
     if name == "cast":
         return _cast(operands, np.dtype(attrs["dtype"]))
-    if attrs:
-        raise KeyError(name)
-    code = CODES[name]
+    code = CODES_BY_ATTRIBUTE[name][tuple(attrs.items())] if attrs else CODES[name]
     valued = [o for i, o in enumerate(operands) if i not in code.conditions]
     computes = np.result_type(*valued) if valued else BOOL
     if name == "power" and len(operands) == 2 and type(operands[1]) in (int, float):

@@ -128,6 +128,34 @@ def test_ops_give_what_numpy_gives(part, dtype):
                 raise AssertionError(f"{name}: {error}") from None
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("layout", ["flat", "in rows"])
+def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
+    rng = np.random.default_rng(0)
+    g, x = (np.concatenate([6 * rng.normal(size=2483), SPECIAL[:-6]]).astype(dtype) for _ in "gx")
+    steps = [
+        (f"{name}{i}", name, ("g", "shifted")[2 - len(table[name].inputs) :], dict(attributes))
+        for name, codes in scalars.CODES_BY_ATTRIBUTE.items()
+        for i, attributes in enumerate(codes)
+    ]
+    shape, zero = {"flat": ((2500,), number), "in rows": ((50, 50), row)}[layout]
+    operands = [full("g", dtype, len(shape)), full("x", dtype, len(shape))]
+    zeros = np.zeros(shape[1:], dtype)
+    operands.append(zero("zero", dtype) if layout == "flat" else zero("zero", dtype, 1))
+    first = ("shifted", "add", ("x", "zero"))
+    stores = {name: None for name, *_ in steps}
+    found = [np.empty(shape, dtype) for _ in steps]
+    loop = build(Program(operands, [first, *steps], stores, ndim=len(shape)))
+    loop(g.reshape(shape), x.reshape(shape), zeros, *found)
+    with np.errstate(all="ignore"):
+        for (_, op, args, attributes), result in zip(steps, found, strict=True):
+            given = [{"g": g, "shifted": x}[name] for name in args]
+            expected = table[op].forward(*given, **attributes)
+            precise = op == "gelu" and dtype == "float32" and not attributes["approximate"]
+            terms = 0 if precise else np.prod([1 + np.abs(a) for a in given], axis=0)
+            close(result.reshape(-1), expected, 8, terms)
+
+
 def test_small_values_of_a_sigmoid_are_there():
     x = np.linspace(-744, -700, 100)
     (y,) = in_loops([("sigmoid", [x])]).values()

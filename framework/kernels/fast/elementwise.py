@@ -13,7 +13,7 @@ from framework.kernels.fast import elementwise_double as double
 from framework.kernels.fast import entry, math
 from framework.kernels.fast.entry import Entry
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.math import element
+from framework.kernels.fast.math import element, kept
 from framework.kernels.fast.tasks import Task, pointer
 
 _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
@@ -109,8 +109,8 @@ def tanh_32(x):
     v = _TANH_END if x > _TANH_END else x  # comparisons that keep NaN, each one instruction
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
-    p = ((_P3 * z + _P2) * z + _P1) * z + _P0
-    q = ((_Q3 * z + _Q2) * z + _Q1) * z + _Q0
+    p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
+    q = ((kept(_Q3) * z + kept(_Q2)) * z + kept(_Q1)) * z + kept(_Q0)
     y = (z * v * p + v) / (z * q + _one)
     y = _one if y > _one else y
     return -_one if y < -_one else y
@@ -129,12 +129,12 @@ def log1p_32(x):
 @element
 def log1p_exp_32(x):
     """log(1 + exp(x)) for x <= 0, within 4 units in the last place: 2 artanh(s), s <= 1/3."""
-    e = math.exp(x)
+    e = math.kept_exp(x)
     s = e / (_two + e)
     q = s * s
-    p = _A7 * q + _A6
-    p = ((p * q + _A5) * q + _A4) * q + _A3
-    p = ((p * q + _A2) * q + _A1) * q
+    p = kept(_A7) * q + kept(_A6)
+    p = ((p * q + kept(_A5)) * q + kept(_A4)) * q + kept(_A3)
+    p = ((p * q + kept(_A2)) * q + kept(_A1)) * q
     return _two * (s * p + s)
 
 
@@ -170,7 +170,9 @@ _STORED = (
     types.float32, types.float64, types.int8, types.int16, types.int32, types.int64, types.uint8,
     types.uint16, types.uint32, types.uint64, types.boolean,
 )  # fmt: skip
-_MATH = ("exp", "expm1", "log", "sigmoid", "erf")
+_MATH = (
+    "expm1", "log", "sigmoid", "erf", "gelu", "gelu_slope", "gelu_tanh", "gelu_tanh_slope",
+)  # fmt: skip
 _OF_ENTRIES = (
     "is_array", "size", "let_others", "take_turn", "done", "wrong_arrays", "wrong_sizes",
 )  # fmt: skip
@@ -189,6 +191,7 @@ NAMES = {
     },
     **{name: getattr(entry, name) for name in _OF_ENTRIES},
     **{f"{name}_32": getattr(math, name) for name in _MATH},
+    "exp_32": math.kept_exp,
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
     "__name__": __name__,  # where Numba looks up what it has cached
 }

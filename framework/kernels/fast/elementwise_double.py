@@ -171,5 +171,34 @@ def erf_64(x):
     return small * x + x if size < 1.0 else large
 
 
+@element
+def gelu_64(x):
+    """x times the normal distribution function of x, within 1e-15 of |x|."""
+    return x * (erf_64(x * 0.70710678118654752440) + 1.0) * 0.5
+
+
+@element
+def gelu_slope_64(x):
+    """The derivative of `gelu_64`."""
+    density = exp_64(x * x * -0.5) * 0.39894228040143267794
+    return (erf_64(x * 0.70710678118654752440) + 1.0) * 0.5 + x * density
+
+
+@element
+def gelu_tanh_64(x):
+    """The approximation of `gelu_64` by tanh; Hendrycks & Gimpel 2016."""
+    t = tanh_64((x * x * 0.044715 + 1.0) * x * 0.79788456080286535588)
+    return (t + 1.0) * (x * 0.5)
+
+
+@element
+def gelu_tanh_slope_64(x):
+    """The derivative of `gelu_tanh_64`."""
+    squared = x * x
+    t = tanh_64((squared * 0.044715 + 1.0) * x * 0.79788456080286535588)
+    inner = (squared * (3.0 * 0.044715) + 1.0) * 0.79788456080286535588
+    return (inner * x * (1.0 - t * t) + (t + 1.0)) * 0.5
+
+
 def warm():
     """Nothing: these functions become part of the loops that call them."""

@@ -12,7 +12,6 @@ from numba.extending import intrinsic
 from framework.kernels.fast import math
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.gelu import CENTER, END, TAIL
 
 _f = np.float32
 _ROWS = 64  # rows whose gradients of gamma and beta are added up before they join the others
@@ -214,53 +213,21 @@ def rms_norm_back(g, x, scale, rstd, first, last, size, d, d_scale):
             d_scale[j] += both[j]
 
 
-# ---- gelu: the formulas are those of `kernels/gelu.py` -------------------------------------------
-
-_TAIL = tuple(_f(c) for c in TAIL)
-_CENTER, _END = _f(CENTER), _f(END)
-_ZERO, _HALF, _DENSITY = _f(0), _f(0.5), _f(0.39894228040143268)
-
-
-@math.element
-def _tail(x):
-    """|x|, no more than END; exp(-x²/2) and Φ(-|x|)."""
-    size = abs(x)
-    size = size if size < _END else _END
-    e = math.exp(-_HALF * size * size)
-    u = (size - _CENTER) / (size + _CENTER)
-    w = _TAIL[0]
-    for i in range(1, len(_TAIL)):
-        w = w * u + _TAIL[i]
-    return size, e, e * w
-
-
-@math.element
-def _gelu(x):
-    size, _, tail = _tail(x)
-    y = (x if x > _ZERO else _ZERO) - size * tail
-    return y if x == x else x
-
-
-@math.element
-def _slope(x):
-    size, e, tail = _tail(x)
-    v = (_HALF - tail) + size * e * _DENSITY
-    y = _HALF + v if x > _ZERO else _HALF - v
-    return y if x == x else x
+# ---- gelu ----------------------------------------------------------------------------------------
 
 
 @kernel
 def gelu(x, first, last, y):
     """x times the normal distribution function of x."""
     for i in range(first, last):
-        store(y, i, _gelu(load(x, i, 0)), 1)
+        store(y, i, math.gelu(load(x, i, 0)), 1)
 
 
 @kernel
 def gelu_back(g, x, first, last, d):
     """g times the slope of gelu."""
     for i in range(first, last):
-        store(d, i, load(g, i, 0) * _slope(load(x, i, 1)), 2)
+        store(d, i, load(g, i, 0) * math.gelu_slope(load(x, i, 1)), 2)
 
 
 @kernel
