@@ -58,7 +58,7 @@ from numba.extending import intrinsic
 
 from framework.kernels.fast.routine import data_of, routine
 from framework.kernels.fast.target import LANES, REGISTERS
-from framework.kernels.fast.tiles import make
+from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
@@ -67,6 +67,19 @@ _MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the cells of a 3 × 3 
 
 _float = ir.FloatType()
 _int = ir.IntType(64)
+
+
+@intrinsic
+def prefetch(_, source, at):
+    """Ask the cache for what lies at a place of a flat array, which need not be there."""
+
+    def generate(context, builder, signature, arguments):
+        data = data_of(context, builder, signature.args[0], arguments[0])
+        data = builder.bitcast(data, _float.as_pointer())
+        emit_prefetch(builder, builder.gep(data, [arguments[1]]), 0, INTO_L1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp), generate
 
 
 def _copier(count):

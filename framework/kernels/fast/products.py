@@ -24,6 +24,7 @@ from framework.kernels.fast.micro import (
     move_rows,
     move_width,
     panel,
+    prefetch,
     tile,
     turn,
     turn_rows,
@@ -57,7 +58,9 @@ PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
 # Where that ends which a product needs whose A is not laid out
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
+_LINE = 16  # numbers of a line of the cache
 _AT_ONCE = 16 * ROWS  # rows, of which a line of the cache is read once
+_AHEAD = 16  # steps, before which it is asked for: too far apart for the CPU to guess
 _TOGETHER = 4 * ROWS  # rows of a product that are handed on together, a panel of B in L1 for them
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # numbers that A has for them
 _TILE = 1024 * _TOGETHER  # numbers of a product that are handed on at a time, in L2
@@ -103,6 +106,8 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         for i in range(0, whole, _AT_ONCE):
             for s in range(steps):
                 source, target = at + i + s * a_step, i // ROWS * stride + s * ROWS
+                for line in range(0, min(_AT_ONCE, whole - i), _LINE):
+                    prefetch(a, source + _AHEAD * a_step + line)
                 for group in range(min(_AT_ONCE, whole - i) // ROWS):
                     move_rows(packed, target + group * stride, a, source + group * ROWS)
     else:

@@ -8,7 +8,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
-_INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
+INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
 _LINE = 16  # numbers that come into the cache together
 
 _float = ir.FloatType()
@@ -69,6 +69,15 @@ def make(rows, vectors, masked=False, fetching=False):
         return signature(a, b, c), generate
 
     return full
+
+
+def emit_prefetch(builder, address, writes, locality):
+    """Ask the cache for an address, where a fault is none."""
+    number = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [_byte.as_pointer(), number, number, number])
+    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    address = builder.bitcast(address, _byte.as_pointer())
+    builder.call(fetch, [address, number(writes), number(locality), number(1)])
 
 
 def _as_it_is(module, branch):
@@ -229,14 +238,6 @@ class _Block:
         """The pointers that move, and by how much with each run and with each step of it."""
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
-    def _prefetch(self, address, writes, locality):
-        number = ir.IntType(32)
-        fetch = self._function(
-            "llvm.prefetch.p0", ir.VoidType(), [_byte.as_pointer(), number, number, number]
-        )
-        address = self.builder.bitcast(address, _byte.as_pointer())
-        self.builder.call(fetch, [address, number(writes), number(locality), number(1)])
-
     def generate(self):
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
@@ -247,7 +248,7 @@ class _Block:
         for m in range(self.rows, 2 * self.rows):  # what the next block will wait for
             for n in range(0, self.vectors * LANES, _LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
-                self._prefetch(at, 1, _INTO_L1)
+                emit_prefetch(builder, at, 1, INTO_L1)
         adding = builder.block
         builder.branch(start)
         builder.position_at_end(start)
@@ -277,7 +278,8 @@ class _Fetching(_Block):
 
     def _step(self, sums, pointers):
         *pointers, following = pointers
-        self._prefetch(following, 0, _INTO_L2)  # what comes to L1 now would drive out what is there
+        # What comes to L1 now would drive out what is there.
+        emit_prefetch(self.builder, following, 0, _INTO_L2)
         return super()._step(sums, pointers)
 
     def _walks(self):
