@@ -170,34 +170,37 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    t = 0
+    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counted: a division takes 20 steps
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
-        for m in range(0, rows, ROWS):
+        for group in range((rows + ROWS - 1) // ROWS):
+            m = group * ROWS
             height = min(ROWS, rows - m)
             at, row, step = a_at + m * a_row, a_row, a_step
             if a_row == 0:
-                at, row, step = a_at + _group(m // ROWS, steps), 1, height
+                at, row, step = a_at + _group(group, steps), 1, height
             if here < WIDTH or height < ROWS:
                 panel(
                     c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, steps, 1,
                     0, 0, add, height, here,
                 )  # fmt: skip
                 continue
-            line = t * runs // pieces
-            if line >= lines_of_all:
+            if left <= 0:
                 tile(
                     c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, steps, 1,
                     0, 0, add,
                 )  # fmt: skip
                 continue
-            following = ahead[line // lines] + offset + line % lines * line_step * 4
-            following += t % pieces * pace * each
+            following = ahead[matrix] + offset + line * line_step * 4 + piece * pace * each
             fetching_tile(
                 c, c_at + m * c_row + n, c_row, a, at, row, step, packed, b_at, WIDTH, each, runs,
                 each * step, each * WIDTH, add, following, pace, line_step * 4,
             )  # fmt: skip
-            t += 1
+            piece += 1
+            if piece == pieces:
+                piece, line, left = 0, line + runs, left - runs
+                while line >= lines and left > 0:
+                    matrix, line = matrix + 1, line - lines
 
 
 @kernel(forceinline=True)
