@@ -5,7 +5,6 @@ import warnings
 from framework.constraints import ConstraintField
 from framework.core import dtypes
 from framework.core.doors import cast, promote, tensor
-from framework.core.errors import OutOfRangeError
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
@@ -13,7 +12,7 @@ from framework.layers.einsum_dense import Unquantized
 from framework.layers.lora import Adaptable
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import not_equal, tanh
-from framework.ops.movement import transpose
+from framework.ops.movement import transpose, within
 from framework.ops.slices import gather_rows
 from framework.regularizers import RegularizerField
 
@@ -109,13 +108,8 @@ class Embedding(_Table):
         table = table if self.lora_enabled else table.read()
         if inputs.dtype not in (dtypes.int32, dtypes.int64):
             inputs = cast(inputs, dtype=dtypes.int32.np)
-        try:
-            rows = gather_rows(table, inputs)
-        except IndexError as error:
-            raise OutOfRangeError(
-                f"Embedding layer {self.name!r}: inputs must be from 0 to {self.input_dim - 1} "
-                f"(input_dim - 1); {error}"
-            ) from None
+        what = f"Embedding layer {self.name!r} (input_dim={self.input_dim}): inputs"
+        rows = gather_rows(table, within(inputs, what=what, size=self.input_dim))
         dtype = self.compute_dtype
         return rows if rows.dtype is dtype else cast(rows, dtype=dtype.np)
 

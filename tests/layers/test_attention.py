@@ -228,7 +228,8 @@ MISTAKES = {
     "axis values 3 .at axis 1. != 4": lambda: layers.Dot((1, 2))([X, X]),
     "argument axes=.1, 2, 3.": lambda: layers.Dot((1, 2, 3)),
     "input_dim=0: expected a positive": lambda: layers.Embedding(0, 2),
-    "inputs must be from 0 to 2": lambda: layers.Embedding(3, 2)(np.array([7])),
+    "inputs must lie from 0 to 2, got 7": lambda: layers.Embedding(3, 2)(np.array([7])),
+    "inputs must lie from 0 to 2, got -1": lambda: layers.Embedding(3, 2)(np.array([2, -1])),
     "num_heads=0": lambda: layers.MultiHeadAttention(0, 1),
     "dropout=0.1 is not supported with flash": lambda: layers.MultiHeadAttention(
         1, 1, dropout=0.1, flash_attention=True
