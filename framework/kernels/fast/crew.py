@@ -222,6 +222,8 @@ class Crew(threads.Pool):
 
     def ask(self, function):
         """Have a helper call a function."""
+        if self._cpu is not None:  # once bound, a helper cannot make way by itself
+            self._keep_apart()
         self._until_look = 0  # who waits for it may wake up elsewhere
         super().ask(function)
         _change(self._state, _ASKED, 1)
