@@ -138,10 +138,12 @@ def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
         for name, codes in scalars.CODES_BY_ATTRIBUTE.items()
         for i, attributes in enumerate(codes)
     ]
-    shape, zero = {"flat": ((2500,), number), "in rows": ((50, 50), row)}[layout]
-    operands = [full("g", dtype, len(shape)), full("x", dtype, len(shape))]
+    shape, zero = {
+        "flat": ((2500,), number("zero", dtype)),
+        "in rows": ((50, 50), row("zero", dtype, 1)),
+    }[layout]
+    operands = [full("g", dtype, len(shape)), full("x", dtype, len(shape)), zero]
     zeros = np.zeros(shape[1:], dtype)
-    operands.append(zero("zero", dtype) if layout == "flat" else zero("zero", dtype, 1))
     first = ("shifted", "add", ("x", "zero"))
     stores = {name: None for name, *_ in steps}
     found = [np.empty(shape, dtype) for _ in steps]

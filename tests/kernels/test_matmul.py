@@ -184,6 +184,18 @@ def test_the_crew_sleeps_and_wakes(fast):
         np.testing.assert_array_equal(fast.dot(a, b), expected)
 
 
+def test_the_crew_takes_parts_of_python_between_products(fast):
+    threads.set_count(2)
+    a, b = pair(200, 200, 200)
+    expected = fast.dot(a, b)
+    for pause in (0, 0, 0.001, 0.02) * 5:
+        meeting = threading.Barrier(2)
+        threads.run(lambda _, meeting=meeting: meeting.wait(timeout=10), range(2))
+        threading.Event().wait(pause)
+        np.testing.assert_array_equal(fast.dot(a, b), expected)
+    assert crew_size() == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_has_a_crew_of_its_own(fast):

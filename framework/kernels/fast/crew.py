@@ -218,7 +218,7 @@ class Crew(threads.Pool):
         wanted = min(wanted, self._most)
         if self.have(wanted) < wanted:
             self._most = len(self.helpers)
-        self._until_look = 0
+        self._cpu, self._until_look = None, 0  # the new ones are not bound yet
 
     def ask(self, function):
         """Have a helper call a function."""

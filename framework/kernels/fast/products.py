@@ -32,6 +32,7 @@ from framework.kernels.fast.micro import (
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.tasks import Task, floats, integers, perform
+from framework.kernels.fast.tiles import LINE
 from framework.kernels.products import DEEPEST
 
 _EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
@@ -58,7 +59,6 @@ PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
 # Where that ends which a product needs whose A is not laid out
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_LINE = 16  # numbers of a line of the cache
 _AT_ONCE = 16 * ROWS  # rows, of which a line of the cache is read once
 _AHEAD = 16  # steps, before which it is asked for: too far apart for the CPU to guess
 _TOGETHER = 4 * ROWS  # rows of a product that are handed on together, a panel of B in L1 for them
@@ -106,7 +106,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         for i in range(0, whole, _AT_ONCE):
             for s in range(steps):
                 source, target = at + i + s * a_step, i // ROWS * stride + s * ROWS
-                for line in range(0, min(_AT_ONCE, whole - i), _LINE):
+                for line in range(0, min(_AT_ONCE, whole - i), LINE):
                     prefetch(a, source + _AHEAD * a_step + line)
                 for group in range(min(_AT_ONCE, whole - i) // ROWS):
                     move_rows(packed, target + group * stride, a, source + group * ROWS)

@@ -9,7 +9,7 @@ from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
-_LINE = 16  # numbers that come into the cache together
+LINE = 16  # numbers that come into the cache together
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
@@ -246,7 +246,7 @@ class _Block:
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
         for m in range(self.rows, 2 * self.rows):  # what the next block will wait for
-            for n in range(0, self.vectors * LANES, _LINE):
+            for n in range(0, self.vectors * LANES, LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
                 emit_prefetch(builder, at, 1, INTO_L1)
         adding = builder.block
