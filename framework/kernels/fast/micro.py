@@ -185,14 +185,11 @@ def turn(target, target_at, target_row, source, source_at, source_row, rows, col
 
 tile = make(ROWS, _VECTORS)
 fetching_tile = make(ROWS, _VECTORS, fetching=True)
-_edge = make(ROWS, _VECTORS, masked=True)
-_narrow = make(ROWS, (_VECTORS + 1) // 2, masked=True)
-_NARROW = (_VECTORS + 1) // 2 * LANES
-_more = make(_MORE, _VECTORS, masked=True)
-_edge_4 = make(4, _VECTORS, masked=True)
-_edge_3 = make(3, _VECTORS, masked=True)
-_edge_2 = make(2, _VECTORS, masked=True)
-_edge_1 = make(1, _VECTORS, masked=True)
+_more, _rows, _four, _three, _two, _one = (
+    make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
+)
+# Fewer than four rows wait for their own sums: where six would leave one or two, fours take less.
+_BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 
 @routine(pointers=True, python=True)
@@ -207,43 +204,30 @@ def panel(
             columns,
         )  # fmt: skip
         return
-    while rows >= ROWS:
-        if columns == WIDTH:
-            tile(
-                c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
-                add,
-            )  # fmt: skip
-        elif columns <= _NARROW:
-            _narrow(
-                c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
-                add, columns,
-            )  # fmt: skip
-        else:
-            _edge(
-                c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run,
-                add, columns,
-            )  # fmt: skip
+    while rows >= ROWS and rows not in _BY_FOURS:
+        _rows(
+            c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
+            columns,
+        )  # fmt: skip
         c_at, a_at, rows = c_at + ROWS * c_row, a_at + ROWS * a_row, rows - ROWS
-    if rows >= 4:
-        _edge_4(
+    while rows >= 4:
+        _four(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
             columns,
         )  # fmt: skip
         c_at, a_at, rows = c_at + 4 * c_row, a_at + 4 * a_row, rows - 4
     if rows == 3:
-        _edge_3(
+        _three(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
             columns,
         )  # fmt: skip
-        return
-    if rows >= 2:
-        _edge_2(
+    elif rows == 2:
+        _two(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
             columns,
         )  # fmt: skip
-        c_at, a_at, rows = c_at + 2 * c_row, a_at + 2 * a_row, rows - 2
-    if rows:
-        _edge_1(
+    elif rows == 1:
+        _one(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
             columns,
         )  # fmt: skip

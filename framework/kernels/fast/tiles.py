@@ -13,15 +13,19 @@ LINE = 16  # numbers that come into the cache together
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
+_mask_of_lane = ir.IntType(32)
+# AVX masks lanes by the signs of integers. Asked for masks of bits, LLVM would make those integers
+# anew for each use.
+_AVX = MASKED and LANES == 8
 
 
-def make(rows, vectors, masked=False, fetching=False):
+def make(rows, vectors, any_columns=False, fetching=False):
     """A micro-kernel of `rows` × (`vectors` · LANES) as a function for use inside kernels.
 
     Args:
         rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
-        masked: whether it takes, as a last argument, how many columns there are (1 to all): the
-            rest is neither read nor written.
+        any_columns: whether it takes, as a last argument, how many columns there are (1 to all):
+            the rest is neither read nor written.
         fetching: whether it takes, as last arguments, an address and how many bytes to go on from
             there with each step, and with each run: the cache is asked for what lies there, so that
             it is near when it is needed.
@@ -31,16 +35,22 @@ def make(rows, vectors, masked=False, fetching=False):
         place = types.intp
         return types.void(
             c, place, place, a, place, place, place, b, place, place, place, place, place, place,
-            place, *([place] if masked else []), *([place] * 3 if fetching else []),
+            place, *([place] if any_columns else []), *([place] * 3 if fetching else []),
         )  # fmt: skip
 
     def generate(context, builder, signature, arguments):
         kind = _Fetching if fetching else _Block
-        block = kind(context, builder, signature, arguments, rows, vectors)
-        block.generate()
+
+        def block(vectors, masked=0):
+            kind(context, builder, signature, arguments, rows, vectors, masked).generate()
+
+        if any_columns:
+            _by_columns(builder, arguments[-1], vectors, block)
+        else:
+            block(vectors)
         return context.get_dummy_value()
 
-    if masked:
+    if any_columns:
 
         @intrinsic
         def edge(
@@ -71,6 +81,25 @@ def make(rows, vectors, masked=False, fetching=False):
     return full
 
 
+def _by_columns(builder, columns, vectors, block):
+    """`block(vectors, masked)` for all columns, for more than half of the vectors, or for half.
+
+    Loads and stores with a mask take their time: there are no more of them than need be.
+    """
+    half = (vectors + 1) // 2
+    whole = builder.icmp_signed("==", columns, ir.Constant(_int, vectors * LANES))
+    with builder.if_else(whole) as (all_columns, some):
+        with all_columns:
+            block(vectors)
+        with some:
+            narrow = builder.icmp_signed("<=", columns, ir.Constant(_int, half * LANES))
+            with builder.if_else(narrow) as (few, many):
+                with few:
+                    block(half, half)
+                with many:
+                    block(vectors, vectors - half)
+
+
 def emit_prefetch(builder, address, writes, locality):
     """Ask the cache for an address, where a fault is none."""
     number = ir.IntType(32)
@@ -89,9 +118,9 @@ def _as_it_is(module, branch):
 
 
 class _Block:
-    """The LLVM code of one micro-kernel."""
+    """The LLVM code of one micro-kernel, of whose vectors the last `masked` may lack columns."""
 
-    def __init__(self, context, builder, signature, arguments, rows, vectors):
+    def __init__(self, context, builder, signature, arguments, rows, vectors, masked):
         self.builder, self.rows, self.vectors = builder, rows, vectors
         self.vector = ir.VectorType(_float, LANES)
         (
@@ -105,8 +134,9 @@ class _Block:
 
         self.c, self.a, self.b = pointer(0, c, c_at), pointer(3, a, a_at), pointer(7, b, b_at)
         self.a_rows = [self._distance(m) for m in range(rows)]
-        self.masks = self._masks(columns[0]) if columns else None
-        self.places = self._places(columns[0]) if columns and not MASKED else None
+        whole = vectors - masked
+        self.masks = [None] * whole + (self._masks(columns[0], whole) if masked else [])
+        self.places = self._places(columns[0]) if masked and not MASKED else None
 
     def _distance(self, m):
         """From row 0 of A to row m, as a number of which LLVM knows nothing.
@@ -119,13 +149,14 @@ class _Block:
         kind = ir.FunctionType(_int, [_int])
         return self.builder.asm(kind, "", "=r,0", [distance], False)
 
-    def _masks(self, columns):
-        """For each vector of a row, which of its lanes are columns."""
-        integers = ir.VectorType(_int, LANES)
-        limit = self._splat(columns, integers)
-        numbers = [range(n * LANES, (n + 1) * LANES) for n in range(self.vectors)]
+    def _masks(self, columns, whole):
+        """For each vector of a row from number `whole` on, which of its lanes are columns."""
+        builder, integers = self.builder, ir.VectorType(_mask_of_lane, LANES)
+        limit = self._splat(builder.trunc(columns, _mask_of_lane), integers)
+        numbers = [range(n * LANES, (n + 1) * LANES) for n in range(whole, self.vectors)]
         lanes = [ir.Constant(integers, list(row)) for row in numbers]
-        return [self.builder.icmp_signed("<", lane, limit) for lane in lanes]
+        masks = [builder.icmp_signed("<", lane, limit) for lane in lanes]
+        return [builder.sext(mask, integers) for mask in masks] if _AVX else masks
 
     def _places(self, columns):
         """For each lane of a row, where it is read: what is no column reads the last one."""
@@ -148,40 +179,44 @@ class _Block:
         address = self.builder.gep(row, [ir.Constant(_int, n * LANES)])
         return self.builder.bitcast(address, self.vector.as_pointer())
 
-    def _mask_arguments(self, n):
-        return ir.Constant(ir.IntType(32), 4), self.masks[n]  # aligned to 4 bytes
+    def _masked(self, way, n, pointer, *value):
+        """Load or store vector n of a row where its mask is set; a load gives 0 elsewhere."""
+        if _AVX:
+            name = f"llvm.x86.avx.mask{way}.ps.256"
+            place = self.builder.bitcast(pointer, _byte.as_pointer())
+            arguments = [place, self.masks[n], *value]
+        else:
+            zeros = () if value else (ir.Constant(self.vector, [0.0] * LANES),)
+            aligned = ir.Constant(ir.IntType(32), 4)  # to 4 bytes
+            name = f"llvm.masked.{way}.v{LANES}f32.p0"
+            arguments = [*value, pointer, aligned, self.masks[n], *zeros]
+        result = ir.VoidType() if value else self.vector
+        function = self._function(name, result, [a.type for a in arguments])
+        return self.builder.call(function, arguments)
 
     def load(self, row, n):
         """Vector n of a row."""
         builder = self.builder
-        if self.places:  # without masked loads: lane by lane, never past the last column
+        if self.places and self.masks[n]:  # without masked loads: lane by lane, within the columns
             value = ir.Constant(self.vector, ir.Undefined)
             for lane, place in enumerate(self.places[n * LANES : (n + 1) * LANES]):
                 element = builder.load(builder.gep(row, [place]))
                 value = builder.insert_element(value, element, ir.Constant(ir.IntType(32), lane))
             return value
         pointer = self._pointer(row, n)
-        if self.masks is None:
+        if self.masks[n] is None:
             value = builder.load(pointer)
             value.align = 4
             return value
-        zeros = ir.Constant(self.vector, [0.0] * LANES)
-        arguments = [pointer, *self._mask_arguments(n), zeros]
-        name = f"llvm.masked.load.v{LANES}f32.p0"
-        return builder.call(
-            self._function(name, self.vector, [a.type for a in arguments]), arguments
-        )
+        return self._masked("load", n, pointer)
 
     def store(self, value, row, n):
         """Put vector n of a row."""
         builder, pointer = self.builder, self._pointer(row, n)
-        if self.masks is None:
+        if self.masks[n] is None:
             builder.store(value, pointer).align = 4
-            return
-        arguments = [value, pointer, *self._mask_arguments(n)]
-        name = f"llvm.masked.store.v{LANES}f32.p0"
-        nothing = ir.VoidType()
-        builder.call(self._function(name, nothing, [a.type for a in arguments]), arguments)
+        else:
+            self._masked("store", n, pointer, value)
 
     def multiply_add(self, x, y, z):
         """x y + z, in one rounding where the CPU can: elsewhere `fma` is a library's function."""
@@ -271,9 +306,9 @@ class _Block:
 class _Fetching(_Block):
     """One that asks the cache for a line with each step."""
 
-    def __init__(self, context, builder, signature, arguments, rows, vectors):
+    def __init__(self, context, builder, signature, arguments, *block):
         *arguments, following, self.following_step, self.following_run = arguments
-        super().__init__(context, builder, signature, arguments, rows, vectors)
+        super().__init__(context, builder, signature, arguments, *block)
         self.following = builder.inttoptr(following, _byte.as_pointer())
 
     def _step(self, sums, pointers):
