@@ -3,7 +3,8 @@
 from framework.compiler import loops
 from framework.compiler.emit import Program
 from framework.compiler.fusion import Group, is_sum, lone
-from framework.compiler.graph import DrawStep, OpStep
+from framework.compiler.graph import DrawStep, OpStep, Value
+from framework.compiler.kernel_pieces import Scratch, parts_of
 from framework.compiler.lines import takes_out
 from framework.compiler.loop_groups import LoopGroup, fits_loop
 from framework.compiler.memory import alike
@@ -63,7 +64,9 @@ class LoopProgram(Program):
             return self._follows(step)
         if type(step) is not OpStep:
             return type(step) in (Group, Streamed, DrawStep)
-        return product_of(step) is not None or self._group_of(step) is not None
+        if product_of(step) is not None or parts_of(step) is not None:
+            return True
+        return self._group_of(step) is not None
 
     def _moves_others(self, step):
         """Whether a step is a movement that reads nothing of what waits."""
@@ -72,7 +75,11 @@ class LoopProgram(Program):
         return not any(self.lives.root(v) in self._made for v in step.values)
 
     def _follows(self, step):
-        """Whether a step is a loop over what waits: a thread then finds its rows in its cache."""
+        """Whether a step goes over what waits: a thread then finds its rows in its cache."""
+        parts = parts_of(step)
+        if parts is not None:
+            rows = [u.thing for u in parts[0].uses if u.along and not u.written]
+            return any(self.lives.root(v) in self._made for v in rows)
         group = self._group_of(step) if type(step) is OpStep else step
         if type(group) is not Group or any(is_sum(s) not in (None, "leading") for s in group.steps):
             return False
@@ -160,6 +167,8 @@ class LoopProgram(Program):
             self._group(position, step.group, step)
         elif (product := product_of(step)) is not None:
             self._product(position, step, product)
+        elif (parts := parts_of(step)) is not None:
+            self._kernel(position, step, parts)
         elif (group := self._group_of(step)) is not None and (self._waiting or _adds_much(group)):
             self._group(position, group)
         else:
@@ -192,6 +201,44 @@ class LoopProgram(Program):
             product.multiplications * _OF_PRODUCT,
         )  # fmt: skip
         self._wait(piece, [made], line)
+
+    def _kernel(self, position, step, parts):
+        """Have the parts of a kernel wait."""
+        operands = [self._operand(a) for a in step.args]
+        operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
+        for value in step.made:
+            self._placed(position, step, value, step)
+            self._c_order.add(id(value))
+        made = ", ".join([v.name for v in step.made])
+        line = f"{made} = {step.op.name}({', '.join(operands)})"
+        line = line if step.layer is None else f"{line}  # {step.layer.path}"
+        for part in parts:
+            self._wait(self._piece_of_units(*part), step.made, line)
+            line = f"{made}, their sums added up"
+        self._unneeded += {u.thing: None for p in parts for u in p.uses if type(u.thing) is Scratch}
+
+    def _piece_of_units(self, units, uses):
+        arrays, accesses = [], []
+        for thing, along, written in uses:
+            if type(thing) is Value:
+                arrays.append(self._place(thing))
+                unit = thing.nbytes // units.extent if along else None
+                accesses.append(self._access(thing, unit, written))
+                continue
+            if type(thing) is Scratch:
+                slot = self.arena.slot_of(thing)
+                slot = self.arena.take(thing, thing) if slot is None else slot
+                name = self.arena.name(slot, thing.shape, thing.dtype)
+                accesses.append(Access(("slot", slot), None, written))
+            else:
+                name = self._bound(id(thing), "nothing", thing)
+            arrays.append(name)
+            self._fixed.add(name)
+        expected = tuple((use.thing.size, use.thing.dtype) for use in uses)
+        return Piece(
+            units, tuple(arrays), expected, units.numbers, units.extent, units.unit,
+            tuple(accesses), units.seconds,
+        )  # fmt: skip
 
     def _text_of_product(self, step, product):
         read = [self._name(v) for v in step.values]

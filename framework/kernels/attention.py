@@ -10,21 +10,21 @@ position is the mean over all.
 """
 
 import functools
-import itertools
 import math
 
 import numpy as np
 
 from framework.kernels import blas, threads, tier
-from framework.kernels.contiguous import flattened
+from framework.kernels.units import Units, bits
 
 _FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
-_SIDE_BY_SIDE = 1 << 24  # and from which on several threads are: about 200 µs on one
+_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # seconds, about
 _SHARED = 1 << 22  # and from which on several threads are in NumPy's form
 _BLOCK = 1 << 17  # scores at a time: 512 KB of float32, so that they stay in the cache
 _CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
 _SMALL = 20.0  # scores of which a row's maximum need not be taken off before exp
 _FLOAT = np.dtype(np.float32)
+NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
 
 def lowest(dtype):
@@ -34,9 +34,8 @@ def lowest(dtype):
 
 def forward(q, k, v, bias, mask, *, scale, causal):
     """The output (batch, length, heads, width of v), and each row's maximum and sum."""
-    fast = _fast_form(q, k, v, bias)
-    if fast is not None:
-        return _forward_by(fast, q, k, v, bias, mask, scale, causal)
+    if is_fast(q, k, v, bias):
+        return _forward_by_units(q, k, v, bias, mask, scale, causal)
     dtype = q.dtype
     q, k, v, bias = (_wide(x) for x in (q, k, v, bias))
     batch, length, heads, _ = q.shape
@@ -81,9 +80,8 @@ def _small_exponentials(scores, ones, total):
 
 def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed):
     """The gradients of those of q, k, v and bias that are needed, in order."""
-    fast = None if needed[3] else _fast_form(q, k, v, bias)
-    if fast is not None and any(needed):
-        made = _backward_by(fast, g, q, k, v, bias, mask, out, high, total, scale, causal)
+    if any(needed) and not needed[3] and is_fast(q, k, v, bias):
+        made = _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal)
         return tuple(x for x, n in zip(made, needed) if n)
     dtype = q.dtype
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
@@ -216,61 +214,55 @@ def _add_to(d_bias, d, part, keys):
 # ---- Numba's form --------------------------------------------------------------------------------
 
 
-def _fast_form(q, k, v, bias):
-    """The module of Numba's form where it serves: float32, and enough of it."""
-    work = q.size * k.shape[1]
-    if work < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
-        return None
+def is_fast(q, k, v, bias):
+    """Whether Numba's form serves: float32, and enough of it. Arrays, or what is known of them."""
+    if q.size * k.shape[1] < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
+        return False
     if bias is not None and bias.dtype != _FLOAT:
-        return None
-    return tier.library("attention")
+        return False
+    return tier.library("attention") is not None
 
 
-def _forward_by(fast, q, k, v, bias, mask, scale, causal):
+def units(name, q, k, v, bias, mask, scale, causal):
+    """The kernel "forward" or "backward" for arrays of these sizes."""
+    batch, length, heads, width = q.shape
+    keys, wide = k.shape[1], v.shape[3]
+    spread = [0 if x is None else x.size for x in (bias, mask)]
+    strides = *_strides(bias), *_strides(mask)
+    numbers = heads, length, keys, width, wide, *spread, *strides, bits(scale), int(causal)
+    scores = batch * heads * length * keys
+    products = {"forward": width + wide, "backward": 3 * width + 2 * wide}[name]
+    work = scores * (_OF_SCORE + products * _OF_PRODUCT)
+    return Units("attention", name, numbers, batch * heads, 1, work)
+
+
+def _strides(x):
+    """In elements, of what broadcasts to the scores and is contiguous; 0 where it is shared."""
+    if x is None:
+        return (0, 0, 0, 0)
+    return [0 if n == 1 else math.prod(x.shape[i + 1 :]) for i, n in enumerate(x.shape)]
+
+
+def spread(bias, mask):
+    """What a task takes for them: contiguous, something empty in the place of None."""
+    bias = NO_BIAS if bias is None else np.ascontiguousarray(bias)
+    mask = NO_MASK if mask is None else np.ascontiguousarray(mask, np.bool_)
+    return bias, mask
+
+
+def _forward_by_units(q, k, v, bias, mask, scale, causal):
     batch, length, heads, _ = q.shape
     out = np.empty((batch, length, heads, v.shape[-1]), np.float32)
     high = np.empty((batch, heads, length), np.float32)
     total = np.empty_like(high)
-    made = out.reshape(-1), high.reshape(-1), total.reshape(-1)
-    given = flattened(q), flattened(k), flattened(v)
-    _over_heads(fast.forward, given, made, q, k, v, bias, mask, scale, causal)
+    work = units("forward", q, k, v, bias, mask, scale, causal)
+    work(*map(np.ascontiguousarray, (q, k, v)), *spread(bias, mask), out, high, total)
     return out, (high, total)
 
 
-def _backward_by(fast, g, q, k, v, bias, mask, out, high, total, scale, causal):
-    empty = np.zeros_like if causal else np.empty_like
-    d_q, d_k, d_v = np.empty(q.shape, np.float32), empty(k, order="C"), empty(v, order="C")
-    given = flattened(g), flattened(q), flattened(k), flattened(v)
-    read = flattened(out), flattened(high), flattened(total)
-    made = d_q.reshape(-1), d_k.reshape(-1), d_v.reshape(-1)
-    _over_heads(fast.backward, given, (*read, *made), q, k, v, bias, mask, scale, causal)
-    return d_q, d_k, d_v
-
-
-def _over_heads(function, given, made, q, k, v, bias, mask, scale, causal):
-    """The kernel for all heads, by several threads where that pays."""
-    batch, length, heads, width = q.shape
-    sizes = heads, length, k.shape[1], width, v.shape[-1]
-    bias, bias_strides = _spread(bias, np.float32)
-    mask, mask_strides = _spread(mask, np.bool_)
-    some = functools.partial(
-        function, *given, bias, mask, *made, sizes, bias_strides, mask_strides, np.float32(scale),
-        bool(causal),
-    )  # fmt: skip
-    number = batch * heads
-    parts = min(threads.count(), number) if q.size * k.shape[1] >= _SIDE_BY_SIDE else 1
-    if parts == 1:
-        some(0, number)
-        return
-    edges = [number * i // parts for i in range(parts + 1)]
-    threads.run(lambda part: some(*part), list(itertools.pairwise(edges)))
-
-
-def _spread(x, dtype):
-    """What broadcasts to the scores: flat, and its strides in elements, 0 where it is shared."""
-    if x is None:
-        return np.empty(0, dtype), (0, 0, 0, 0)
-    x, strides = np.ascontiguousarray(x), []
-    for n, stride in zip(x.shape, x.strides, strict=True):
-        strides.append(0 if n == 1 else stride // x.itemsize)
-    return flattened(x.astype(dtype, copy=False)), tuple(strides)
+def _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal):
+    made = [np.empty(x.shape, np.float32) for x in (q, k, v)]
+    work = units("backward", q, k, v, bias, mask, scale, causal)
+    given = map(np.ascontiguousarray, (g, q, k, v))
+    work(*given, *spread(bias, mask), *map(np.ascontiguousarray, (out, high, total)), *made)
+    return made

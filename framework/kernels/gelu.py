@@ -8,20 +8,19 @@ small, and shares its exponential with the density φ that the slope needs:
 W is a Chebyshev interpolant in powers, fitted with relative error 2.6e-8. In float64: by erf.
 """
 
-import itertools
 import math
 from functools import partial
 
 import numpy as np
 
 from framework.core.quiet import quiet
-from framework.kernels import blocks, threads, tier
-from framework.kernels.contiguous import flattened
+from framework.kernels import blocks, tier
 from framework.kernels.erf import erf, polynomial
+from framework.kernels.units import Units
 from framework.kernels.windows import halves
 
 _FAST = 2048  # elements from which on Numba's form is used
-_SHARED = 1 << 20  # elements from which on two threads are faster than one
+_UNIT, _SECONDS = 512, 1.2e-9  # elements that a thread takes together, and of one of them
 _UFUNCS = 32  # about, for the exact form
 
 CENTER, END = 5.0, 14.5  # beyond END the tail is 0 beside any x
@@ -72,17 +71,10 @@ def gelu_back(g, x, *, approximate):
 def _fast(name, *arrays):
     """What the fast function of this name gives for the arrays, element by element; or None."""
     x = arrays[0]
-    if x.dtype != np.float32 or x.size < _FAST:
-        return None
-    library = tier.library("rows")
-    if library is None:
+    if x.dtype != np.float32 or x.size < _FAST or tier.library("rows") is None:
         return None
     y = np.empty(x.shape, np.float32)
-    flat, out = [flattened(a) for a in arrays], y.reshape(-1)
-    function = getattr(library, name)
-    count = threads.count() if x.size >= _SHARED else 1
-    edges = [x.size * i // count for i in range(count + 1)]
-    threads.run(lambda part: function(*flat, *part, out), list(itertools.pairwise(edges)))
+    Units("rows", name, (), x.size, _UNIT, x.size * _SECONDS)(*map(np.ascontiguousarray, arrays), y)
     return y
 
 

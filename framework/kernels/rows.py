@@ -5,14 +5,12 @@ Numba's form (`fast/rows.py`) takes float32 rows of up to 65,536 numbers, beyond
 would lose digits.
 """
 
-import itertools
-
 import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
-from framework.kernels.contiguous import flattened
 from framework.kernels.sums import added
+from framework.kernels.units import TOGETHER, Units, bits
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # about what the passes over a normalisation's rows take
@@ -22,9 +20,6 @@ _FLOAT = np.dtype(np.float32)
 
 # Rows so short, if there are so many, are turned for their maxima: 20 instead of 60 ns a row.
 _SHORT, _MANY = 32, 32
-
-# elements from which on two threads are faster than one: some 200 µs of work
-_SHARED_NORM, _SHARED_SOFTMAX = 1 << 20, 1 << 18
 
 
 def as_rows(x, size):
@@ -74,18 +69,57 @@ def _adding(work, x, sums):
     return _by_rows(lambda at: work(at, found[at.start // plain.step]), x, finish)
 
 
-def _fast(dtype, count, size=1):
-    """Numba's form, where `count` numbers in rows of `size` are for it."""
+def is_fast(dtype, count, size):
+    """Whether `count` numbers in rows of `size` are for Numba's form, and it is there."""
     if (dtype is _FLOAT or dtype == _FLOAT) and count >= _FAST and size <= _LONGEST:
-        return tier.library("rows")
-    return None
+        return tier.library("rows") is not None
+    return False
 
 
-def _parts(rows, elements, shared):
-    """Ranges of rows, one for each thread that is to work."""
-    count = threads.count() if elements >= shared else 1
-    edges = [rows * i // count for i in range(count + 1)]
-    return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
+# Of Numba's forms: what they do to so many rows of a size. They take arrays in the order of what
+# `fast/rows.py` says of their tasks.
+_TOGETHER = 8  # rows of a part, as many as products have in a unit
+_NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds of a number
+
+
+def layer_norm_units(rows, size, epsilon):
+    work = rows * size * _NORM
+    return Units("rows", "layer_norm", (size, bits(epsilon)), rows, _TOGETHER, work)
+
+
+def rms_norm_units(rows, size, epsilon):
+    work = rows * size * _NORM
+    return Units("rows", "rms_norm", (size, bits(epsilon)), rows, _TOGETHER, work)
+
+
+def layer_norm_back_units(rows, size, needed):
+    work = rows * size * _NORM_BACK
+    return Units("rows", "layer_norm_back", (size, int(needed)), rows, TOGETHER, work)
+
+
+def rms_norm_back_units(rows, size, needed):
+    work = rows * size * _NORM_BACK
+    return Units("rows", "rms_norm_back", (size, int(needed)), rows, TOGETHER, work)
+
+
+def sums_of(rows):
+    """How many rows the sums over so many rows lie in, before `added_units` adds them up."""
+    return -(-rows // TOGETHER)
+
+
+def added_units(rows, size):
+    return Units("rows", "added_rows", (rows, size), size, 32, rows * size * 1e-10)
+
+
+def _empty_sums(rows, size, count):
+    """Where a task puts `count` sums over rows."""
+    return [np.empty((sums_of(rows), size), _FLOAT) for _ in range(count)]
+
+
+def _added(sums):
+    found = np.empty(sums.shape[1], _FLOAT)
+    added_units(*sums.shape)(sums, found)
+    return found
 
 
 # ---- layer normalisation -------------------------------------------------------------------------
@@ -102,14 +136,8 @@ def layer_norm(x, gamma, beta, *, epsilon):
     gamma, beta = _vector(gamma, dtype), _vector(beta, dtype)
     y = np.empty_like(rows)
     mean, rstd = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
-    fast = _fast(dtype, rows.size, rows.shape[1])
-    if fast is not None:
-        rest = rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), mean, rstd
-        flat = flattened(rows)
-        threads.run(
-            lambda part: fast.layer_norm(flat, gamma, beta, *part, *rest),
-            _parts(len(rows), rows.size, _SHARED_NORM),
-        )
+    if is_fast(dtype, rows.size, rows.shape[1]):
+        layer_norm_units(*rows.shape, epsilon)(rows, gamma, beta, y, mean, rstd)
     else:
         _do(layer_norm_by_rows(rows, gamma, beta, y, mean, rstd, epsilon=epsilon), rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
@@ -141,14 +169,11 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
     flat = _vector(gamma, dtype)
     d = np.empty_like(rows)
-    fast = _fast(dtype, rows.size, size)
-    if fast is not None:
+    if is_fast(dtype, rows.size, size):
+        sums = _empty_sums(*rows.shape, 2)
         vectors = flat, np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
-        arrays, out = (flattened(g), flattened(rows)), d.reshape(-1)
-        d_gamma, d_beta = _summed(
-            lambda part, sums: fast.layer_norm_back(*arrays, *vectors, *part, size, out, *sums),
-            rows, 2,
-        )  # fmt: skip
+        layer_norm_back_units(*rows.shape, needed[0])(g, rows, *vectors, d, *sums)
+        d_gamma, d_beta = map(_added, sums)
     else:
         d_gamma, d_beta = np.empty_like(flat), np.empty_like(flat)
         given = g, rows, flat, mean, rstd
@@ -180,14 +205,6 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
     return _adding(work, x, (d_gamma, d_beta))
 
 
-def _summed(work, rows, count):
-    """`work(part, sums)` for each thread's rows; its `count` sums over rows, added up."""
-    parts = _parts(len(rows), rows.size, _SHARED_NORM)
-    found = np.empty((len(parts), count, rows.shape[1]), _FLOAT)
-    threads.run(lambda i: work(parts[i], found[i]), range(len(parts)))
-    return found[0] if len(parts) == 1 else found.sum(axis=0)
-
-
 # ---- root-mean-square normalisation --------------------------------------------------------------
 
 
@@ -202,13 +219,8 @@ def rms_norm(x, scale, *, epsilon):
     scale = _vector(scale, dtype)
     y = np.empty_like(rows)
     rstd = np.empty(len(rows), dtype)
-    fast = _fast(dtype, rows.size, rows.shape[1])
-    if fast is not None:
-        flat, rest = flattened(rows), (rows.shape[1], _FLOAT.type(epsilon), y.reshape(-1), rstd)
-        threads.run(
-            lambda part: fast.rms_norm(flat, scale, *part, *rest),
-            _parts(len(rows), rows.size, _SHARED_NORM),
-        )
+    if is_fast(dtype, rows.size, rows.shape[1]):
+        rms_norm_units(*rows.shape, epsilon)(rows, scale, y, rstd)
     else:
         n = dtype.type(rows.shape[1])
 
@@ -229,14 +241,11 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
     flat = _vector(scale, dtype)
     d = np.empty_like(rows)
-    fast = _fast(dtype, rows.size, size)
-    if fast is not None:
-        arrays, out = (flattened(g), flattened(rows)), d.reshape(-1)
+    if is_fast(dtype, rows.size, size):
+        (sums,) = _empty_sums(*rows.shape, 1)
         own = np.ascontiguousarray(rstd)
-        (d_scale,) = _summed(
-            lambda part, sums: fast.rms_norm_back(*arrays, flat, own, *part, size, out, *sums),
-            rows, 1,
-        )  # fmt: skip
+        rms_norm_back_units(*rows.shape, needed[0])(g, rows, flat, own, d, sums)
+        d_scale = _added(sums)
     else:
         n = dtype.type(size)
 
@@ -259,22 +268,18 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
 # ---- softmax -------------------------------------------------------------------------------------
 
 
+def softmax_units(name, rows, size):
+    each = _SOFTMAX_BACK if name == "softmax_back" else _SOFTMAX
+    return Units("rows", name, (size,), rows, _TOGETHER, rows * size * each)
+
+
 def _fast_softmax(name, arrays, axis):
-    """What the fast function of this name gives for the arrays; None where it is not for them."""
+    """What the task of this name gives for the arrays; None where it is not for them."""
     x = arrays[0]
-    if axis != x.ndim - 1:
+    if axis != x.ndim - 1 or not is_fast(x.dtype, x.size, x.shape[-1]):
         return None
-    fast = _fast(x.dtype, x.size, x.shape[-1])
-    if fast is None:
-        return None
-    size = x.shape[-1]
-    found = np.empty(x.shape, _FLOAT)
-    flat, out = [flattened(a) for a in arrays], found.reshape(-1)
-    function = getattr(fast, name)
-    threads.run(
-        lambda part: function(*flat, *part, size, out),
-        _parts(x.size // size, x.size, _SHARED_SOFTMAX),
-    )
+    size, found = x.shape[-1], np.empty(x.shape, _FLOAT)
+    softmax_units(name, x.size // size, size)(*map(np.ascontiguousarray, arrays), found)
     return found
 
 

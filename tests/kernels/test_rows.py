@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framework.kernels import gelu as gelus
-from framework.kernels import rows, threads, tier
+from framework.kernels import rows, threads, tier, units
 
 pytest.importorskip("numba")
 _rng = np.random.default_rng(5)
@@ -16,8 +16,8 @@ def forms(request, monkeypatch):
     """A function that gives what both forms make of a call: NumPy's in float64, and Numba's."""
     monkeypatch.setattr(rows, "_FAST", 1)
     monkeypatch.setattr(gelus, "_FAST", 1)
-    for module, name in (rows, "_SHARED_NORM"), (rows, "_SHARED_SOFTMAX"), (gelus, "_SHARED"):
-        monkeypatch.setattr(module, name, 1)
+    monkeypatch.setattr(units, "_LEAST", 1e-9)
+    units._template.cache_clear()
     monkeypatch.setattr(threads, "count", lambda: request.param)
 
     def both(function, *arrays, **attrs):
@@ -29,7 +29,7 @@ def forms(request, monkeypatch):
         monkeypatch.setattr(tier, "library", lambda name: asked.append(name) or library(name))
         fast = function(*arrays, **attrs)
         monkeypatch.setattr(tier, "library", library)
-        assert asked == ["rows"]
+        assert "rows" in asked
         return _flat(plain), _flat(fast)
 
     yield both

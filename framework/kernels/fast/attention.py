@@ -1,15 +1,20 @@
 """Dot-product attention head by head: Numba's form of `kernels/attention.py`, for float32.
 
-Queries, keys, values and what is like them are flat views of contiguous (batch, length, heads,
-width): a head's rows lie one `heads * width` apart and are read where they are. Some rows' scores
-at a time are made in a scratch, by the micro-kernel, and used while they are in the cache.
+Both are tasks (see `tasks`) whose units are the batch * heads heads. Queries, keys, values and what
+is like them are contiguous (batch, length, heads, width): a head's rows lie one `heads * width`
+apart and are read where they are. Some rows' scores at a time are made in a scratch, by the
+micro-kernel, and used while they are in the cache.
 
-`sizes` is (heads, length, keys, width, width of the values). `bias` and `mask` are flat, empty
-where there is none, each with its strides in elements for (batch, heads, length, keys), 0 along an
-axis that it shares. `first` and `last` tell which of the batch * heads heads to do.
+A task's numbers are the addresses of its arrays, then heads, length, keys, width, width of the
+values, how many elements bias and mask have, each one's strides in elements for (batch, heads,
+length, keys), 0 along an axis that it shares, then scale, and whether no row sees later keys.
 """
 
 import numpy as np
+from numba import (
+    carray,  # pyright: ignore[reportPrivateImportUsage]
+    types,
+)
 
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import exp
@@ -17,6 +22,7 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.rows import largest
 from framework.kernels.fast.target import LANES
+from framework.kernels.fast.tasks import Task, array, floats, pointer, real
 
 _SCRATCH = 16384  # scores at a time: 64 KB
 _LEAST_ROWS, _MOST_ROWS = 16, 64
@@ -24,13 +30,50 @@ _LEAST_ROWS, _MOST_ROWS = 16, 64
 _f = np.float32
 _LOW = _f(-0.7 * float(np.finfo(np.float32).max))
 
+_bools = pointer(types.boolean)
+
+
+@kernel(forceinline=True)
+def _four(numbers, at):
+    return numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
+
+
+@Task
+def forward(numbers, first, last, memory):
+    """Write `out` and each row's maximum and sum, (batch, heads, length).
+
+    Arrays: q, k, v, bias, mask, out, the maxima, the sums.
+    """
+    _forward(
+        array(numbers[0]), array(numbers[1]), array(numbers[2]),
+        carray(floats(numbers[3]), numbers[13]), carray(_bools(numbers[4]), numbers[14]),
+        array(numbers[5]), array(numbers[6]), array(numbers[7]), (numbers[8], *_four(numbers, 9)),
+        _four(numbers, 15), _four(numbers, 19), _f(real(numbers[23])), numbers[24] != 0,
+        first, last,
+    )  # fmt: skip
+
+
+@Task
+def backward(numbers, first, last, memory):
+    """Write the gradients of q, k and v.
+
+    Arrays: g, q, k, v, bias, mask, out, the maxima, the sums, the gradients.
+    """
+    _backward(
+        array(numbers[0]), array(numbers[1]), array(numbers[2]), array(numbers[3]),
+        carray(floats(numbers[4]), numbers[17]), carray(_bools(numbers[5]), numbers[18]),
+        array(numbers[6]), array(numbers[7]), array(numbers[8]), array(numbers[9]),
+        array(numbers[10]), array(numbers[11]), (numbers[12], *_four(numbers, 13)),
+        _four(numbers, 19), _four(numbers, 23), _f(real(numbers[27])), numbers[28] != 0,
+        first, last,
+    )  # fmt: skip
+
 
 @kernel
-def forward(
+def _forward(
     q, k, v, bias, mask, out, high, total, sizes, bias_strides, mask_strides, scale, causal,
     first, last,
 ):  # fmt: skip
-    """Write `out` and each row's maximum and sum, (batch, heads, length)."""
     heads, length, keys, width, wide = sizes
     panels = (keys + WIDTH - 1) // WIDTH
     rows, stride = _block(keys, panels, causal)
@@ -77,11 +120,10 @@ def forward(
 
 
 @kernel
-def backward(
+def _backward(
     g, q, k, v, bias, mask, out, high, total, d_q, d_k, d_v, sizes, bias_strides, mask_strides,
     scale, causal, first, last,
 ):  # fmt: skip
-    """Write the gradients of q, k and v; those of keys start as zeros where `causal`."""
     heads, length, keys, width, wide = sizes
     panels = (keys + WIDTH - 1) // WIDTH
     rows, stride = _block(keys, panels, causal)
@@ -99,6 +141,10 @@ def backward(
         pack(v, v_at, 1, v_row, wide, keys, packed_v)
         flat_k, flat_v = packed_k.reshape(-1), packed_v.reshape(-1)
         _scaled(flat_k, scale)
+        if skips:
+            for row in range(keys):
+                _clear(d_k, k_at + row * q_row, width)
+                _clear(d_v, v_at + row * v_row, wide)
         for r in range(0, length, rows):
             here = min(rows, length - r)
             seen = min(keys, r + here) if skips else keys
@@ -137,6 +183,12 @@ def _block(keys, panels, causal):
     rows = min(most, max(_LEAST_ROWS, _SCRATCH // max(keys, 1)))
     # whole pages apart the rows would share few places of the cache
     return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
+
+
+@kernel(forceinline=True)
+def _clear(x, at, size):
+    for i in range(at, at + size):
+        x[i] = _f(0)
 
 
 @routine
@@ -202,12 +254,5 @@ def _dot(a, b):
 
 def warm():
     """Compile both."""
-    x = np.zeros(4, np.float32)
-    flat, none, four = np.zeros(2, np.float32), np.zeros(0, np.bool_), (0, 0, 0, 0)
-    sizes, scale = (1, 2, 2, 2, 2), np.float32(1)
-    out, high, total, nothing = x.copy(), flat.copy(), flat.copy(), np.zeros(0, np.float32)
-    forward(x, x, x, nothing, none, out, high, total, sizes, four, four, scale, False, 0, 1)
-    backward(
-        x, x, x, x, nothing, none, out, high, total, x.copy(), x.copy(), x.copy(), sizes, four,
-        four, scale, False, 0, 1,
-    )  # fmt: skip
+    for task in (forward, backward):
+        task.compiled  # noqa: B018  (made when it is asked for)

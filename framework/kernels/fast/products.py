@@ -31,18 +31,16 @@ from framework.kernels.fast.micro import (
 )
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
-from framework.kernels.fast.tasks import Task, floats, integers, perform
+from framework.kernels.fast.tasks import EVERYTHING, Task, array, integers, perform
 from framework.kernels.fast.tiles import LINE
 from framework.kernels.products import DEEPEST
-
-_EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with AVX-512 and 48 KiB and 1 MiB of
 # cache, and on one with AVX2 and 32 KiB and 512 KiB
 HEIGHT = 32 * ROWS  # of a block of A
 DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # of a block of B
 FAR = 1024 if LANES == 16 else 256  # numbers between columns of A, from which on they are laid out,
-BROAD = _EVERYTHING if LANES == 16 else 256  # and columns of B, from which on A is, as it may lie
+BROAD = EVERYTHING if LANES == 16 else 256  # and columns of B, from which on A is, as it may lie
 LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
 NEAR = 1 << 15  # numbers of a B of short rows that is read where it lies; long ones share places
 FETCHED = 1 << 22  # numbers of a B, from which on that pays, with blocks of so many steps
@@ -319,12 +317,9 @@ def product(numbers, first, last, memory):
     else:
         left, right = first, last
     multiply(
-        carray(floats(numbers[0]), _EVERYTHING), numbers[3],
-        carray(floats(numbers[1]), _EVERYTHING), numbers[4], numbers[5],
-        carray(floats(numbers[2]), _EVERYTHING), numbers[6], numbers[7],
-        numbers[8], top, bottom, left, right,
-        numbers[7] == 1 and numbers[8] * numbers[10] >= FETCHED,
-        carray(memory, PACKED),
+        array(numbers[0]), numbers[3], array(numbers[1]), numbers[4], numbers[5], array(numbers[2]),
+        numbers[6], numbers[7], numbers[8], top, bottom, left, right,
+        numbers[7] == 1 and numbers[8] * numbers[10] >= FETCHED, carray(memory, PACKED),
     )  # fmt: skip
 
 
@@ -335,8 +330,7 @@ def swapped(numbers, first, last, memory):
     whole = carray(memory, PACKED)
     made = whole[_OF_ROWS:]
     step = made.size // rows // ROWS * ROWS
-    a, b = carray(floats(numbers[1]), _EVERYTHING), carray(floats(numbers[2]), _EVERYTHING)
-    c = carray(floats(numbers[0]), _EVERYTHING)
+    c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
     if rows >= BROAD:  # B would be laid out as well
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
@@ -370,12 +364,10 @@ def rows_for(numbers, first, last, memory):
         if numbers[3] >> i & 1:
             own[last_one] = own[i]
             last_one += 1
-    own[count - 3], own[count - 1] = _EVERYTHING, 1  # it is told of elements, not of rows
+    own[count - 3], own[count - 1] = EVERYTHING, 1  # it is told of elements, not of rows
     _hand_on(
-        carray(floats(numbers[8]), _EVERYTHING), numbers[5],
-        carray(floats(numbers[9]), _EVERYTHING), numbers[6],
-        numbers[7], numbers[4], first, last, numbers[0], numbers[1], own, own[count:last_one],
-        whole[_OWN:],
+        array(numbers[8]), numbers[5], array(numbers[9]), numbers[6], numbers[7], numbers[4], first,
+        last, numbers[0], numbers[1], own, own[count:last_one], whole[_OWN:],
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Kernels along float32 rows: layer and root-mean-square normalisation, softmax, gelu.
 
-Arrays are flat, of rows of `size` numbers; each function works on the rows (gelu: the numbers) from
-`first` to `last`, so that threads can share them.
+Each is a task (see `tasks`) whose units are rows, of gelu numbers. What is said of its numbers
+begins with the addresses of its arrays, of rows of `size` numbers.
 """
 
 import numpy as np
@@ -12,9 +12,10 @@ from numba.extending import intrinsic
 from framework.kernels.fast import math
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
+from framework.kernels.fast.tasks import Task, array, real
+from framework.kernels.units import TOGETHER
 
 _f = np.float32
-_ROWS = 64  # rows whose gradients of gamma and beta are added up before they join the others
 
 
 # ---- the largest number of a row -----------------------------------------------------------------
@@ -58,9 +59,13 @@ def largest(x, at, size):
 # ---- softmax -------------------------------------------------------------------------------------
 
 
-@kernel
-def softmax(x, first, last, size, y):
-    """exp(x) over its sum."""
+@Task
+def softmax(numbers, first, last, memory):
+    """exp(x) over its sum.
+
+    numbers: x, y; size.
+    """
+    x, y, size = array(numbers[0]), array(numbers[1]), numbers[2]
     for row in range(first, last):
         at = row * size
         top = largest(x, at, size)
@@ -74,9 +79,13 @@ def softmax(x, first, last, size, y):
             store(y, at + j, load(y, at + j, 1) * share, 1)
 
 
-@kernel
-def softmax_back(g, y, first, last, size, d):
-    """y * (g - sum(g * y))."""
+@Task
+def softmax_back(numbers, first, last, memory):
+    """y * (g - sum(g * y)).
+
+    numbers: g, y, d; size.
+    """
+    g, y, d, size = array(numbers[0]), array(numbers[1]), array(numbers[2]), numbers[3]
     for row in range(first, last):
         at = row * size
         total = _f(0)
@@ -92,9 +101,13 @@ def _less_both(x, top, logarithm):
     return (x - top) - logarithm
 
 
-@kernel
-def log_softmax(x, first, last, size, y):
-    """x - log(sum(exp(x)))."""
+@Task
+def log_softmax(numbers, first, last, memory):
+    """x - log(sum(exp(x))).
+
+    numbers: x, y; size.
+    """
+    x, y, size = array(numbers[0]), array(numbers[1]), numbers[2]
     for row in range(first, last):
         at = row * size
         top = largest(x, at, size)
@@ -106,9 +119,13 @@ def log_softmax(x, first, last, size, y):
             store(y, at + j, _less_both(load(x, at + j, 0), top, logarithm), 1)
 
 
-@kernel
-def log_softmax_back(g, y, first, last, size, d):
-    """g - exp(y) * sum(g)."""
+@Task
+def log_softmax_back(numbers, first, last, memory):
+    """g - exp(y) * sum(g).
+
+    numbers: g, y, d; size.
+    """
+    g, y, d, size = array(numbers[0]), array(numbers[1]), array(numbers[2]), numbers[3]
     for row in range(first, last):
         at = row * size
         total = _f(0)
@@ -119,11 +136,25 @@ def log_softmax_back(g, y, first, last, size, d):
 
 
 # ---- normalisation -------------------------------------------------------------------------------
+# Units are TOGETHER rows. Of so many the gradients of gamma and beta are added up into rows of
+# their own, which are added up afterwards: in the same order, whoever has done which.
 
 
-@kernel
-def layer_norm(x, gamma, beta, first, last, size, epsilon, y, mean, rstd):
-    """Rows of mean 0 and variance 1, times gamma plus beta; and what the backward needs."""
+@Task
+def layer_norm(numbers, first, last, memory):
+    """Rows of mean 0 and variance 1, times gamma plus beta; and what the backward needs.
+
+    numbers: x, gamma, beta, y, mean, rstd; size, epsilon.
+    """
+    x, gamma, beta, y = (
+        array(numbers[0]), array(numbers[1]), array(numbers[2]), array(numbers[3]),
+    )  # fmt: skip
+    mean, rstd, size, epsilon = (
+        array(numbers[4]),
+        array(numbers[5]),
+        numbers[6],
+        _f(real(numbers[7])),
+    )
     share = _f(1) / _f(size)
     for row in range(first, last):
         at = row * size
@@ -142,40 +173,52 @@ def layer_norm(x, gamma, beta, first, last, size, epsilon, y, mean, rstd):
             store(y, at + j, normal * load(gamma, j, 1) + load(beta, j, 2), 3)
 
 
-@kernel
-def layer_norm_back(g, x, gamma, mean, rstd, first, last, size, d, d_gamma, d_beta):
-    """The cotangents; those of gamma and beta are of these rows alone."""
+@Task
+def layer_norm_back(numbers, first, last, memory):
+    """The cotangents.
+
+    numbers: g, x, gamma, mean, rstd, d, rows of those of gamma and of beta; size, whether d is
+        needed.
+    """
+    g, x, gamma = array(numbers[0]), array(numbers[1]), array(numbers[2])
+    mean, rstd, d = array(numbers[3]), array(numbers[4]), array(numbers[5])
+    both, part, size, needed = array(numbers[6]), array(numbers[7]), numbers[8], numbers[9]
     share = _f(1) / _f(size)
-    part, both = np.empty(size, _f), np.empty(size, _f)
-    d_gamma[:] = _f(0)
-    d_beta[:] = _f(0)
-    for begin in range(first, last, _ROWS):
-        part[:] = _f(0)
-        both[:] = _f(0)
-        for row in range(begin, min(begin + _ROWS, last)):
+    for begin in range(first, last, TOGETHER):
+        sums = begin // TOGETHER * size
+        for j in range(size):
+            store(both, sums + j, _f(0), 4)
+            store(part, sums + j, _f(0), 3)
+        for row in range(begin, min(begin + TOGETHER, last)):
             at, m, r = row * size, mean[row], rstd[row]
             total, product = _f(0), _f(0)
             for j in range(size):
                 cotangent = load(g, at + j, 0)
                 normal = (load(x, at + j, 1) - m) * r
-                store(part, j, load(part, j, 3) + cotangent, 3)
-                store(both, j, load(both, j, 4) + cotangent * normal, 4)
+                store(part, sums + j, load(part, sums + j, 3) + cotangent, 3)
+                store(both, sums + j, load(both, sums + j, 4) + cotangent * normal, 4)
                 scaled = cotangent * load(gamma, j, 2)
                 total += scaled
                 product += scaled * normal
+            if needed == 0:
+                continue
             total, product = total * share, product * share
             for j in range(size):
                 normal = (load(x, at + j, 1) - m) * r
                 scaled = load(g, at + j, 0) * load(gamma, j, 2)
                 store(d, at + j, (scaled - total - normal * product) * r, 5)
-        for j in range(size):
-            d_beta[j] += part[j]
-            d_gamma[j] += both[j]
 
 
-@kernel
-def rms_norm(x, scale, first, last, size, epsilon, y, rstd):
-    """Rows over their root mean square, times scale; and what the backward needs."""
+@Task
+def rms_norm(numbers, first, last, memory):
+    """Rows over their root mean square, times scale; and what the backward needs.
+
+    numbers: x, scale, y, rstd; size, epsilon.
+    """
+    x, scale, y, rstd = (
+        array(numbers[0]), array(numbers[1]), array(numbers[2]), array(numbers[3]),
+    )  # fmt: skip
+    size, epsilon = numbers[4], _f(real(numbers[5]))
     share = _f(1) / _f(size)
     for row in range(first, last):
         at = row * size
@@ -189,73 +232,101 @@ def rms_norm(x, scale, first, last, size, epsilon, y, rstd):
             store(y, at + j, load(x, at + j, 0) * r * load(scale, j, 1), 2)
 
 
-@kernel
-def rms_norm_back(g, x, scale, rstd, first, last, size, d, d_scale):
-    """The cotangents; that of scale is of these rows alone."""
+@Task
+def rms_norm_back(numbers, first, last, memory):
+    """The cotangents.
+
+    numbers: g, x, scale, rstd, d, rows of that of scale; size, whether d is needed.
+    """
+    g, x, scale = array(numbers[0]), array(numbers[1]), array(numbers[2])
+    rstd, d, both = array(numbers[3]), array(numbers[4]), array(numbers[5])
+    size, needed = numbers[6], numbers[7]
     share = _f(1) / _f(size)
-    both = np.empty(size, _f)
-    d_scale[:] = _f(0)
-    for begin in range(first, last, _ROWS):
-        both[:] = _f(0)
-        for row in range(begin, min(begin + _ROWS, last)):
+    for begin in range(first, last, TOGETHER):
+        sums = begin // TOGETHER * size
+        for j in range(size):
+            store(both, sums + j, _f(0), 3)
+        for row in range(begin, min(begin + TOGETHER, last)):
             at, r = row * size, rstd[row]
             product = _f(0)
             for j in range(size):
                 normal = load(x, at + j, 1) * r
                 weighted = load(g, at + j, 0) * normal
-                store(both, j, load(both, j, 3) + weighted, 3)
+                store(both, sums + j, load(both, sums + j, 3) + weighted, 3)
                 product += weighted * load(scale, j, 2)
+            if needed == 0:
+                continue
             product *= share
             for j in range(size):
                 normal = load(x, at + j, 1) * r
                 store(d, at + j, (load(g, at + j, 0) * load(scale, j, 2) - normal * product) * r, 4)
-        for j in range(size):
-            d_scale[j] += both[j]
+
+
+@Task
+def added_rows(numbers, first, last, memory):
+    """Rows added up, one after the other; units are columns.
+
+    numbers: x, y; how many rows, size.
+    """
+    x, y, rows, size = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
+    for j in range(first, last):
+        store(y, j, _f(0), 1)
+    for row in range(rows):
+        for j in range(first, last):
+            store(y, j, load(y, j, 1) + load(x, row * size + j, 0), 1)
 
 
 # ---- gelu ----------------------------------------------------------------------------------------
 
 
-@kernel
-def gelu(x, first, last, y):
-    """x times the normal distribution function of x."""
+@Task
+def gelu(numbers, first, last, memory):
+    """x times the normal distribution function of x.
+
+    numbers: x, y.
+    """
+    x, y = array(numbers[0]), array(numbers[1])
     for i in range(first, last):
         store(y, i, math.gelu(load(x, i, 0)), 1)
 
 
-@kernel
-def gelu_back(g, x, first, last, d):
-    """g times the slope of gelu."""
+@Task
+def gelu_back(numbers, first, last, memory):
+    """g times the slope of gelu.
+
+    numbers: g, x, d.
+    """
+    g, x, d = array(numbers[0]), array(numbers[1]), array(numbers[2])
     for i in range(first, last):
         store(d, i, load(g, i, 0) * math.gelu_slope(load(x, i, 1)), 2)
 
 
-@kernel
-def gelu_tanh(x, first, last, y):
-    """gelu by its tanh approximation."""
+@Task
+def gelu_tanh(numbers, first, last, memory):
+    """gelu by its tanh approximation.
+
+    numbers: x, y.
+    """
+    x, y = array(numbers[0]), array(numbers[1])
     for i in range(first, last):
         store(y, i, math.gelu_tanh(load(x, i, 0)), 1)
 
 
-@kernel
-def gelu_tanh_back(g, x, first, last, d):
-    """g times the slope of the approximation."""
+@Task
+def gelu_tanh_back(numbers, first, last, memory):
+    """g times the slope of the approximation.
+
+    numbers: g, x, d.
+    """
+    g, x, d = array(numbers[0]), array(numbers[1]), array(numbers[2])
     for i in range(first, last):
         store(d, i, load(g, i, 0) * math.gelu_tanh_slope(load(x, i, 1)), 2)
 
 
 def warm():
-    """Compile everything, by calls on tiny inputs."""
-    x, y, v = np.ones(8, _f), np.empty(8, _f), [np.ones(4, _f) for _ in range(6)]
-    for function in (softmax, log_softmax):
-        function(x, 0, 2, 4, y)
-    for function in (softmax_back, log_softmax_back):
-        function(x, x, 0, 2, 4, y)
-    layer_norm(x, v[0], v[1], 0, 2, 4, _f(1), y, v[2], v[3])
-    layer_norm_back(x, x, v[0], v[2], v[3], 0, 2, 4, y, v[4], v[5])
-    rms_norm(x, v[0], 0, 2, 4, _f(1), y, v[3])
-    rms_norm_back(x, x, v[0], v[3], 0, 2, 4, y, v[4])
-    for function in (gelu, gelu_tanh):
-        function(x, 0, 8, y)
-    for function in (gelu_back, gelu_tanh_back):
-        function(x, x, 0, 8, y)
+    """Compile everything."""
+    for task in (
+        softmax, softmax_back, log_softmax, log_softmax_back, layer_norm, layer_norm_back, rms_norm,
+        rms_norm_back, added_rows, gelu, gelu_back, gelu_tanh, gelu_tanh_back,
+    ):  # fmt: skip
+        task.compiled  # noqa: B018  (made when it is asked for)

@@ -11,12 +11,15 @@ depend on the part that the unit comes in. It must not raise.
 from functools import cached_property
 
 from llvmlite import ir
-from numba import types
+from numba import (
+    carray,  # pyright: ignore[reportPrivateImportUsage]
+    types,
+)
 from numba.core import event
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from framework.kernels.fast.jit import FASTMATH, keep
+from framework.kernels.fast.jit import FASTMATH, keep, kernel
 
 _SIGNATURE = types.void(
     types.CPointer(types.int64), types.intp, types.intp, types.CPointer(types.float32)
@@ -106,3 +109,20 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
+EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
+
+
+@kernel(forceinline=True)
+def array(address):
+    """The float32 numbers at an address."""
+    return carray(floats(address), EVERYTHING)
+
+
+@intrinsic
+def real(_, number):
+    """The float64 whose bits a number of a task is: see `kernels.units.bits`."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate

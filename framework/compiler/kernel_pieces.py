@@ -1,0 +1,150 @@
+"""Kernels that work unit by unit (`kernels/units.py`), as pieces of a plan's stretches."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.compiler.graph import OpStep, Value
+from framework.kernels import attention, rows
+from framework.kernels.units import Units
+
+_FLOAT = np.dtype(np.float32)
+_NOTHING = np.empty(0, _FLOAT)
+
+
+class Scratch:
+    """float32 memory that pieces of one stretch use between them."""
+
+    dtype = _FLOAT
+
+    def __init__(self, *shape):
+        self.shape, self.size = shape, math.prod(shape)
+        self.nbytes = self.size * self.dtype.itemsize
+
+
+class Use(NamedTuple):
+    """What is done with an array: a Value, a Scratch, or an array that is there before a run.
+
+    along: whether a unit touches its own share of it, and no other.
+    """
+
+    thing: object
+    along: bool = False
+    written: bool = False
+
+
+class Part(NamedTuple):
+    """A kernel, and what it does with its arrays, in order."""
+
+    units: Units
+    uses: tuple
+
+
+def parts_of(step):
+    """The kernels that a step consists of, one after the other; None where it has others."""
+    find = _PARTS.get(step.op.name) if type(step) is OpStep else None
+    return None if find is None else find(step)
+
+
+def _own(thing, written=False):
+    return Use(thing, True, written)
+
+
+def _made(thing):
+    return Use(thing, False, True)
+
+
+def _size_of_rows(step, vector):
+    """(rows, size) where the step goes by float32 rows of a vector's size, in Numba's form."""
+    values = (*step.args, *step.made)
+    if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
+        return None
+    x, size = step.values[0], vector.size
+    return (x.size // size, size) if size and rows.is_fast(x.dtype, x.size, size) else None
+
+
+def _norm(units):
+    """The parts of a normalisation: x and what is a row; y and what is a number of each row."""
+
+    def parts(step):
+        x, *vectors = step.args
+        found = _size_of_rows(step, vectors[0])
+        if found is None:
+            return None
+        saved = step.saved or [Scratch(found[0]) for _ in vectors]
+        made = [_own(v, True) for v in (*step.outputs, *saved)]
+        uses = _own(x), *map(Use, vectors), *made
+        return [Part(units(*found, step.attrs["epsilon"]), uses)]
+
+    return parts
+
+
+def _norm_back(units):
+    """The same of its cotangents: those of vectors are added up from sums of some rows each."""
+
+    def parts(step):
+        g, x, vector, *of_rows = step.args
+        found = _size_of_rows(step, vector)
+        if found is None:
+            return None
+        outputs = iter(step.outputs)
+        d, *of_vectors = [next(outputs) if n else None for n in step.attrs["needed"]]
+        sums = [Scratch(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
+        to = Use(_NOTHING) if d is None else _own(d, True)
+        uses = _own(g), _own(x), Use(vector), *map(_own, of_rows), to, *map(_made, sums)
+        added = [
+            Part(rows.added_units(*s.shape), (Use(s), _made(v)))
+            for s, v in zip(sums, of_vectors, strict=True)
+            if v is not None
+        ]
+        return [Part(units(*found, d is not None), uses), *added]
+
+    return parts
+
+
+def _attention(step):
+    q, k, v, bias, mask = step.args
+    (out,) = step.outputs
+    if not _is_fast(q, k, v, bias, mask):
+        return None
+    batch, length, heads, _ = q.shape
+    saved = step.saved or [Scratch(batch, heads, length) for _ in range(2)]
+    units = attention.units("forward", q, k, v, bias, mask, **step.attrs)
+    uses = *map(Use, (q, k, v, *_spread(bias, mask))), *map(_made, (out, *saved))
+    return [Part(units, uses)]
+
+
+def _attention_back(step):
+    g, q, k, v, bias, mask, out, high, total = step.args
+    attrs = dict(step.attrs)
+    needed = tuple(attrs.pop("needed"))
+    if needed != (True, True, True, False) or not _is_fast(q, k, v, bias, mask):
+        return None
+    if not all(type(v) is Value and v.dtype == _FLOAT for v in (g, out, high, total)):
+        return None
+    units = attention.units("backward", q, k, v, bias, mask, **attrs)
+    read = g, q, k, v, *_spread(bias, mask), out, high, total
+    return [Part(units, (*map(Use, read), *map(_made, step.outputs)))]
+
+
+def _is_fast(*arrays):
+    if not all(a is None or type(a) is Value for a in arrays):
+        return False
+    *others, mask = arrays
+    return (mask is None or mask.dtype == np.bool_) and attention.is_fast(*others)
+
+
+def _spread(bias, mask):
+    bias = attention.NO_BIAS if bias is None else bias
+    return bias, attention.NO_MASK if mask is None else mask
+
+
+_PARTS = {
+    "attention": _attention,
+    "attention_back": _attention_back,
+    "layer_norm": _norm(rows.layer_norm_units),
+    "layer_norm_back": _norm_back(rows.layer_norm_back_units),
+    "rms_norm": _norm(rows.rms_norm_units),
+    "rms_norm_back": _norm_back(rows.rms_norm_back_units),
+}

@@ -1,0 +1,54 @@
+"""Kernels as tasks for the crew (`kernels/fast/crew.py`), called alone or in a plan with others.
+
+A kernel does its work unit by unit, mostly by rows, and what it does to a unit does not depend on
+the others. So threads share the units, and a plan takes the kernel up in its stretches.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.kernels import threads, tier
+
+TOGETHER = 64  # rows whose gradients of what is a row are added up before they join the others
+_LEAST = 1e-5  # seconds of a part that is handed over: who comes may have to be woken up
+
+
+class Units(NamedTuple):
+    """A kernel for arrays of certain sizes.
+
+    module, name: where its task is. numbers: those that follow the addresses of its arrays.
+    extent, unit: how many units there are, and how many of them go together.
+    seconds: about how long it takes one thread.
+    """
+
+    module: str
+    name: str
+    numbers: tuple
+    extent: int
+    unit: int
+    seconds: float
+
+    def address(self):
+        """Where the machine code is; made now if need be."""
+        return getattr(tier.library(self.module), self.name).address
+
+    def __call__(self, *arrays):
+        """Do all of it; the arrays are contiguous, of the right sizes and dtypes."""
+        numbers, parts = _template(self, len(arrays), threads.count())
+        tier.library("crew").do_one(numbers, parts, *arrays)
+
+
+@functools.lru_cache(1000)
+def _template(units, arrays, most):
+    """What `crew.do_one` needs besides the arrays, for so many threads."""
+    parts = max(1, min(most, int(units.seconds / _LEAST), -(-units.extent // units.unit)))
+    share = -(-units.extent // (parts * units.unit)) * units.unit
+    task = units.address(), 0, units.extent, share
+    return np.array([*[0] * arrays, *units.numbers, *task, 0, 1, parts], np.int64), parts
+
+
+def bits(number):
+    """A float as a number of a task."""
+    return int(np.float64(number).view(np.int64))
