@@ -238,7 +238,7 @@ def _rows_agree(group, step):
     return not columns or group.columns is None or columns == {group.columns}
 
 
-_SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back"))
+_SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
 _LARGE = 1 << 20  # elements, from which a loop is as fast as memory
 
 

@@ -4,11 +4,13 @@ A convolution with the pooling after it, and their way back; both derivatives of
 with its slope, where its derivative is wanted. The numbers are the same, to the last bit.
 """
 
+import itertools
+
 from framework.compiler.graph import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 from framework.kernels import gelu as gelus
-from framework.ops.rows import gelu_back
+from framework.ops.rows import gelu_back, gelu_slope
 
 # Of plans alone: no tape ever sees them
 _forward = Op(
@@ -37,7 +39,7 @@ def merged(graph):
     uses = graph.uses()
     readers = _readers(graph)
     order = {id(step): place for place, step in enumerate(graph.steps)}
-    standing = {}  # id of a step -> the one in its place; None for none
+    standing = {}  # id of a step -> those in its place
     for step in graph.steps:
         if _is(step, "max_pool"):
             standing.update(_with_convolution(step, uses, readers))
@@ -47,11 +49,11 @@ def merged(graph):
             standing.update(_with_slope(step, readers, order, standing))
     if not standing:
         return graph
-    for step in standing.values():
-        for value in () if step is None else step.made:
+    for step in itertools.chain(*standing.values()):
+        for value in step.made:
             value.step = step
-    steps = [standing.get(id(step), step) for step in graph.steps]
-    return Graph(graph.arguments, [s for s in steps if s], graph.assigned, graph.results)
+    steps = itertools.chain(*(standing.get(id(step), (step,)) for step in graph.steps))
+    return Graph(graph.arguments, list(steps), graph.assigned, graph.results)
 
 
 def _readers(graph):
@@ -82,15 +84,15 @@ def _with_convolution(pooling, uses, readers):
     forward = OpStep(
         _forward, [x, w, b], convolution.attrs, (y,), (chosen,), convolution.layer
     )  # fmt: skip
-    found, reads = {id(convolution): None, id(pooling): forward}, 1
+    found, reads = {id(convolution): (), id(pooling): (forward,)}, 1
     if uses.get(id(chosen)):
         way = _way_back(x, w, chosen, uses, readers)
         if way is None:
             return {}
         putting, back = way
         args = [putting.args[0], x, w, y, chosen]
-        found[id(putting)] = None
-        found[id(back)] = OpStep(_back, args, back.attrs, back.outputs, (), back.layer)
+        found[id(putting)] = ()
+        found[id(back)] = (OpStep(_back, args, back.attrs, back.outputs, (), back.layer),)
         reads += back.args[3] is all_y  # the slope of its ReLU
     if uses[id(all_y)] != reads:
         return {}  # somebody else wants all of the outputs
@@ -117,27 +119,35 @@ def _with_derivative(by_x, readers, order, standing):
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
         both = OpStep(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
-        return {id(first): both, id(second): None}
+        return {id(first): (both,), id(second): ()}
     return {}
 
 
 def _with_slope(back, readers, order, standing):
-    """What stands in the place of a gelu and of its derivative: the cotangent times the slope."""
+    """What stands in the place of a gelu and of its derivative: the cotangent times the slope.
+
+    A loop that has both shares what they have in common, as NumPy's form does.
+    """
     g, x = back.args
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
         return {}
     for forward in readers[id(x)]:
-        if not _is(forward, "gelu") or forward.attrs != back.attrs or not gelus.shares(x):
+        if not _is(forward, "gelu") or forward.attrs != back.attrs:
             continue
         if order[id(forward)] > order[id(back)]:
             continue
-        both = standing.get(id(forward))
-        if both is None:
-            made = forward.outputs, (Value(x),)
-            both = OpStep(_gelu, [x], forward.attrs, *made, forward.layer)
-        times = OpStep(table["multiply"], [g, *both.saved], {}, back.outputs, (), back.layer)
-        return {id(forward): both, id(back): times}
+        both = standing.get(id(forward)) or _gelu_and_slope(forward, x)
+        times = OpStep(table["multiply"], [g, both[-1].made[-1]], {}, back.outputs, (), back.layer)
+        return {id(forward): both, id(back): (times,)}
     return {}
+
+
+def _gelu_and_slope(gelu, x):
+    """Steps that make gelu of x and, the last thing that they make, its slope."""
+    slope = (Value(x),)
+    if gelus.shares(x):
+        return (OpStep(_gelu, [x], gelu.attrs, gelu.outputs, slope, gelu.layer),)
+    return gelu, OpStep(gelu_slope, [x], gelu.attrs, slope, (), gelu.layer)
 
 
 def _is(step, name):

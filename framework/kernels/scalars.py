@@ -126,6 +126,10 @@ CODES_BY_ATTRIBUTE = {
         (("approximate", False),): Code("gelu_{w}({0})"),
         (("approximate", True),): Code("gelu_tanh_{w}({0})"),
     },
+    "gelu_slope": {
+        (("approximate", False),): Code("gelu_slope_{w}({0})"),
+        (("approximate", True),): Code("gelu_tanh_slope_{w}({0})"),
+    },
     "gelu_back": {
         (("approximate", False),): Code("{0} * gelu_slope_{w}({1})"),
         (("approximate", True),): Code("{0} * gelu_tanh_slope_{w}({1})"),

@@ -69,6 +69,10 @@ def _gelu_slope_change(x, approximate):
     return change * (1 - square(t)) * 0.5
 
 
+gelu_slope = elementwise(
+    "gelu_slope", gelu_kernels.slope,
+    lambda g, x, approximate: g * _gelu_slope_change(x, approximate), fresh=True,
+)  # fmt: skip
 # g times the slope of gelu at x
 gelu_back = elementwise(
     "gelu_back", gelu_kernels.gelu_back,

@@ -118,6 +118,7 @@ def _two(*shape, **attrs):
 SAMPLES = {
     "gelu": [one(real(2, 3), approximate=a) for a in (False, True)],
     "gelu_back": [_two(2, 3, approximate=a) for a in (False, True)],
+    "gelu_slope": [one(real(2, 3), approximate=a) for a in (False, True)],
     "softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(2, 3, 4, axis=1),
                      _two(0, 3, axis=1)],
     "log_softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(0, 3, axis=1)],
@@ -160,6 +161,7 @@ REFERENCES = {
     "batch_norm_back": _batch_norm_back,
     "gelu": _gelu,
     "gelu_back": _gelu_back,
+    "gelu_slope": lambda x, approximate: _gelu_back(1.0, x, approximate),
     "layer_norm": _layer_norm,
     "layer_norm_back": _layer_norm_back,
     "log_softmax_back": lambda g, p, axis: g - np.exp(p) * g.sum(axis, keepdims=True),

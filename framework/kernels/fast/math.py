@@ -265,7 +265,13 @@ def _tail(x):
     w = kept(_TAIL[0])
     for i in range(1, len(_TAIL)):
         w = w * u + kept(_TAIL[i])
-    return size, e, e * w
+    return size, e, _rounded_product(e, w)
+
+
+@kernel(fastmath=False, forceinline=True)
+def _rounded_product(a, b):
+    """Never part of a sum in one rounding: gelu and its slope have the same bits, together or not."""
+    return a * b
 
 
 @element

@@ -1,0 +1,122 @@
+"""Normalisations and attention within stretches: the bits of the ops called one by one."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+import framework as tf
+from framework import keras
+from framework.kernels import threads, tier
+
+ROWS, SIZE = (4, 40), 48
+
+
+@pytest.fixture(autouse=True)
+def _numba():
+    tier.set_tier("numba")
+    yield
+    threads.set_count()
+    tier.set_tier()
+
+
+def array(*shape, seed=0):
+    return tf.constant(np.random.default_rng(seed).standard_normal(shape), tf.float32)
+
+
+def _attention(**options):
+    def layer(x, mask):
+        given = dict.fromkeys(options.get("masks", ()), mask)
+        return mixing(x, x, use_causal_mask=options.get("causal", False), **given)
+
+    mixing = keras.layers.MultiHeadAttention(3, 16)
+    return layer
+
+
+def _norm(kind):
+    def layer(x, _):
+        return normal(x)
+
+    normal = kind()
+    return layer
+
+
+LAYERS = {
+    "layer_norm": lambda: _norm(keras.layers.LayerNormalization),
+    "rms_norm": lambda: _norm(keras.layers.RMSNormalization),
+    "attention": _attention,
+    "attention, causal": lambda: _attention(causal=True),
+    "attention, masked": lambda: _attention(masks=("attention_mask",)),
+    "attention, both": lambda: _attention(masks=("attention_mask",), causal=True),
+}
+
+
+def program(layer, dense):
+    """The output and all gradients, with a product before the layer and one behind."""
+
+    def gradients(x, mask):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = dense[1](layer(dense[0](x), mask))
+        weights = [*dense[0].trainable_variables, *dense[1].trainable_variables]
+        return [y, *tape.gradient(y, [x, *weights], output_gradients=x)]
+
+    return gradients
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_bits_of_the_ops_one_by_one(name, count):
+    threads.set_count(count)
+    keras.utils.set_random_seed(1)
+    dense = [keras.layers.Dense(SIZE, activation="gelu") for _ in range(2)]
+    plain = program(LAYERS[name](), dense)
+    x = array(*ROWS, SIZE)
+    mask = tf.constant(np.random.default_rng(1).random((ROWS[0], ROWS[1], ROWS[1])) > 0.4)
+    expected = [v.numpy() for v in plain(x, mask)]
+    compiled = tf.function(plain)
+    for _ in range(3):
+        found = [v.numpy() for v in compiled(x, mask)]
+    op = name.split(",")[0]
+    together = [line for line in compiled.source.splitlines() if line.strip().startswith("#  ")]
+    assert any(f" = {op}(" in line for line in together)
+    assert any(f" = {op}_back(" in line for line in together)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_without_what_the_way_back_needs(name):
+    layer = LAYERS[name]()
+    x = array(*ROWS, SIZE)
+    mask = tf.constant(np.ones((ROWS[0], ROWS[1], ROWS[1]), bool))
+    expected = layer(x, mask).numpy()
+    compiled = tf.function(layer)
+    for _ in range(3):
+        found = compiled(x, mask)
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_gradients_of_vectors_do_not_depend_on_the_number_of_threads():
+    normal = keras.layers.LayerNormalization()
+    x, found = array(3000, SIZE), []
+    normal(x)
+    for count in (1, 2, 5):
+        threads.set_count(count)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(normal(x)) * x)
+        found.append([g.numpy() for g in tape.gradient(loss, normal.trainable_variables)])
+    for other in found[1:]:
+        for a, b in zip(other, found[0], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_results_are_not_written_over():
+    normal = keras.layers.LayerNormalization()
+    compiled = tf.function(lambda x: normal(x))
+    x = array(*ROWS, SIZE)
+    compiled(x)
+    first = compiled(x)
+    before = first.numpy().copy()
+    compiled(array(*ROWS, SIZE, seed=2))
+    np.testing.assert_array_equal(first.numpy(), before)
