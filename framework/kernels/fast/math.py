@@ -270,7 +270,7 @@ def _tail(x):
 
 @kernel(fastmath=False, forceinline=True)
 def _rounded_product(a, b):
-    """Never part of a sum in one rounding: gelu and its slope have the same bits, together or not."""
+    """Rounded by itself, never with a sum: gelu has the same bits with its slope and without."""
     return a * b
 
 
