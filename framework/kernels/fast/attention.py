@@ -69,7 +69,7 @@ def backward(numbers, first, last, memory):
     )  # fmt: skip
 
 
-@kernel
+@kernel(forceinline=True)
 def _forward(
     q, k, v, bias, mask, out, high, total, sizes, bias_strides, mask_strides, scale, causal,
     first, last,
@@ -119,7 +119,7 @@ def _forward(
                     made[c] *= part
 
 
-@kernel
+@kernel(forceinline=True)
 def _backward(
     g, q, k, v, bias, mask, out, high, total, d_q, d_k, d_v, sizes, bias_strides, mask_strides,
     scale, causal, first, last,
