@@ -215,7 +215,8 @@ class LoopProgram(Program):
         for part in parts:
             self._wait(self._piece_of_units(*part), step.made, line)
             line = f"{made}, their sums added up"
-        self._unneeded += {u.thing: None for p in parts for u in p.uses if type(u.thing) is Scratch}
+        used = [use.thing for part in parts for use in part.uses]
+        self._unneeded += [thing for thing in used if type(thing) is Scratch]
 
     def _piece_of_units(self, units, uses):
         arrays, accesses = [], []

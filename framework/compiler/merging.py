@@ -10,6 +10,7 @@ from framework.compiler.graph import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 from framework.kernels import gelu as gelus
+from framework.kernels.scalars import FLOATS
 from framework.ops.rows import gelu_back, gelu_slope
 
 # Of plans alone: no tape ever sees them
@@ -131,6 +132,8 @@ def _with_slope(back, readers, order, standing):
     g, x = back.args
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
         return {}
+    if x.dtype not in FLOATS:
+        return {}  # those of 16 bits round once, after the product
     for forward in readers[id(x)]:
         if not _is(forward, "gelu") or forward.attrs != back.attrs:
             continue

@@ -87,3 +87,28 @@ def test_the_kernel(name, dtype, approximate):
     g = np.cos(x)
     np.testing.assert_array_equal(y, gelu.gelu(x, approximate=approximate))
     np.testing.assert_array_equal(g * slope, gelu.gelu_back(g, x, approximate=approximate))
+
+
+@pytest.mark.parametrize("name", ["numpy", "numba"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_plan_has_the_bits_of_ops_one_by_one(name, dtype):
+    if name == "numba":
+        pytest.importorskip("numba")
+    tier.set_tier(name)
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.gelu(x)
+        return y, tape.gradient(y, x, output_gradients=x * x)
+
+    x = tf.constant(np.linspace(-9, 9, 3000), dtype)
+    expected = gradient(x)
+    compiled = tf.function(gradient)
+    for _ in range(3):
+        found = compiled(x)
+    assert ("gelu_back(" in compiled.source) == (dtype == "float16")
+    # Loops have functions of their own; ops one by one have those for float32 alone.
+    tolerance = 1e-14 if (name, dtype) == ("numba", "float64") else 0
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=0, atol=tolerance)
