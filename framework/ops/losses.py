@@ -306,7 +306,9 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 def _class_indices(labels, *, classes):
     given = labels
-    if labels.dtype != np.int64:
+    if labels.dtype.kind in "iub":
+        labels = labels.astype(np.int64, copy=False)
+    else:
         with np.errstate(invalid="ignore"):  # nan becomes a number that is out of range
             labels = labels.astype(np.int64)
     # One pass for both bounds: seen as unsigned, negative labels are the largest.
