@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 def parts_of(step):
     """The kernels that a step consists of, one after the other; None where it has others."""
-    find = _PARTS.get(step.op.name) if type(step) is OpStep else None
+    find = PARTS.get(step.op.name) if type(step) is OpStep else None
     return None if find is None else find(step)
 
 
@@ -64,43 +64,35 @@ def _size_of_rows(step, vector):
     return (x.size // size, size) if size and rows.is_fast(x.dtype, x.size, size) else None
 
 
-def _norm(units):
-    """The parts of a normalisation: x and what is a row; y and what is a number of each row."""
-
-    def parts(step):
-        x, *vectors = step.args
-        found = _size_of_rows(step, vectors[0])
-        if found is None:
-            return None
-        saved = step.saved or [Scratch(found[0]) for _ in vectors]
-        made = [_own(v, True) for v in (*step.outputs, *saved)]
-        uses = _own(x), *map(Use, vectors), *made
-        return [Part(units(*found, step.attrs["epsilon"]), uses)]
-
-    return parts
+def _norm(step):
+    """Of x and what is a row it makes y and what is a number of each row."""
+    x, *vectors = step.args
+    found = _size_of_rows(step, vectors[0])
+    if found is None:
+        return None
+    saved = step.saved or [Scratch(found[0]) for _ in vectors]
+    made = [_own(v, True) for v in (*step.outputs, *saved)]
+    units = rows.norm_units(step.op.name, *found, step.attrs["epsilon"])
+    return [Part(units, (_own(x), *map(Use, vectors), *made))]
 
 
-def _norm_back(units):
-    """The same of its cotangents: those of vectors are added up from sums of some rows each."""
-
-    def parts(step):
-        g, x, vector, *of_rows = step.args
-        found = _size_of_rows(step, vector)
-        if found is None:
-            return None
-        outputs = iter(step.outputs)
-        d, *of_vectors = [next(outputs) if n else None for n in step.attrs["needed"]]
-        sums = [Scratch(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
-        to = Use(_NOTHING) if d is None else _own(d, True)
-        uses = _own(g), _own(x), Use(vector), *map(_own, of_rows), to, *map(_made, sums)
-        added = [
-            Part(rows.added_units(*s.shape), (Use(s), _made(v)))
-            for s, v in zip(sums, of_vectors, strict=True)
-            if v is not None
-        ]
-        return [Part(units(*found, d is not None), uses), *added]
-
-    return parts
+def _norm_back(step):
+    """The cotangents of what is a row are added up from sums of some rows each."""
+    g, x, vector, *of_rows = step.args
+    found = _size_of_rows(step, vector)
+    if found is None:
+        return None
+    outputs = iter(step.outputs)
+    d, *of_vectors = [next(outputs) if n else None for n in step.attrs["needed"]]
+    sums = [Scratch(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
+    to = Use(_NOTHING) if d is None else _own(d, True)
+    uses = _own(g), _own(x), Use(vector), *map(_own, of_rows), to, *map(_made, sums)
+    added = [
+        Part(rows.added_units(*s.shape), (Use(s), _made(v)))
+        for s, v in zip(sums, of_vectors, strict=True)
+        if v is not None
+    ]
+    return [Part(rows.norm_back_units(step.op.name, *found, d is not None), uses), *added]
 
 
 def _attention(step):
@@ -140,11 +132,12 @@ def _spread(bias, mask):
     return bias, attention.NO_MASK if mask is None else mask
 
 
-_PARTS = {
+# By the names of ops. They may read an input after they have begun to write.
+PARTS = {
     "attention": _attention,
     "attention_back": _attention_back,
-    "layer_norm": _norm(rows.layer_norm_units),
-    "layer_norm_back": _norm_back(rows.layer_norm_back_units),
-    "rms_norm": _norm(rows.rms_norm_units),
-    "rms_norm_back": _norm_back(rows.rms_norm_back_units),
+    "layer_norm": _norm,
+    "layer_norm_back": _norm_back,
+    "rms_norm": _norm,
+    "rms_norm_back": _norm_back,
 }

@@ -192,10 +192,7 @@ INTO = {
 }  # fmt: skip
 
 # Writers that read an operand after they have begun to write.
-LATE_READERS = frozenset((
-    "tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products", "attention",
-    "attention_back", "layer_norm", "layer_norm_back", "rms_norm", "rms_norm_back",
-))  # fmt: skip
+LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
 # Kernels that write their first output into `out`, where they are given one. An entry tells of a
 # step which of its inputs that may be: positions, or None where it has no such output.

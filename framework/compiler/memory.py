@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.compiler.fusion import Group, ufunc_of
 from framework.compiler.graph import DrawStep, GuardStep, OpStep
+from framework.compiler.kernel_pieces import PARTS
 from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
 from framework.core.buffers import exclusive
 
@@ -98,7 +99,8 @@ def overwritable(step):
         return step.values
     if takes_out(step):
         return [step.args[i] for i in KERNELS[step.op.name](step)]
-    return step.values if step.op.name not in LATE_READERS else []
+    late = step.op.name in LATE_READERS or step.op.name in PARTS
+    return [] if late else step.values
 
 
 def alike(a, b):

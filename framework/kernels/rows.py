@@ -10,12 +10,13 @@ import numpy as np
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.sums import added
-from framework.kernels.units import TOGETHER, Units, bits
+from framework.kernels.units import Units, bits
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # about what the passes over a normalisation's rows take
 _FAST = 2048  # elements from which on Numba's form is used: below NumPy takes some 10 µs
 _LONGEST = 1 << 16
+SUMMED = 64  # rows whose gradients of what is a row are added up before they join the others
 _FLOAT = np.dtype(np.float32)
 
 # Rows so short, if there are so many, are turned for their maxima: 20 instead of 60 ns a row.
@@ -82,29 +83,19 @@ _TOGETHER = 8  # rows of a part, as many as products have in a unit
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds of a number
 
 
-def layer_norm_units(rows, size, epsilon):
-    work = rows * size * _NORM
-    return Units("rows", "layer_norm", (size, bits(epsilon)), rows, _TOGETHER, work)
+def norm_units(name, rows, size, epsilon):
+    """Of "layer_norm" or "rms_norm"."""
+    return Units("rows", name, (size, bits(epsilon)), rows, _TOGETHER, rows * size * _NORM)
 
 
-def rms_norm_units(rows, size, epsilon):
-    work = rows * size * _NORM
-    return Units("rows", "rms_norm", (size, bits(epsilon)), rows, _TOGETHER, work)
-
-
-def layer_norm_back_units(rows, size, needed):
-    work = rows * size * _NORM_BACK
-    return Units("rows", "layer_norm_back", (size, int(needed)), rows, TOGETHER, work)
-
-
-def rms_norm_back_units(rows, size, needed):
-    work = rows * size * _NORM_BACK
-    return Units("rows", "rms_norm_back", (size, int(needed)), rows, TOGETHER, work)
+def norm_back_units(name, rows, size, needed):
+    """Of "layer_norm_back" or "rms_norm_back"; whether the cotangent of x is needed."""
+    return Units("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
 
 
 def sums_of(rows):
     """How many rows the sums over so many rows lie in, before `added_units` adds them up."""
-    return -(-rows // TOGETHER)
+    return -(-rows // SUMMED)
 
 
 def added_units(rows, size):
@@ -137,7 +128,7 @@ def layer_norm(x, gamma, beta, *, epsilon):
     y = np.empty_like(rows)
     mean, rstd = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
     if is_fast(dtype, rows.size, rows.shape[1]):
-        layer_norm_units(*rows.shape, epsilon)(rows, gamma, beta, y, mean, rstd)
+        norm_units("layer_norm", *rows.shape, epsilon)(rows, gamma, beta, y, mean, rstd)
     else:
         _do(layer_norm_by_rows(rows, gamma, beta, y, mean, rstd, epsilon=epsilon), rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
@@ -172,7 +163,8 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     if is_fast(dtype, rows.size, size):
         sums = _empty_sums(*rows.shape, 2)
         vectors = flat, np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
-        layer_norm_back_units(*rows.shape, needed[0])(g, rows, *vectors, d, *sums)
+        units = norm_back_units("layer_norm_back", *rows.shape, needed[0])
+        units(g, rows, *vectors, d, *sums)
         d_gamma, d_beta = map(_added, sums)
     else:
         d_gamma, d_beta = np.empty_like(flat), np.empty_like(flat)
@@ -220,7 +212,7 @@ def rms_norm(x, scale, *, epsilon):
     y = np.empty_like(rows)
     rstd = np.empty(len(rows), dtype)
     if is_fast(dtype, rows.size, rows.shape[1]):
-        rms_norm_units(*rows.shape, epsilon)(rows, scale, y, rstd)
+        norm_units("rms_norm", *rows.shape, epsilon)(rows, scale, y, rstd)
     else:
         n = dtype.type(rows.shape[1])
 
@@ -244,7 +236,8 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
     if is_fast(dtype, rows.size, size):
         (sums,) = _empty_sums(*rows.shape, 1)
         own = np.ascontiguousarray(rstd)
-        rms_norm_back_units(*rows.shape, needed[0])(g, rows, flat, own, d, sums)
+        units = norm_back_units("rms_norm_back", *rows.shape, needed[0])
+        units(g, rows, flat, own, d, sums)
         d_scale = _added(sums)
     else:
         n = dtype.type(size)

@@ -11,7 +11,6 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-TOGETHER = 64  # rows whose gradients of what is a row are added up before they join the others
 _LEAST = 1e-5  # seconds of a part that is handed over: who comes may have to be woken up
 
 

@@ -33,6 +33,7 @@ def forms(request, monkeypatch):
         return _flat(plain), _flat(fast)
 
     yield both
+    units._template.cache_clear()
     tier.set_tier(None)
 
 

@@ -13,7 +13,7 @@ from framework.kernels.fast import math
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.tasks import Task, array, real
-from framework.kernels.units import TOGETHER
+from framework.kernels.rows import SUMMED
 
 _f = np.float32
 
@@ -136,7 +136,7 @@ def log_softmax_back(numbers, first, last, memory):
 
 
 # ---- normalisation -------------------------------------------------------------------------------
-# Units are TOGETHER rows. Of so many the gradients of gamma and beta are added up into rows of
+# Units are SUMMED rows. Of so many the gradients of gamma and beta are added up into rows of
 # their own, which are added up afterwards: in the same order, whoever has done which.
 
 
@@ -184,12 +184,12 @@ def layer_norm_back(numbers, first, last, memory):
     mean, rstd, d = array(numbers[3]), array(numbers[4]), array(numbers[5])
     both, part, size, needed = array(numbers[6]), array(numbers[7]), numbers[8], numbers[9]
     share = _f(1) / _f(size)
-    for begin in range(first, last, TOGETHER):
-        sums = begin // TOGETHER * size
+    for begin in range(first, last, SUMMED):
+        sums = begin // SUMMED * size
         for j in range(size):
             store(both, sums + j, _f(0), 4)
             store(part, sums + j, _f(0), 3)
-        for row in range(begin, min(begin + TOGETHER, last)):
+        for row in range(begin, min(begin + SUMMED, last)):
             at, m, r = row * size, mean[row], rstd[row]
             total, product = _f(0), _f(0)
             for j in range(size):
@@ -242,11 +242,11 @@ def rms_norm_back(numbers, first, last, memory):
     rstd, d, both = array(numbers[3]), array(numbers[4]), array(numbers[5])
     size, needed = numbers[6], numbers[7]
     share = _f(1) / _f(size)
-    for begin in range(first, last, TOGETHER):
-        sums = begin // TOGETHER * size
+    for begin in range(first, last, SUMMED):
+        sums = begin // SUMMED * size
         for j in range(size):
             store(both, sums + j, _f(0), 3)
-        for row in range(begin, min(begin + TOGETHER, last)):
+        for row in range(begin, min(begin + SUMMED, last)):
             at, r = row * size, rstd[row]
             product = _f(0)
             for j in range(size):
