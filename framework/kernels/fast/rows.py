@@ -136,8 +136,8 @@ def log_softmax_back(numbers, first, last, memory):
 
 
 # ---- normalisation -------------------------------------------------------------------------------
-# Units are SUMMED rows. Of so many the gradients of gamma and beta are added up into rows of
-# their own, which are added up afterwards: in the same order, whoever has done which.
+# On the way back SUMMED rows go together: the gradients of gamma and beta of so many are added up
+# into rows of their own, and these afterwards: in the same order, whoever has done which.
 
 
 @Task
