@@ -3,7 +3,8 @@
 Dense(1) on batches of 32 rows, where the computation is next to nothing. Keras on each of
 its backends stands beside it where an interpreter has it (`--keras-python`). Fresh processes,
 alternating; in each the fastest of several runs counts. The bare step and what is beyond it are
-CPU time, so that a busy machine does not change them.
+CPU time, so that a busy machine does not change them; both by NumPy plans, lest one of them goes
+over to loops and the other does not.
 """
 
 import argparse
@@ -20,7 +21,10 @@ BACKENDS = {"tensorflow": "tensorflow", "jax": "jax", "torch": "torch"}
 
 def runs(options: argparse.Namespace) -> dict[str, Any]:
     """What can be measured here, by name."""
-    found = {"framework": partial(measure.run_worker, sys.executable, "fit_worker.py", "framework")}
+    ours = partial(
+        measure.run_worker, sys.executable, "fit_worker.py", "framework", FRAMEWORK_COMPILE="numpy"
+    )
+    found = {"framework": ours}
     python = options.keras
     if measure.has_module(python, "keras"):
         for backend, module in BACKENDS.items():

@@ -15,17 +15,31 @@ def optimized(graph):
     return merged(without_dead(with_absorbed(without_dead(simplified(graph)))))
 
 
-def with_outer_products(graph):
-    """A product of a column and a row as elementwise products: the same bits, and loops take it
-    in. (NumPy alone is faster with the matrix product.)"""
+def for_loops(graph):
+    """The graph in the form that loops take most of in; NumPy alone is faster without."""
     steps = []
     for step in graph.steps:
-        steps += _outer(step) or [step]
-    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+        steps += _outer(step) or [_whole_sum(step) or step]
+    return without_dead(Graph(graph.arguments, steps, graph.assigned, graph.results))
+
+
+def _whole_sum(step):
+    """The sum or mean of all elements of a reshaped array as that of the array; None for others."""
+    if type(step) is not OpStep or step.op.name not in ("reduce_sum", "reduce_mean"):
+        return None
+    ((x,), (made,)), seen = (step.values, step.outputs), step.values[0]
+    while type(seen.step) is OpStep and seen.step.op is table["reshape"]:
+        (seen,) = seen.step.values
+    if seen is x or len(step.attrs["axis"]) != len(x.shape) or made.shape:
+        return None
+    attrs = {"axis": tuple(range(len(seen.shape))), "keepdims": False}
+    made.step = OpStep(step.op, [seen], attrs, step.outputs, step.saved, step.layer)
+    return made.step
 
 
 def _outer(step):
-    """The steps in the place of a matrix product whose sums have one term; None for others."""
+    """Elementwise products in the place of a matrix product whose sums have one term: the same
+    bits; None for others."""
     if type(step) is not OpStep or step.op.name != "matmul" or len(step.values) != 2:
         return None
     (made,), (a, b) = step.outputs, step.values
@@ -72,15 +86,18 @@ def simplified(graph):
         found = _unchanged(step, args)
         if found is None:
             found = _folded(step, args)
+        op, attrs = step.op, step.attrs
+        if found is None and _drops_ones(step):
+            op, attrs = table["reshape"], {"shape": step.made[0].shape}
         key = None
         if found is None:
-            key = _key(step, args)
+            key = _key(op, args, attrs)
             found = known.get(key) if key is not None else None
         if found is not None:
             keep.append(step)
             standing.update((id(old), new) for old, new in zip(step.made, found, strict=True))
             continue
-        new = OpStep(step.op, args, step.attrs, step.outputs, step.saved, step.layer)
+        new = OpStep(op, args, attrs, step.outputs, step.saved, step.layer)
         for value in new.made:
             value.step = new
         steps.append(new)
@@ -104,13 +121,21 @@ def _unchanged(step, args):
     return None
 
 
-_SAME_WHERE_ALIKE = frozenset(
-    (
-        *("identity", "stop_gradient", "cast", "reshape", "broadcast_to", "sum_to"),
-        *("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"),  # over axes of size 1
-    )
-)
+# What gives the elements as they are, over axes of size 1.
+_REDUCTIONS = frozenset(("sum_to", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min"))
+_SAME_WHERE_ALIKE = _REDUCTIONS | {"identity", "stop_gradient", "cast", "reshape", "broadcast_to"}
 _SAME_WITH_ONE = frozenset(("multiply", "divide"))
+
+
+def _drops_ones(step):
+    """Whether a step does no more than leave out axes of size 1, as losses of (n, 1) outputs do.
+
+    What is left without axes is a number: as a sum it is one at once.
+    """
+    if step.op.name not in _REDUCTIONS:
+        return False
+    (x,), (y,) = step.values, step.made
+    return bool(y.shape) and x.size == y.size and x.size > 0 and x.dtype == y.dtype
 
 
 def _is_one(arg):
@@ -135,13 +160,13 @@ def _folded(step, args):
     return [Value(a, constant=a) for a in arrays]
 
 
-def _key(step, args):
+def _key(op, args, attrs):
     """What two steps that compute the same have in common; None where that cannot be told."""
     try:
-        attrs = tuple([(name, _hashable(value)) for name, value in step.attrs.items()])
+        attrs = tuple([(name, _hashable(value)) for name, value in attrs.items()])
     except TypeError:
         return None
-    return step.op.name, id(step.op), tuple([_identity(a) for a in args]), attrs
+    return op.name, id(op), tuple([_identity(a) for a in args]), attrs
 
 
 def _identity(arg):

@@ -9,7 +9,7 @@ from framework.compiler.emit_loops import LoopProgram
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
 from framework.compiler.graph import OpStep, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
-from framework.compiler.passes import optimized, with_outer_products
+from framework.compiler.passes import for_loops, optimized
 from framework.compiler.telling import brief
 from framework.compiler.together import together
 from framework.compiler.turns import callers, taken, turn_of
@@ -137,7 +137,7 @@ class Plan:
         """Decide at which call the groups become loops, if ever."""
         made = TRIAL - max(0, self._calls_left)  # calls so far
         self._calls_left = -1
-        graph = grouped(with_outer_products(self._graph), fits_loop, takes_passes, numbers=True)
+        graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return

@@ -87,6 +87,9 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
+_BLOCK = 1 << 16  # bytes: batches that are smaller are taken so many at once
+
+
 def batches(passes, size, drop_remainder=False):
     """Elements of `size` rows each from consecutive passes over the same arrays.
 
@@ -99,9 +102,9 @@ def batches(passes, size, drop_remainder=False):
         if rest is not None:
             rows = rest + rows  # noqa: PLW2901 (the pass begins with what the last one left)
         whole = len(rows) // size * size
-        for start in range(0, whole, size):
-            end = start + size
-            yield pack([Tensor(g(o[start:end])) for g, o in zip(gathers, rows.orders)])
+        parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
+        for _ in range(whole // size):  # not by `zip`, which holds batches
+            yield pack([Tensor(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
         yield pack([Tensor(g(o)) for g, o in zip(gathers, rest.orders)])
@@ -121,6 +124,18 @@ class _Gather:
         self.last = self.before_last = None
         # `take` would first copy the whole array if its memory is not in line
         self.take = array.flags.c_contiguous and array.flags.aligned
+
+    def parts(self, numbers, size):
+        """The rows, `size` at a time; a `take` for each part that is large, or for several."""
+        row = self.array.nbytes // max(1, len(self.array))
+        step = size * max(1, _BLOCK // max(1, size * row))
+        for start in range(0, len(numbers), step):
+            rows = self(numbers[start : start + step])
+            if step == size:
+                yield rows
+                continue
+            for first in range(0, len(rows), size):
+                yield rows[first : first + size]
 
     def __call__(self, numbers):
         if isinstance(numbers, range):

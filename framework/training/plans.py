@@ -55,6 +55,8 @@ class Plans:
                 arrays.append(array)
                 key.append(array.dtype)
                 key.append(array.shape)
+            elif part is None:
+                key += kind, None  # as `describe` has it
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)

@@ -393,8 +393,9 @@ def test_cache_runs_functions_once_and_keeps_only_complete_passes():
 @pytest.mark.parametrize(
     "keep", [lambda t: t, lambda t: t.array, np.asarray, lambda t: t.array[1:]]
 )
-def test_a_batch_that_is_kept_is_never_overwritten(keep):
-    x = np.arange(4000, dtype=np.float32).reshape(400, 10)
+@pytest.mark.parametrize("width", [10, 2500])
+def test_a_batch_that_is_kept_is_never_overwritten(keep, width):
+    x = np.arange(400 * width, dtype=np.float32).reshape(400, width)
     kept, copies = [], []
     for i, batch in enumerate(Dataset.from_tensor_slices(x).shuffle(400, seed=0).batch(8)):
         if i % 3 == 0:
@@ -406,11 +407,25 @@ def test_a_batch_that_is_kept_is_never_overwritten(keep):
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="references are not counted")
 def test_a_batch_that_nobody_keeps_is_written_again():
-    x = np.arange(4000, dtype=np.float32).reshape(400, 10)
+    x = np.zeros((400, 2500), np.float32)  # batches of 80 kB: each is taken alone
     data = Dataset.from_tensor_slices(x).shuffle(400, seed=0).batch(8)
     buffers = [weakref.ref(batch.array) for batch in data]  # `batch` holds the last one
     assert buffers[0] is not buffers[1]
     assert all(a is b for a, b in zip(buffers, buffers[2:]))
+
+
+@pytest.mark.parametrize("columns", [1, 700, 5000])  # several batches at once, two, one
+@pytest.mark.parametrize("drop", [False, True])
+def test_batches_have_the_rows_of_the_order(columns, drop):
+    x = np.arange(101 * columns, dtype=np.float32).reshape(101, columns)
+    data = Dataset.from_tensor_slices((x, x[:, 0]))
+    data = data.shuffle(101, seed=3, reshuffle_each_iteration=False)
+    rows = np.concatenate([row[None] for row, _ in data])
+    batches = list(data.batch(7, drop))
+    assert [len(a) for a, _ in batches] == [7] * 14 + [3] * (not drop)
+    for number, (a, b) in enumerate(batches):
+        np.testing.assert_array_equal(a, rows[7 * number : 7 * number + 7])
+        np.testing.assert_array_equal(b, a[:, 0])
 
 
 def test_numpy_elements_are_copies():

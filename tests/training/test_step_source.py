@@ -56,7 +56,7 @@ def test_it_is_what_fit_runs(cls, name):
 
 def test_what_a_callback_looks_at_is_returned():
     model = fitted(callbacks=[Watch()])
-    assert "return (asarray(reduce_mean_2), matmul_2, sum_to_1, )" in model.step_source
+    assert "return (asarray(reduce_mean_1), matmul_2, sum_to_1, )" in model.step_source
 
 
 def test_what_is_accumulated_is_an_argument():
