@@ -167,7 +167,7 @@ class LoopProgram(Program):
             self._group(position, step.group, step)
         elif (product := product_of(step)) is not None:
             self._product(position, step, product)
-        elif (parts := parts_of(step)) is not None:
+        elif (parts := parts_of(step)) is not None and (self._waiting or not is_sum(step)):
             self._kernel(position, step, parts)
         elif (group := self._group_of(step)) is not None and (self._waiting or _adds_much(group)):
             self._group(position, group)

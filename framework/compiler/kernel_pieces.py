@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from framework.compiler.fusion import is_sum
 from framework.compiler.graph import OpStep, Value
-from framework.kernels import attention, rows
+from framework.kernels import attention, cross_entropy, rows
 from framework.kernels.units import Units
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
+_MOST_ADDED = 1 << 14  # numbers: loops add up more of them sooner
 
 
 class Scratch:
@@ -60,8 +62,13 @@ def _size_of_rows(step, vector):
     values = (*step.args, *step.made)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
-    x, size = step.values[0], vector.size
-    return (x.size // size, size) if size and rows.is_fast(x.dtype, x.size, size) else None
+    return _rows_of(step.values[0], vector.size)
+
+
+def _rows_of(x, size):
+    """(rows, size), where x is for Numba's form."""
+    fast = rows.is_fast(x.dtype, x.size, size, loaded=True)
+    return (x.size // size, size) if fast else None
 
 
 def _norm(step):
@@ -93,6 +100,43 @@ def _norm_back(step):
         if v is not None
     ]
     return [Part(rows.norm_back_units(step.op.name, *found, d is not None), uses), *added]
+
+
+def _sparse_cross_entropy(step):
+    """Losses of logits, exponentials and their sums."""
+    logits, labels = step.args
+    found = _rows_of_labels(logits, labels)
+    if found is None:
+        return None
+    saved = step.saved or [Scratch(*found), Scratch(found[0])]
+    made = [_own(v, True) for v in (*step.outputs, *saved)]
+    units = cross_entropy.units("sparse_cross_entropy", *found)
+    return [Part(units, (_own(logits), _own(labels), *made))]
+
+
+def _sparse_cross_entropy_back(step):
+    g, labels, e, total = step.args
+    found = _rows_of_labels(e, labels)
+    if found is None or not all(type(v) is Value and v.dtype == _FLOAT for v in (g, total)):
+        return None
+    units = cross_entropy.units("sparse_cross_entropy_back", *found)
+    return [Part(units, (*map(_own, step.args), _own(step.outputs[0], True)))]
+
+
+def _rows_of_labels(x, labels):
+    """(rows, size) of float32 rows and their int64 labels."""
+    if not (type(x) is type(labels) is Value and x.dtype == _FLOAT and labels.dtype == np.int64):
+        return None
+    return _rows_of(x, x.shape[-1])
+
+
+def _total(step):
+    """The sum or mean of all elements."""
+    (x,), (made,) = step.values, step.outputs
+    if is_sum(step) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
+        return None
+    count = x.size if step.op.name == "reduce_mean" else 1
+    return [Part(rows.total_units(x.size, count), (Use(x), _made(made)))]
 
 
 def _attention(step):
@@ -138,6 +182,10 @@ PARTS = {
     "attention_back": _attention_back,
     "layer_norm": _norm,
     "layer_norm_back": _norm_back,
+    "reduce_mean": _total,
+    "reduce_sum": _total,
     "rms_norm": _norm,
     "rms_norm_back": _norm_back,
+    "sparse_cross_entropy_back": _sparse_cross_entropy_back,
+    "sparse_softmax_cross_entropy": _sparse_cross_entropy,
 }

@@ -1,9 +1,12 @@
 """Passes over a graph: constants, common subexpressions, what changes nothing, dead code."""
 
+import itertools
+
 import numpy as np
 
 from framework.compiler.absorbing import with_absorbed
 from framework.compiler.graph import DrawStep, Graph, GuardStep, OpStep, Value
+from framework.compiler.memory import may_stop
 from framework.compiler.merging import merged
 from framework.core.op import table
 
@@ -20,7 +23,27 @@ def for_loops(graph):
     steps = []
     for step in graph.steps:
         steps += _outer(step) or [_whole_sum(step) or step]
-    return without_dead(Graph(graph.arguments, steps, graph.assigned, graph.results))
+    return without_dead(
+        Graph(graph.arguments, _checks_first(graph, steps), graph.assigned, graph.results)
+    )
+
+
+def _checks_first(graph, steps):
+    """The steps, those first that may refuse the arguments (labels out of range), and what moves
+    these for them: then nothing interrupts what is computed."""
+    first = {}  # by id
+    ways = {id(v): () for v in graph.arguments}  # id of a Value: the steps that make it of these
+    for step in steps:
+        if type(step) is not OpStep:
+            break  # a guard may hold off what would be refused
+        read = [ways.get(id(v)) for v in step.values if v.constant is None]
+        if None in read or not (step.op.kind == "movement" or may_stop(step)):
+            continue
+        way = [*itertools.chain(*read), step]
+        if may_stop(step):
+            first.update((id(s), s) for s in way)
+        ways.update((id(v), way) for v in step.made)
+    return [*first.values(), *(step for step in steps if id(step) not in first)]
 
 
 def _whole_sum(step):

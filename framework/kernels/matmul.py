@@ -1,7 +1,7 @@
 """The product of two matrices: NumPy's BLAS, or blocks around the micro-kernel for larger ones.
 
 OpenBLAS shares products of more than `ALONE` multiplications among threads. That gains nothing up
-to `LEAST` (64 × 128 × 128 takes 16 µs instead of 13), and where another process holds a core its
+to `PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and where another process holds a core its
 threads wait for each other, 8 to 40 ms. So it works alone here, and in as many threads as it takes
 by itself from there to `SHARED`. Larger products are divided among the threads that share all
 else, with OpenBLAS alone on each: its own threads wait for the next product for some 20 ms at full
@@ -10,7 +10,9 @@ not woken at all: a network with one product of 128 × 3136 × 16 in OpenBLAS's 
 longer.
 
 Where Numba is, those products are ours: on one thread 5 to 15 % faster than OpenBLAS from
-64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs.
+64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs. Plans take smaller ones up too, so as to do
+all of a step in one call. One by one they are OpenBLAS's, but in the tier "numba", where ops have
+the bits that plans have.
 """
 
 import math
@@ -20,7 +22,7 @@ import numpy as np
 
 from framework.kernels import blas, threads, tier
 from framework.kernels.blocks import ByRows
-from framework.kernels.products import LEAST
+from framework.kernels.products import LEAST, PAYS
 
 ALONE = 1 << 18
 SHARED = 1 << 25  # 300 µs on one thread: handing over costs 40
@@ -35,13 +37,18 @@ def dot(a, b, out=None):
         out: a contiguous array of the right shape and dtype for the result; a new one where None.
     """
     multiplications = len(a) * b.size
-    if multiplications <= ALONE:
+    if is_small(multiplications):
         return np.dot(a, b, out)
     return _large(a, b, out, multiplications)
 
 
+def is_small(multiplications):
+    """Whether a product is OpenBLAS's, on one thread by itself."""
+    return multiplications <= ALONE and (multiplications < LEAST or tier.tier() != "numba")
+
+
 def _large(a, b, out, multiplications):
-    if multiplications >= LEAST:
+    if multiplications >= (LEAST if tier.tier() == "numba" else PAYS):
         fast = _library(multiplications)
         if fast is not None and _are_float32(a, b, out):
             prepared = fast.prepared(a, b)
@@ -200,7 +207,7 @@ def _library(multiplications):
 
 def stacked(a, b):
     """a @ b of stacks of matrices, whose leading axes broadcast."""
-    if ALONE < math.prod(a.shape[-2:]) * b.shape[-1] < LEAST:
+    if ALONE < math.prod(a.shape[-2:]) * b.shape[-1] < PAYS:
         return alone(np.matmul, a, b)
     return np.matmul(a, b)
 

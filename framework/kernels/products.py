@@ -5,12 +5,13 @@ from typing import NamedTuple
 from framework.kernels import tier
 
 ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
-LEAST = 1_000_000  # multiplications
+LEAST = 1 << 15  # multiplications; below, the call is what takes time
+PAYS = 1_000_000  # from here on Numba's form is no slower where it is called for one product alone
 _LARGE = 40_000_000
 _MOST_SWAPPED = 1 << 13  # rows of a product that is made turned: there is memory for a few of C's
 _ROWS = 64  # and more of a product that is handed on row by row,
 DEEPEST = 1024  # of no greater depth: `rows_for` has memory for that
-_NARROW = 16  # with a side smaller than this memory is the limit: BLAS does as well
+_NARROW, _NARROWEST = 16, 8  # with a side smaller than this BLAS does as well; of small products
 
 
 class Product(NamedTuple):
@@ -71,8 +72,13 @@ def prepared(m, n, depth, transpose_a, transpose_b):
 
 
 def suits(m, n, depth):
-    """Whether blocks around the micro-kernel are faster than BLAS."""
-    if m * n * depth < LEAST or min(m, n, depth) < _NARROW:
+    """Whether blocks around the micro-kernel are faster than BLAS.
+
+    A small product is a little slower, but what is beside it in a plan is not interrupted.
+    """
+    if m * n * depth < PAYS:
+        return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
+    if min(m, n, depth) < _NARROW:
         return False
     return n >= 128 or -n % 32 <= n // 4  # panels have 32 columns, or 16, or 8
 

@@ -70,11 +70,17 @@ def _adding(work, x, sums):
     return _by_rows(lambda at: work(at, found[at.start // plain.step]), x, finish)
 
 
-def is_fast(dtype, count, size):
-    """Whether `count` numbers in rows of `size` are for Numba's form, and it is there."""
-    if (dtype is _FLOAT or dtype == _FLOAT) and count >= _FAST and size <= _LONGEST:
-        return tier.library("rows") is not None
-    return False
+def is_fast(dtype, count, size, loaded=False):
+    """Whether `count` numbers in rows of `size` are for Numba's form, and it is there.
+
+    Args:
+        loaded: whether Numba is at work anyway: a few numbers are not worth loading it.
+    """
+    if not ((dtype is _FLOAT or dtype == _FLOAT) and 0 < size <= _LONGEST and count):
+        return False
+    if count < _FAST and not loaded and tier.tier() != "numba":
+        return False
+    return tier.library("rows") is not None
 
 
 # Of Numba's forms: what they do to so many rows of a size. They take arrays in the order of what
@@ -100,6 +106,11 @@ def sums_of(rows):
 
 def added_units(rows, size):
     return Units("rows", "added_rows", (rows, size), size, 32, rows * size * 1e-10)
+
+
+def total_units(size, count):
+    """The sum of all of `size` numbers over a count, in NumPy's order."""
+    return Units("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 
 def _empty_sums(rows, size, count):

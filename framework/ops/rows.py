@@ -4,13 +4,13 @@ The cross-entropies hand what the forward has computed to a joint backward; wher
 listens, their composites stand in.
 """
 
-import functools
 import math
 
 import numpy as np
 
 from framework.core.op import Op, elementwise, first_order_only
 from framework.core.quiet import quiet
+from framework.kernels import cross_entropy
 from framework.kernels import gelu as gelu_kernels
 from framework.kernels import rows as kernels
 from framework.kernels.rows import exponentials
@@ -134,37 +134,8 @@ softmax_cross_entropy = Op(
     composite=_cross_entropy_composite, infer=_losses_infer, fresh=True,
 )  # fmt: skip
 
-_FEW = 4096  # labels: where their rows begin is kept
-
-
-def _places(labels, classes):
-    """Where in the array, if it lies in C order, each row has the element at its label."""
-    starts = _starts if labels.size <= _FEW else _starts.__wrapped__
-    return starts(labels.size, classes).reshape(labels.shape) + labels
-
-
-@functools.lru_cache(maxsize=16)
-def _starts(rows, classes):
-    return np.arange(0, rows * classes, classes or 1)
-
-
-@quiet
-def _sparse_cross_entropy(logits, labels):
-    e, shifted = exponentials(logits, -1)
-    total = added(e, (e.ndim - 1,))
-    places = _places(labels, shifted.shape[-1])
-    return np.log(total) - shifted.take(places), (e, total)
-
-
-@quiet
-def _sparse_cross_entropy_back(g, labels, e, total):
-    d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])  # `e` may lie otherwise
-    d.reshape(-1)[_places(labels, d.shape[-1])] -= g
-    return d
-
-
 sparse_cross_entropy_back = Op(
-    "sparse_cross_entropy_back", _sparse_cross_entropy_back, backward=first_order_only, fresh=True,
+    "sparse_cross_entropy_back", cross_entropy.sparse_back, backward=first_order_only, fresh=True,
     raises=True,
 )  # fmt: skip
 
@@ -178,7 +149,7 @@ def _sparse_cross_entropy_composite(logits, labels):
 
 # Labels are the integer classes, from 0 on: whoever calls has checked them.
 sparse_softmax_cross_entropy = Op(
-    "sparse_softmax_cross_entropy", _sparse_cross_entropy, saves=True,
+    "sparse_softmax_cross_entropy", cross_entropy.sparse, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),
     composite=_sparse_cross_entropy_composite, infer=_losses_infer, fresh=True, raises=True,
 )  # fmt: skip

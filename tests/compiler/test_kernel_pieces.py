@@ -120,3 +120,78 @@ def test_results_are_not_written_over():
     before = first.numpy().copy()
     compiled(array(*ROWS, SIZE, seed=2))
     np.testing.assert_array_equal(first.numpy(), before)
+
+
+def classifier(sizes=(784, 128, 10)):
+    """A network, a function for a step of it in Python, and a batch."""
+    keras.utils.set_random_seed(3)
+    inputs, hidden, classes = sizes
+    relu = keras.layers.Dense(hidden, activation="relu")
+    net = keras.Sequential([keras.Input((inputs,)), relu, keras.layers.Dense(classes)])
+    optimizer = keras.optimizers.Adam(1e-2)
+    loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = loss_of(y, net(x, training=True))
+        weights = net.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return loss
+
+    rng = np.random.default_rng(4)
+    x = tf.constant(rng.standard_normal((64, inputs)), tf.float32)
+    return net, step, (x, tf.constant(rng.integers(0, classes, 64)))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("sizes", [(784, 128, 10), (30, 40, 3), (100, 9, 12)])
+def test_a_classifiers_step_has_the_bits_of_its_ops(sizes, count):
+    threads.set_count(count)
+    found = []
+    for compile_it in (False, True):
+        net, step, batch = classifier(sizes)
+        step = tf.function(step) if compile_it else step
+        losses = [float(step(*batch)) for _ in range(6)]
+        found.append([losses, *(w.numpy() for w in net.weights)])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_classifiers_step_is_one_call():
+    _, step, batch = classifier()
+    step = tf.function(step)
+    for _ in range(4):
+        step(*batch)
+    lines = [line.strip() for line in step.source.splitlines()]
+    assert sum("side by side" in line for line in lines) == 1
+    assert sum("= class_indices(" in line for line in lines) == 1  # before it
+    assert sum(" @ " in line for line in lines) == 5
+
+
+def test_wrong_labels_leave_the_weights():
+    net, step, (x, y) = classifier()
+    step = tf.function(step)
+    for _ in range(4):
+        step(x, y)
+    before = [w.numpy().copy() for w in net.weights]
+    with pytest.raises(ValueError, match="label 10"):
+        step(x, y + 1 - tf.reduce_min(y) + 9 - tf.reduce_max(y))
+    for w, old in zip(net.weights, before, strict=True):
+        np.testing.assert_array_equal(w.numpy(), old)
+
+
+def test_labels_that_a_condition_leaves_out_are_not_checked():
+    @tf.function
+    def f(x, y):
+        if tf.reduce_sum(x) < 0:
+            return tf.reduce_sum(x) * 2.0
+        return keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, x)
+
+    x, good, wrong = array(40, 60), tf.zeros(40, tf.int64), tf.fill([40], 77)
+    x = x - tf.reduce_mean(x)
+    for _ in range(4):
+        f(x + 1.0, good)
+        f(x - 1.0, good)
+    np.testing.assert_allclose(f(x - 1.0, tf.cast(wrong, tf.int64)), -4800, rtol=1e-3)
+    with pytest.raises(ValueError, match="label 77"):
+        f(x + 1.0, tf.cast(wrong, tf.int64))

@@ -8,7 +8,6 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.kernels import blocks, gelu, matmul, rows, threads, tier
-from framework.ops import contraction
 
 pytestmark = pytest.mark.skipif(
     matmul.blas.controls() is None, reason="only OpenBLAS is shared among these threads"
@@ -20,9 +19,8 @@ layers = keras.layers
 def small_products(monkeypatch):
     tier.set_tier("numpy")
     threads.set_count(2)
-    for limit in ("ALONE", "LEAST", "SHARED"):
+    for limit in ("ALONE", "PAYS", "SHARED"):
         monkeypatch.setattr(matmul, limit, 1 << 12)
-    monkeypatch.setattr(contraction, "ALONE", 1 << 12)  # of the same ops in Python
     yield
     threads.set_count(None)
     tier.set_tier(None)

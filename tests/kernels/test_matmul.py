@@ -312,7 +312,7 @@ def test_stacks():
 def test_numpys_form_on_two_threads(sizes, turned, monkeypatch):
     monkeypatch.setattr(threads, "_count", 2)
     tier.set_tier("numpy")
-    for name in "LEAST", "ALONE", "SHARED":
+    for name in "PAYS", "ALONE", "SHARED":
         monkeypatch.setattr(matmul, name, 0)
     m, k, n = sizes
     rng = np.random.default_rng(0)

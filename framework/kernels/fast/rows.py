@@ -1,4 +1,4 @@
-"""Kernels along float32 rows: layer and root-mean-square normalisation, softmax, gelu.
+"""Kernels along float32 rows: softmax, cross-entropy, layer and rms normalisation, gelu.
 
 Each is a task (see `tasks`) whose units are rows, of gelu numbers. What is said of its numbers
 begins with the addresses of its arrays, of rows of `size` numbers.
@@ -6,13 +6,16 @@ begins with the addresses of its arrays, of rows of `size` numbers.
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import (
+    carray,  # pyright: ignore[reportPrivateImportUsage]
+    types,
+)
 from numba.extending import intrinsic
 
 from framework.kernels.fast import math
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.tasks import Task, array, real
+from framework.kernels.fast.tasks import EVERYTHING, Task, array, integers, real
 from framework.kernels.rows import SUMMED
 
 _f = np.float32
@@ -133,6 +136,44 @@ def log_softmax_back(numbers, first, last, memory):
             total += load(g, at + j, 0)
         for j in range(size):
             store(d, at + j, load(g, at + j, 0) - math.exp(load(y, at + j, 1)) * total, 2)
+
+
+@Task
+def sparse_cross_entropy(numbers, first, last, memory):
+    """log(sum(exp(x))) - x[label], NaN where there is no such label; and what the backward needs.
+
+    numbers: x, labels, losses, exp(x - max(x)), its sums; size.
+    """
+    x, labels = array(numbers[0]), carray(integers(numbers[1]), EVERYTHING)
+    losses, e, totals, size = array(numbers[2]), array(numbers[3]), array(numbers[4]), numbers[5]
+    for row in range(first, last):
+        at, label = row * size, labels[row]
+        top = largest(x, at, size)
+        total = _f(0)
+        for j in range(size):
+            v = math.exp(load(x, at + j, 0) - top)
+            store(e, at + j, v, 1)
+            total += v
+        totals[row] = total
+        own = x[at + label] if 0 <= label < size else _f(np.nan)
+        losses[row] = -_less_both(own, top, math.log(total))
+
+
+@Task
+def sparse_cross_entropy_back(numbers, first, last, memory):
+    """g * (softmax(x) - one at the label).
+
+    numbers: g, labels, exp(x - max(x)), its sums, d; size.
+    """
+    g, labels = array(numbers[0]), carray(integers(numbers[1]), EVERYTHING)
+    e, totals, d, size = array(numbers[2]), array(numbers[3]), array(numbers[4]), numbers[5]
+    for row in range(first, last):
+        at, label = row * size, labels[row]
+        share = g[row] / totals[row]
+        for j in range(size):
+            store(d, at + j, load(e, at + j, 0) * share, 1)
+        if 0 <= label < size:
+            d[at + label] -= g[row]
 
 
 # ---- normalisation -------------------------------------------------------------------------------
@@ -276,6 +317,65 @@ def added_rows(numbers, first, last, memory):
             store(y, j, load(y, j, 1) + load(x, row * size + j, 0), 1)
 
 
+# ---- sums of all numbers -------------------------------------------------------------------------
+# In the order of NumPy's pairwise summation, and so with its bits: eight sums side by side of up to
+# 128 numbers, whose sums are added up in pairs.
+
+
+@kernel(forceinline=True, fastmath=False)
+def _few(x, at, size):
+    """The sum of up to _LEAF numbers from a place on."""
+    if size < 8:
+        total = _f(0)
+        for i in range(at, at + size):
+            total += x[i]
+        return total
+    a, b, c, d = x[at], x[at + 1], x[at + 2], x[at + 3]
+    e, f, g, h = x[at + 4], x[at + 5], x[at + 6], x[at + 7]
+    whole = at + size // 8 * 8
+    for i in range(at + 8, whole, 8):
+        a, b, c, d = a + x[i], b + x[i + 1], c + x[i + 2], d + x[i + 3]
+        e, f, g, h = e + x[i + 4], f + x[i + 5], g + x[i + 6], h + x[i + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(whole, at + size):
+        total += x[i]
+    return total
+
+
+_LEAF = 128
+
+
+def _pairwise(numbers, first, last, memory):
+    """The sum of all numbers over a count.
+
+    numbers: x, y; size, the count.
+    """
+    x, y, size, count = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
+    # Of each sum that is not complete: how many numbers its second half has, 0 where that is being
+    # added up, and the sum of its first half.
+    waiting, at, total = 0, 0, _f(0)
+    while True:
+        while size > _LEAF:
+            half = size // 2
+            half -= half % 8
+            memory[2 * waiting] = size - half
+            waiting += 1
+            size = half
+        total = _few(x, at, size)
+        at += size
+        while waiting > 0 and memory[2 * waiting - 2] == 0:
+            waiting -= 1
+            total = memory[2 * waiting + 1] + total
+        if waiting == 0:
+            break
+        size = int(memory[2 * waiting - 2])
+        memory[2 * waiting - 2], memory[2 * waiting - 1] = 0, total
+    y[0] = total / _f(count)
+
+
+pairwise = Task(_pairwise, fastmath=False)
+
+
 # ---- gelu ----------------------------------------------------------------------------------------
 
 
@@ -326,7 +426,8 @@ def gelu_tanh_back(numbers, first, last, memory):
 def warm():
     """Compile everything."""
     for task in (
-        softmax, softmax_back, log_softmax, log_softmax_back, layer_norm, layer_norm_back, rms_norm,
-        rms_norm_back, added_rows, gelu, gelu_back, gelu_tanh, gelu_tanh_back,
+        softmax, softmax_back, log_softmax, log_softmax_back, sparse_cross_entropy,
+        sparse_cross_entropy_back, layer_norm, layer_norm_back, rms_norm, rms_norm_back, added_rows,
+        pairwise, gelu, gelu_back, gelu_tanh, gelu_tanh_back,
     ):  # fmt: skip
         task.compiled  # noqa: B018  (made when it is asked for)
