@@ -1,5 +1,7 @@
 """The LLVM code of the micro-kernel, for blocks of any shape: see `micro`."""
 
+import functools
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -10,6 +12,7 @@ from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
 LINE = 16  # numbers that come into the cache together
+UNROLLED, LEAST_UNROLLED = 4, 4  # steps in one round of the loop; rows of a block that has such
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
@@ -41,8 +44,9 @@ def make(rows, vectors, any_columns=False, fetching=False):
     def generate(context, builder, signature, arguments):
         kind = _Fetching if fetching else _Block
 
-        def block(vectors, masked=0):
-            kind(context, builder, signature, arguments, rows, vectors, masked).generate()
+        def block(width, masked=0):
+            made = kind(context, builder, signature, arguments, rows, width, masked)
+            made.generate(vectors * LANES)
 
         if any_columns:
             _by_columns(builder, arguments[-1], vectors, block)
@@ -258,13 +262,13 @@ class _Block:
             node.add_incoming(value, last)
         return results
 
-    def _step(self, sums, pointers):
-        """One row of B times one column of A."""
+    def _step(self, sums, pointers, distances):
+        """One row of B times one column of A, whose rows lie so far from the first."""
         builder, (a, b) = self.builder, pointers
         row = [self.load(b, n) for n in range(self.vectors)]
         result = []
-        for m in range(self.rows):
-            element = self._splat(builder.load(builder.gep(a, [self.a_rows[m]])), self.vector)
+        for m, distance in enumerate(distances):
+            element = self._splat(builder.load(builder.gep(a, [distance])), self.vector)
             own = sums[m * self.vectors : (m + 1) * self.vectors]
             result += [self.multiply_add(element, b, total) for b, total in zip(row, own)]
         return result
@@ -273,7 +277,8 @@ class _Block:
         """The pointers that move, and by how much with each run and with each step of it."""
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
-    def generate(self):
+    def generate(self, width):
+        """The code, with ways of its own where a row of B is `width` numbers from the one before."""
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
         begin, adding, start = (builder.block, *(builder.append_basic_block() for _ in range(2)))
@@ -293,29 +298,106 @@ class _Block:
             node.add_incoming(ir.Constant(self.vector, [0.0] * LANES), begin)
             node.add_incoming(value, adding)
             sums.append(node)
-        pointers, of_runs, of_steps = self._walks()
-
-        def steps(sums, pointers):
-            return self._loop(self.steps, sums, pointers, of_steps, self._step)
-
-        sums = self._loop(self.runs, sums, pointers, of_runs, steps)
+        sums = self._in_runs(sums, self._ways(width))
         for (m, n), value in zip(places, sums):
             self.store(value, self._row_of_c(m), n)
 
+    def _ways(self, width):
+        """(condition, steps of A and of B, distances between rows of A): constants among them."""
+        if self.rows < LEAST_UNROLLED:
+            return []
+        one, width = ir.Constant(_int, 1), ir.Constant(_int, width)
+        rows = ir.Constant(_int, self.rows)
+
+        def equal(*pairs):
+            found = [self.builder.icmp_signed("==", a, b) for a, b in pairs]
+            return functools.reduce(self.builder.and_, found)
+
+        beside, turned = (self.b_step, width), (self.a_row, one)
+        in_line = [ir.Constant(_int, m) for m in range(self.rows)]
+        return [
+            (equal(beside, turned, (self.a_step, rows)), (rows, width), in_line),
+            (equal(beside, (self.a_step, one)), (one, width), self.a_rows),
+            (equal(beside, turned), (self.a_step, width), in_line),
+        ]
+
+    def _in_runs(self, sums, ways):
+        """The sums of all runs, by the first way whose condition holds, else step by step."""
+        builder = self.builder
+        pointers, of_runs, of_steps = self._walks()
+
+        def plainly(sums, pointers):
+            body = lambda sums, pointers: self._step(sums, pointers, self.a_rows)
+            return self._loop(self.steps, sums, pointers, of_steps, body)
+
+        if not ways:
+            return self._loop(self.runs, sums, pointers, of_runs, plainly)
+        (condition, strides, distances), *others = ways
+
+        def by_several(sums, pointers):
+            return self._several(sums, pointers, strides, distances)
+
+        first, other, end = (builder.append_basic_block() for _ in range(3))
+        builder.cbranch(condition, first, other)
+        ends = []
+        for block, make in (
+            (first, lambda: self._loop(self.runs, sums, pointers, of_runs, by_several)),
+            (other, lambda: self._in_runs(sums, others)),
+        ):
+            builder.position_at_end(block)
+            ends.append((make(), builder.block))
+            builder.branch(end)
+        builder.position_at_end(end)
+        results = [builder.phi(self.vector) for _ in sums]
+        for values, block in ends:
+            for node, value in zip(results, values):
+                node.add_incoming(value, block)
+        return results
+
+    def _several(self, sums, pointers, strides, distances):
+        """All steps of a run, UNROLLED at a time: where strides are constants, addresses take no
+        instruction, and the loop itself takes fewer."""
+        builder, (a, b, *others) = self.builder, pointers
+        count = ir.Constant(_int, UNROLLED)
+        strides = [[builder.mul(n, ir.Constant(_int, u)) for n in strides] for u in range(UNROLLED)]
+        at_once = [builder.mul(n, count) for n in (*strides[1], *self._walks()[2][2:])]
+
+        def step(sums, pointers):
+            return _Block._step(self, sums, pointers, distances)
+
+        def together(sums, pointers):
+            a, b, *others = pointers
+            self._meanwhile(*others)
+            for moved in strides:
+                sums = step(sums, [builder.gep(p, [n]) for p, n in zip((a, b), moved)])
+            return sums
+
+        number, rest = builder.udiv(self.steps, count), builder.urem(self.steps, count)
+        sums = self._loop(number, sums, (a, b, *others), at_once, together)
+        after = [builder.gep(p, [builder.mul(number, n)]) for p, n in zip((a, b), at_once)]
+        return self._loop(rest, sums, after, strides[1], step)
+
+    def _meanwhile(self):
+        """What is done with every UNROLLED steps."""
+
 
 class _Fetching(_Block):
-    """One that asks the cache for a line with each step."""
+    """One that asks the cache for a line with each step, or with every UNROLLED of them where so
+    many go on by no more than a line."""
 
     def __init__(self, context, builder, signature, arguments, *block):
         *arguments, following, self.following_step, self.following_run = arguments
         super().__init__(context, builder, signature, arguments, *block)
         self.following = builder.inttoptr(following, _byte.as_pointer())
 
-    def _step(self, sums, pointers):
+    def _step(self, sums, pointers, distances):
         *pointers, following = pointers
+        self._meanwhile(following)
+        return super()._step(sums, pointers, distances)
+
+    def _meanwhile(self, following):
         # What comes to L1 now would drive out what is there.
         emit_prefetch(self.builder, following, 0, _INTO_L2)
-        return super()._step(sums, pointers)
 
     def _walks(self):
         pointers, runs, steps = super()._walks()
@@ -324,3 +406,11 @@ class _Fetching(_Block):
             (*runs, self.following_run),
             (*steps, self.following_step),
         )
+
+    def _ways(self, width):
+        most = ir.Constant(_int, 4 * LINE // UNROLLED)
+        slowly = self.builder.icmp_signed("<=", self.following_step, most)
+        return [
+            (self.builder.and_(condition, slowly), *others)
+            for condition, *others in super()._ways(width)
+        ]
