@@ -21,20 +21,26 @@ def one_tile(c, a, depth, b, columns, add):
     micro.tile(c, 0, WIDTH, a, 0, depth, 1, b, 0, columns, depth, 1, 0, 0, add)
 
 
-def product(rows, columns, depth, runs, transposed, add, rng):
-    """panel() of arrays with guards around them, and what NumPy says."""
+def product(rows, columns, depth, runs, transposed, add, rng, b_row=None):
+    """panel() of arrays with guards around them, and what NumPy says.
+
+    Args:
+        b_row: how far apart rows of B are; as far as they are long where None.
+    """
     a = rng.standard_normal((runs, rows, depth), np.float32)
     b = rng.standard_normal((runs, depth, columns), np.float32)
     laid = np.ascontiguousarray(a.swapaxes(1, 2)) if transposed else a
     a_row, a_step = (1, rows) if transposed else (depth, 1)
     # what lies behind the last element of B may not be read: NaN would show
-    memory = np.full(3 + b.size + 2 * WIDTH, np.nan, np.float32)
-    memory[3 : 3 + b.size] = b.ravel()
+    b_row = b_row or columns
+    memory = np.full(3 + runs * depth * b_row + 2 * WIDTH, np.nan, np.float32)
+    rows_of_b = memory[3 : 3 + runs * depth * b_row].reshape(runs, depth, b_row)
+    rows_of_b[:, :, :columns] = b
     row = columns + 5
     c = np.full(7 + rows * row + WIDTH, GUARD, np.float32)
     micro.panel(
-        c, 7, row, laid.reshape(-1), 0, a_row, a_step, memory, 3, columns, depth, runs,
-        rows * depth, depth * columns, int(add), rows, columns,
+        c, 7, row, laid.reshape(-1), 0, a_row, a_step, memory, 3, b_row, depth, runs,
+        rows * depth, depth * b_row, int(add), rows, columns,
     )  # fmt: skip
     expected = c.copy()
     inner = expected[7 : 7 + rows * row].reshape(rows, row)[:, :columns]
@@ -51,6 +57,17 @@ def test_panel_of_every_size(depth, runs, transposed, add):
         for columns in [1, 2, 3, WIDTH // 2 - 1, WIDTH // 2, WIDTH // 2 + 1, WIDTH - 1, WIDTH]:
             c, expected = product(rows, columns, depth, runs, transposed, add, rng)
             np.testing.assert_allclose(c, expected, rtol=2e-6, atol=2e-5 + (2e-3 if add else 0))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("depth", "runs"), [(1, 1), (4, 1), (38, 1), (7, 3), (8, 2), (0, 2)])
+def test_rows_of_b_in_a_panel(depth, runs, transposed):
+    """Several steps go together, and the rest one by one."""
+    rng = np.random.default_rng(5)
+    for rows in range(1, 2 * ROWS + 1):
+        for columns in [1, WIDTH // 2, WIDTH - 1, WIDTH]:
+            c, expected = product(rows, columns, depth, runs, transposed, False, rng, WIDTH)
+            np.testing.assert_allclose(c, expected, rtol=2e-6, atol=2e-5)
 
 
 def test_tile():
