@@ -278,7 +278,7 @@ class _Block:
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
     def generate(self, width):
-        """The code, with ways of its own where a row of B is `width` numbers from the one before."""
+        """The code, with ways of its own where rows of B are `width` numbers apart."""
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
         begin, adding, start = (builder.block, *(builder.append_basic_block() for _ in range(2)))
