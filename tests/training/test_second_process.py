@@ -1,10 +1,14 @@
 """From one seed, in another process: the four faces of the step end with the same bits."""
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from framework.kernels import tier
 from tests.training.test_step import OwnStep, by_fit, by_tape, by_training_step
 
 ROOT = Path(__file__).parents[2]
@@ -33,11 +37,19 @@ print(*hashes())
 """
 
 
-def test_the_same_bits_in_another_process(monkeypatch):
+@pytest.mark.parametrize("name", ["off", "numpy", "numba"])
+def test_the_same_bits_in_another_process(name, monkeypatch):
+    if name == "numba":
+        pytest.importorskip("numba")
     monkeypatch.setattr("tests.training.test_step.EPOCHS", EPOCHS)
-    here = hashes()
+    tier.set_tier(name)
+    try:
+        here = hashes()
+    finally:
+        tier.set_tier()
     assert len(set(here)) == 1, dict(zip(FACES, here, strict=True))
     there = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, tier.VARIABLE: name},
+    )  # fmt: skip
     assert there.stdout.split() == here
