@@ -54,6 +54,7 @@ def command_line() -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description="all benchmarks, and one report of them")
     parser.add_argument("--quick", action="store_true", help="less and shorter, some minutes")
+    parser.add_argument("--rounds", type=int, help="alternating runs of each script")
     names = [section.script for section in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="SCRIPT")
     folder = measure.HERE / "results"
@@ -70,6 +71,7 @@ def run(section: Section, options: argparse.Namespace) -> dict[str, Any]:
         figures = Path(folder) / "figures.json"
         command = [sys.executable, str(measure.HERE / f"{section.script}.py"), "--check"]
         command += [*(section.quick if options.quick else section.full), "--json", str(figures)]
+        command += [] if options.rounds is None else ["--rounds", str(options.rounds)]
         for short in section.peers:
             command += [f"--{short}-python", getattr(options, measure.INTERPRETERS[short])]
         began = time.perf_counter()

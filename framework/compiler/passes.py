@@ -34,8 +34,10 @@ def _checks_first(graph, steps):
     first = {}  # by id
     ways = {id(v): () for v in graph.arguments}  # id of a Value: the steps that make it of these
     for step in steps:
-        if type(step) is not OpStep:
-            break  # a guard may hold off what would be refused
+        if type(step) is GuardStep:
+            break  # it may hold off what would be refused
+        if type(step) is DrawStep:
+            continue
         read = [ways.get(id(v)) for v in step.values if v.constant is None]
         if None in read or not (step.op.kind == "movement" or may_stop(step)):
             continue

@@ -122,12 +122,13 @@ def test_results_are_not_written_over():
     np.testing.assert_array_equal(first.numpy(), before)
 
 
-def classifier(sizes=(784, 128, 10)):
+def classifier(sizes=(784, 128, 10), *between):
     """A network, a function for a step of it in Python, and a batch."""
     keras.utils.set_random_seed(3)
     inputs, hidden, classes = sizes
     relu = keras.layers.Dense(hidden, activation="relu")
-    net = keras.Sequential([keras.Input((inputs,)), relu, keras.layers.Dense(classes)])
+    layers = [keras.Input((inputs,)), relu, *between, keras.layers.Dense(classes)]
+    net = keras.Sequential(layers)
     optimizer = keras.optimizers.Adam(1e-2)
     loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
@@ -157,13 +158,15 @@ def test_a_classifiers_step_has_the_bits_of_its_ops(sizes, count):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_classifiers_step_is_one_call():
-    _, step, batch = classifier()
+@pytest.mark.parametrize(("between", "calls"), [((), 1), ((keras.layers.Dropout(0.2),), 2)])
+def test_a_classifiers_step_is_one_call(between, calls):
+    """Dropout is an op beside them."""
+    _, step, batch = classifier((784, 128, 10), *between)
     step = tf.function(step)
     for _ in range(4):
         step(*batch)
     lines = [line.strip() for line in step.source.splitlines()]
-    assert sum("side by side" in line for line in lines) == 1
+    assert sum("side by side" in line for line in lines) == calls
     assert sum("= class_indices(" in line for line in lines) == 1  # before it
     assert sum(" @ " in line for line in lines) == 5
 
