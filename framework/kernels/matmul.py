@@ -37,14 +37,9 @@ def dot(a, b, out=None):
         out: a contiguous array of the right shape and dtype for the result; a new one where None.
     """
     multiplications = len(a) * b.size
-    if is_small(multiplications):
+    if multiplications <= ALONE and (multiplications < LEAST or tier.tier() != "numba"):
         return np.dot(a, b, out)
     return _large(a, b, out, multiplications)
-
-
-def is_small(multiplications):
-    """Whether a product is OpenBLAS's, on one thread by itself."""
-    return multiplications <= ALONE and (multiplications < LEAST or tier.tier() != "numba")
 
 
 def _large(a, b, out, multiplications):

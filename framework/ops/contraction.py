@@ -6,7 +6,8 @@ from numpy import ndarray
 from framework.core.errors import ShapeError
 from framework.core.op import Op
 from framework.core.quiet import quiet
-from framework.kernels.matmul import dot, is_small, stacked
+from framework.kernels.matmul import dot, stacked
+from framework.kernels.products import LEAST
 from framework.ops.movement import expand_axes, getitem
 
 
@@ -19,7 +20,7 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.ndim == b.ndim == 2:
         # np.dot comes to the same BLAS as np.matmul 0.8 us sooner
-        return np.dot(a, b) if is_small(len(a) * b.size) else dot(a, b)
+        return np.dot(a, b) if len(a) * b.size < LEAST else dot(a, b)
     return _stacked(a, b)
 
 

@@ -8,6 +8,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.kernels import blocks, gelu, matmul, rows, threads, tier
+from framework.ops import contraction
 
 pytestmark = pytest.mark.skipif(
     matmul.blas.controls() is None, reason="only OpenBLAS is shared among these threads"
@@ -21,6 +22,7 @@ def small_products(monkeypatch):
     threads.set_count(2)
     for limit in ("ALONE", "PAYS", "SHARED"):
         monkeypatch.setattr(matmul, limit, 1 << 12)
+    monkeypatch.setattr(contraction, "LEAST", 1 << 12)  # of the same ops in Python
     yield
     threads.set_count(None)
     tier.set_tier(None)

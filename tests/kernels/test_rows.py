@@ -172,11 +172,9 @@ def test_slopes_by_rows_of_any_length(size):
 
 @pytest.mark.parametrize("sizes", [range(1, 300), [1000, 1024, 4099, 1 << 14]])
 def test_all_numbers_are_added_up_as_numpy_does_it(sizes):
-    tier.set_tier("numba")
     for size in sizes:
         x, y = 100 * normal(size), np.empty((), "float32")
         rows.total_units(size, 1)(x, y)
         assert y == np.add.reduce(x)
         rows.total_units(size, size)(x, y)
         assert y == np.mean(x, dtype="float32")
-    tier.set_tier(None)

@@ -44,8 +44,8 @@ def make(rows, vectors, any_columns=False, fetching=False):
     def generate(context, builder, signature, arguments):
         kind = _Fetching if fetching else _Block
 
-        def block(width, masked=0):
-            made = kind(context, builder, signature, arguments, rows, width, masked)
+        def block(count, masked=0):
+            made = kind(context, builder, signature, arguments, rows, count, masked)
             made.generate(vectors * LANES)
 
         if any_columns:
