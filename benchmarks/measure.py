@@ -99,8 +99,8 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedP
 
 
 def answer(result: Mapping[str, Any]) -> None:
-    """In a worker: hand the result to the process that called `run_worker`."""
-    print(json.dumps(result))
+    """In a worker: hand the result to the process that waits for it."""
+    print(json.dumps(result), flush=True)
 
 
 def alternate(runs: Mapping[str, Callable[[], Measured]], rounds: int) -> dict[str, list[Measured]]:

@@ -32,7 +32,7 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    Section("Training steps", "train_step", ("torch", "tf", "jax"), ("--rounds", "3"),
+    Section("Training steps", "train_step", ("torch", "tf", "jax"), ("--rounds", "2"),
             ("--quick",)),
     Section("Eager and compiled", "tiers", (), (),
             ("--rounds", "1", "--seconds", "0.3", "--workloads", "linreg", "mlp_small")),

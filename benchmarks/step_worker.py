@@ -1,8 +1,9 @@
-"""The measuring process of train_step.py: `step_worker.py PEER WORKLOAD SECONDS [cpu]`.
+"""The measuring process of train_step.py: `step_worker.py PEER WORKLOAD SECONDS [turns] [cpu]`.
 
 Answers with the median and mean time of a step, and with the outputs of the first steps, from which
-train_step.py sees whether all libraries did the same arithmetic. With `cpu` a step's time is the
-process's CPU time.
+train_step.py sees whether all libraries did the same arithmetic. With `turns` it stays: it answers
+once when it is warm, then each line that it reads, a number of seconds, with the median step in
+these. With `cpu` a step's time is the process's CPU time.
 """
 
 import importlib
@@ -13,6 +14,7 @@ import time
 
 import measure
 import numpy as np
+import turns
 from peers import PEERS, Library, Step
 from workloads import Problem, named
 
@@ -55,6 +57,14 @@ def plain(output: object) -> np.ndarray:
     return np.asarray(output.detach() if hasattr(output, "detach") else output)
 
 
+def take_turns(run) -> None:
+    """Answer until nobody asks any more."""
+    measure.answer({})
+    for line in sys.stdin:
+        run.timed(0, 1)  # what others have left in the caches is not its own
+        measure.answer({"median": statistics.median(run.timed(float(line), turns.FEWEST))})
+
+
 def main() -> None:
     """Prepare, compare, warm up, measure, answer."""
     name, workload, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -68,6 +78,9 @@ def main() -> None:
         run = Stepping(run, library, problem, clock)
     outputs = run.first(found.compared)
     run.timed(WARM_UP * seconds, 2)
+    if "turns" in sys.argv[4:]:
+        take_turns(run)
+        return
     times = run.timed(seconds, FEWEST)
     measure.answer(
         {

@@ -2,7 +2,8 @@
 
 FRAMEWORK_COMPILE chooses the tier: "off" (op by op), "numpy" (compiled plans), "numba" (plans and
 compiled kernels). The promises: an eager tape loop at most 2.5 times the compiled step on
-`mlp_small`, a hand-written tape loop under @function at most 1.05 times fit's step.
+`mlp_small`, a hand-written tape loop under @function at most 1.05 times fit's step. The two of a
+promise are run once more for it, in processes that take turns (`turns.py`).
 """
 
 import argparse
@@ -11,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import measure
+import turns
 from peers import CLASSIFIERS
 from workloads import WORKLOADS
 
@@ -52,8 +54,25 @@ def measured(workload: str, options: argparse.Namespace) -> list[dict[str, Any]]
             spread = measure.Spread.of([answer["median"] * 1e3 for answer in answers])
             line |= {"median_ms": spread.median, "low_ms": spread.low, "high_ms": spread.high}
         lines.append(line)
+    for face, other, _, workloads in PROMISES:
+        if workload in workloads:
+            compared(workload, face, other, lines, options)
     print(f"{workload}: done", file=sys.stderr, flush=True)
     return lines
+
+
+def compared(workload, face, other, lines, options) -> None:
+    """Add to the line of a face, in the best tier, what it takes of another one's time."""
+    tier = options.tiers[-1]
+    variables = {"FRAMEWORK_COMPILE": tier}
+    players = {name: turns.Player(sys.executable, name, variables) for name in (face, other)}
+    try:
+        found = turns.take(players, workload, options.turns, options.seconds / 4)
+    except measure.WorkerError as error:
+        print(f"{workload}: {error}", file=sys.stderr)
+        return
+    (line,) = (x for x in lines if (x["face"], x["tier"]) == (face, tier))
+    line["of"] = {other: turns.ratio(found[face], found[other])}
 
 
 def name_of(face: str) -> str:
@@ -77,21 +96,21 @@ def cell(line: dict[str, Any] | None) -> str:
 
 def verdicts(lines: list[dict[str, Any]], tiers) -> list[dict[str, Any]]:
     """The promises, in the best tier that was measured."""
-    found = []
-    times = {(x["workload"], x["face"], x["tier"]): x.get("median_ms") for x in lines}
-    for face, other, most, workloads in PROMISES:
-        for workload in workloads:
-            pair = [times.get((workload, each, tiers[-1])) for each in (face, other)]
-            if None not in pair:
-                found.append({"workload": workload, "face": face, "against": other,
-                              "ratio": pair[0] / pair[1], "target": most})  # fmt: skip
-    return found
+    by_face = {(x["workload"], x["face"]): x.get("of", {}) for x in lines if x["tier"] == tiers[-1]}
+    return [
+        {"workload": workload, "face": face, "against": other, "ratio": ratio, "target": most}
+        for face, other, most, workloads in PROMISES
+        for workload in workloads
+        if (ratio := by_face.get((workload, face), {}).get(other)) is not None
+    ]
 
 
 def main() -> None:
     """Measure and report."""
     parser = measure.arguments("a training step of ours by face and tier", 3)
     parser.add_argument("--seconds", type=float, default=1.0, help="timed a process (%(default)s)")
+    told = "turns of the two faces of a promise (%(default)s)"
+    parser.add_argument("--turns", type=int, default=12, help=told)
     names = list(WORKLOADS)
     default = ["linreg", "mlp_small", "pinn", "lstm", "transformer"]
     parser.add_argument("--workloads", nargs="+", choices=names, default=default, metavar="NAME")

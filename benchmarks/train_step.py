@@ -2,19 +2,23 @@
 
 Each workload starts from the same weights and data everywhere (`workloads.py`). Each round runs one
 fresh process for each peer, in turn; it warms up, times single steps for a while and answers with
-their median. Reported is the median over the rounds, with the lowest and highest. A workload counts
-against the fastest peer, whatever its mode and number of threads, by the face of ours that the
-workload names; a second verdict is the same without Numba.
+their median. Reported is the median over the rounds, with the lowest and highest.
+
+A workload counts against the fastest peer, whatever its mode and number of threads, by the face of
+ours that the workload names; a second verdict is the same without Numba. For the verdicts ours and
+the peers that may be the fastest are run once more, in processes that take turns (`turns.py`).
 """
 
 import argparse
 import contextlib
+import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import measure
+import turns
 from peers import PEERS, PLAIN, is_ours
 from workloads import WORKLOADS, Workload
 
@@ -24,6 +28,9 @@ SLOW = (  # to start, so --quick leaves them out
     "torch, tuned", "torch.compile", "tf.function, XLA", "tf eager", "keras on tf, fit",
     "keras on jax, fit",
 )  # fmt: skip
+
+CLOSE = 1.3  # of the fastest peer's time: so near it in some round, another may be the fastest
+MOST_PEERS = 3  # that take turns, for each verdict
 
 ONE_THREAD = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC",
@@ -43,13 +50,15 @@ def command_line() -> argparse.Namespace:
     parser.add_argument("--workloads", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), metavar="NAME",
                         help=f"only these of: {'; '.join(PEERS)}")  # fmt: skip
+    told = "turns of ours and the fastest peers for the verdicts (%(default)s); 0: none"
+    parser.add_argument("--turns", type=int, default=12, help=told)
     told = "one thread for all, and its CPU time: for a busy machine"
     parser.add_argument("--cpu-time", action="store_true", help=told)
     parser.add_argument("--quick", action="store_true", help="one short round of fewer peers")
     measure.peer_arguments(parser, "torch", "tf", "jax")
     options = parser.parse_args()
     if options.quick:
-        options.rounds, options.seconds = 1, 0.3
+        options.rounds, options.seconds, options.turns = 1, 0.3, min(options.turns, 3)
         options.peers = options.peers or [peer for peer in PEERS if peer not in SLOW]
     options.peers = options.peers or list(PEERS)
     if options.cpu_time:  # fit keeps the time by the clock
@@ -70,16 +79,21 @@ def is_installed(peer: str, options: argparse.Namespace) -> bool:
 
 def once(peer: str, workload: str, options: argparse.Namespace) -> Answer:
     """One process; a failure is an answer too, so that no peer goes missing without a word."""
-    python, seconds = interpreter(peer, options), str(options.seconds)
-    variables = {"CUDA_VISIBLE_DEVICES": "", **PEERS[peer].variables}
-    arguments = [peer, workload, seconds]
-    if getattr(options, "cpu_time", False):
-        variables |= ONE_THREAD
-        arguments.append("cpu")
+    player = player_of(peer, options)
+    arguments = peer, workload, str(options.seconds), *player.clock
     try:
-        return measure.run_worker(python, "step_worker.py", *arguments, **variables)
+        return measure.run_worker(player.python, "step_worker.py", *arguments, **player.variables)
     except measure.WorkerError as error:
         return {"error": str(error)}
+
+
+def player_of(peer: str, options: argparse.Namespace) -> turns.Player:
+    """How this peer's process is run."""
+    variables = {"CUDA_VISIBLE_DEVICES": "", **PEERS[peer].variables}
+    cpu_time = getattr(options, "cpu_time", False)
+    if cpu_time:
+        variables |= ONE_THREAD
+    return turns.Player(interpreter(peer, options), peer, variables, ("cpu",) if cpu_time else ())
 
 
 def compiled_ahead(peer: str, workload: str, options: argparse.Namespace) -> None:
@@ -102,6 +116,8 @@ def measured(workload: str, installed: Sequence[str], options: argparse.Namespac
     answers = measure.alternate(runs, options.rounds)
     cases = [{"workload": workload, "peer": peer, **outcome(answers.get(peer))} for peer in able]
     compare(WORKLOADS.get(workload), cases, answers)
+    if getattr(options, "turns", 0):
+        take_turns(workload, cases, options)
     print(f"{workload}: done", file=sys.stderr, flush=True)
     return cases
 
@@ -143,6 +159,37 @@ def compare(
             case["over_fastest"] = case["median_us"] / best["median_us"]
 
 
+def take_turns(workload: str, cases: Sequence[Case], options: argparse.Namespace) -> None:
+    """Have ours and the peers that may be the fastest take turns; a failure leaves the rounds'."""
+    players = {name: player_of(name, options) for name in contenders(WORKLOADS[workload], cases)}
+    if len(players) < 2:
+        return
+    try:
+        found = turns.take(players, workload, options.turns, options.seconds / 4)
+    except measure.WorkerError as error:
+        print(f"{workload}: {error}", file=sys.stderr)
+        return
+    for case in cases:
+        if case["peer"] in found:
+            case["turns_us"] = [seconds * 1e6 for seconds in found[case["peer"]]]
+
+
+def contenders(workload: Workload, cases: Sequence[Case]) -> list[str]:
+    """The names of those whose times decide the workload's verdicts."""
+    done = [case for case in cases if case["status"] == "measured"]
+    found = [case["peer"] for case in done if case["peer"] in (workload.ours, PLAIN)]
+    for against in (workload.against, *[against for against, _ in workload.other]):
+        peers = sorted(held_to(done, against), key=lambda case: case["median_us"])
+        near = [c for c in peers if c["low_us"] <= CLOSE * peers[0]["median_us"]]
+        found += [case["peer"] for case in near[:MOST_PEERS]]
+    return list(dict.fromkeys(found)) if any(not is_ours(name) for name in found) else []
+
+
+def held_to(cases: Sequence[Case], against: str) -> list[Case]:
+    """The peers among the cases whose names begin with `against`."""
+    return [c for c in cases if not is_ours(c["peer"]) and c["peer"].startswith(against)]
+
+
 def fastest(cases: Sequence[Case]) -> Case | None:
     return min(cases, key=lambda case: case["median_us"], default=None)
 
@@ -167,26 +214,43 @@ def verdicts(cases: Sequence[Case]) -> list[dict[str, Any]]:
 
 
 def judged(cases, name, face, against, must, wanted) -> dict[str, Any]:
-    """One face of ours against the fastest of the peers whose names begin with `against`."""
+    """One face of ours against the fastest of the peers whose names begin with `against`: the one
+    of whose time it takes most, turn by turn where they took turns."""
     done = [case for case in cases if case["status"] == "measured"]
     ours = next((case for case in done if case["peer"] == face), None)
-    peers = [c for c in done if not is_ours(c["peer"]) and c["peer"].startswith(against)]
-    best = fastest(peers)
-    ratio = None if ours is None or best is None else ours["median_us"] / best["median_us"]
+    peers = held_to(done, against)
+    by_turns = ours is not None and "turns_us" in ours and any("turns_us" in c for c in peers)
+    ratios = {}
+    for case in peers if ours is not None else ():
+        if not by_turns:
+            ratios[case["peer"]] = ours["median_us"] / case["median_us"]
+        elif "turns_us" in case:
+            ratios[case["peer"]] = turns.ratio(ours["turns_us"], case["turns_us"])
+    name_of_best = max(ratios, key=ratios.__getitem__, default=None)
+    best = next((case for case in peers if case["peer"] == name_of_best), fastest(peers))
+    ratio = ratios.get(name_of_best)
     same = all(case["same_work"] for case in [*peers, ours] if case is not None)
     return {
         "workload": name,
         "ours": face,
-        "ours_us": None if ours is None else ours["median_us"],
+        "ours_us": time_of(ours, by_turns),
         "against": against or "all",
         "fastest": None if best is None else best["peer"],
-        "fastest_us": None if best is None else best["median_us"],
+        "fastest_us": time_of(best, by_turns),
+        "by_turns": by_turns,
         "ratio": ratio,
         "must": must,
         "wanted": wanted,
         "same_work": same,
         "verdict": "" if ratio is None else grade(ratio, must, wanted) if same else "DIFFERS",
     }
+
+
+def time_of(case: Case | None, by_turns: bool) -> float | None:
+    """Its median step, in the turns or in the rounds."""
+    if case is None:
+        return None
+    return statistics.median(case["turns_us"]) if by_turns else case["median_us"]
 
 
 def grade(ratio: float, must: float, wanted: float | None) -> str:

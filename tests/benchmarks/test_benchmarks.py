@@ -39,6 +39,37 @@ def test_a_verdict_is_against_the_fastest_peer():
     assert train_step.verdicts(cases)[0]["verdict"] == "MISSED"
 
 
+def test_those_that_took_turns_are_compared_turn_by_turn():
+    import train_step
+
+    cases = [
+        case("framework", 0.9),
+        case("torch", 1.0),
+        case("jax.jit", 1.2),
+        case("tf eager", 0.1),
+    ]
+    assert train_step.verdicts(cases)[0]["fastest"] == "tf eager"
+    for each, turns in zip(cases, ([1, 2, 9], [2, 4, 10], [4, 8, 20])):  # the machine slows down
+        each["turns_us"] = turns
+    found = train_step.verdicts(cases)[0]
+    assert (found["fastest"], found["ratio"], found["ours_us"], found["fastest_us"]) == (
+        "torch", 0.5, 2, 4,
+    )  # fmt: skip
+
+
+def test_who_may_be_the_fastest_takes_turns():
+    import train_step
+    import workloads
+
+    cases = [case("framework", 1.0), case("framework, eager", 1.0), case("torch", 2.0),
+             case("jax.jit", 2.5), case("tf.function", 9.0)]  # fmt: skip
+    for each, low in zip(cases, (1000, 1000, 1900, 2500, 2650)):  # microseconds
+        each["low_us"] = low
+    workload = workloads.named("mlp_small")
+    assert train_step.contenders(workload, cases) == ["framework", "torch", "jax.jit"]
+    assert train_step.contenders(workload, cases[:2]) == []
+
+
 def test_other_work_is_no_success():
     import train_step
 
@@ -84,6 +115,25 @@ def test_workloads_are_what_their_names_say():
     assert count("cnn") == 320 + 18496 + (9216 + 1) * 128 + 129 * 10
     first, again = (workloads.named("pinn").problem() for _ in range(2))
     assert np.array_equal(first.batches[3][0], again.batches[3][0])
+
+
+def test_two_processes_take_turns():
+    import turns
+
+    player = turns.Player(sys.executable, "framework, eager", {})
+    found = turns.take({"one": player, "other": player}, "linreg", 2, 0.01)
+    assert [len(times) for times in found.values()] == [2, 2]
+    assert all(0 < seconds < 1 for times in found.values() for seconds in times)
+    assert turns.ratio([1, 2, 6], [2, 4, 3]) == 0.5
+
+
+def test_a_process_that_cannot_take_turns_says_so():
+    import measure
+    import turns
+
+    player = turns.Player(sys.executable, "framework, fit", {})
+    with pytest.raises(measure.WorkerError):
+        turns.take({"one": player}, "linreg", 1, 0.01)  # fit has no such workload
 
 
 def test_a_step_is_timed_by_two_faces_that_do_the_same_work(tmp_path):
