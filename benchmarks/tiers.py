@@ -55,14 +55,15 @@ def measured(workload: str, options: argparse.Namespace) -> list[dict[str, Any]]
             line |= {"median_ms": spread.median, "low_ms": spread.low, "high_ms": spread.high}
         lines.append(line)
     for face, other, _, workloads in PROMISES:
-        if workload in workloads:
-            compared(workload, face, other, lines, options)
+        if workload in workloads and options.turns:
+            take_turns(workload, face, other, lines, options)
     print(f"{workload}: done", file=sys.stderr, flush=True)
     return lines
 
 
-def compared(workload, face, other, lines, options) -> None:
-    """Add to the line of a face, in the best tier, what it takes of another one's time."""
+def take_turns(workload, face, other, lines, options) -> None:
+    """Add to the line of a face, in the best tier, what it takes of another one's time; a failure
+    leaves the rounds'."""
     tier = options.tiers[-1]
     variables = {"FRAMEWORK_COMPILE": tier}
     players = {name: turns.Player(sys.executable, name, variables) for name in (face, other)}
@@ -72,7 +73,7 @@ def compared(workload, face, other, lines, options) -> None:
         print(f"{workload}: {error}", file=sys.stderr)
         return
     (line,) = (x for x in lines if (x["face"], x["tier"]) == (face, tier))
-    line["of"] = {other: turns.ratio(found[face], found[other])}
+    line.setdefault("of", {})[other] = turns.ratio(found[face], found[other])
 
 
 def name_of(face: str) -> str:
@@ -95,21 +96,25 @@ def cell(line: dict[str, Any] | None) -> str:
 
 
 def verdicts(lines: list[dict[str, Any]], tiers) -> list[dict[str, Any]]:
-    """The promises, in the best tier that was measured."""
-    by_face = {(x["workload"], x["face"]): x.get("of", {}) for x in lines if x["tier"] == tiers[-1]}
-    return [
-        {"workload": workload, "face": face, "against": other, "ratio": ratio, "target": most}
-        for face, other, most, workloads in PROMISES
-        for workload in workloads
-        if (ratio := by_face.get((workload, face), {}).get(other)) is not None
-    ]
+    """The promises, in the best tier that was measured: by turns where they were taken."""
+    found = []
+    by_face = {(x["workload"], x["face"]): x for x in lines if x["tier"] == tiers[-1]}
+    for face, other, most, workloads in PROMISES:
+        for workload in workloads:
+            pair = [by_face.get((workload, each), {}) for each in (face, other)]
+            if all("median_ms" in line for line in pair):
+                by_rounds = pair[0]["median_ms"] / pair[1]["median_ms"]
+                ratio = pair[0].get("of", {}).get(other, by_rounds)
+                found.append({"workload": workload, "face": face, "against": other,
+                              "ratio": ratio, "target": most})  # fmt: skip
+    return found
 
 
 def main() -> None:
     """Measure and report."""
     parser = measure.arguments("a training step of ours by face and tier", 3)
     parser.add_argument("--seconds", type=float, default=1.0, help="timed a process (%(default)s)")
-    told = "turns of the two faces of a promise (%(default)s)"
+    told = "turns of the two faces of a promise (%(default)s); 0: none"
     parser.add_argument("--turns", type=int, default=12, help=told)
     names = list(WORKLOADS)
     default = ["linreg", "mlp_small", "pinn", "lstm", "transformer"]

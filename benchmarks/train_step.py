@@ -306,8 +306,8 @@ def report(cases: Sequence[Case], found: Sequence[Mapping[str, Any]]) -> str:
     plain = [verdict_row(each) for each in found if each["ours"] == PLAIN]
     columns = ["workload", "peer", "ms a step", "over the rounds", "of the fastest peer's",
                "outputs differ", ""]  # fmt: skip
-    by_turns = "Above: by turns, where ours and the fastest took them. "
-    by_rounds = "All times, by rounds:"
+    by_turns = any(each["by_turns"] for each in found)
+    above = "Above: by turns, where ours and the fastest took them. " if by_turns else ""
     names = dict.fromkeys(case["workload"] for case in cases)
     told = "\n".join(f"- `{name}`: {WORKLOADS[name].step}" for name in names)
     return "\n\n".join(
@@ -315,7 +315,7 @@ def report(cases: Sequence[Case], found: Sequence[Mapping[str, Any]]) -> str:
             measure.table(header, full),
             "Without Numba:",
             measure.table(header, plain),
-            by_turns + by_rounds if any(each["by_turns"] for each in found) else by_rounds,
+            f"{above}All times, by rounds:",
             measure.table(columns, [row(case) for case in cases]),
             told,
         ]

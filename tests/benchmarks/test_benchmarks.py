@@ -42,12 +42,8 @@ def test_a_verdict_is_against_the_fastest_peer():
 def test_those_that_took_turns_are_compared_turn_by_turn():
     import train_step
 
-    cases = [
-        case("framework", 0.9),
-        case("torch", 1.0),
-        case("jax.jit", 1.2),
-        case("tf eager", 0.1),
-    ]
+    cases = [case("framework", 0.9), case("torch", 1.0), case("jax.jit", 1.2),
+             case("tf eager", 0.1)]  # fmt: skip
     assert train_step.verdicts(cases)[0]["fastest"] == "tf eager"
     for each, turns in zip(cases, ([1, 2, 9], [2, 4, 10], [4, 8, 20])):  # the machine slows down
         each["turns_us"] = turns
@@ -57,7 +53,7 @@ def test_those_that_took_turns_are_compared_turn_by_turn():
     )  # fmt: skip
 
 
-def test_who_may_be_the_fastest_takes_turns():
+def test_who_may_be_the_fastest_takes_turns(monkeypatch):
     import train_step
     import workloads
 
@@ -68,6 +64,20 @@ def test_who_may_be_the_fastest_takes_turns():
     workload = workloads.named("mlp_small")
     assert train_step.contenders(workload, cases) == ["framework", "torch", "jax.jit"]
     assert train_step.contenders(workload, cases[:2]) == []
+    monkeypatch.setattr(train_step, "MOST_PEERS", 1)
+    assert train_step.contenders(workload, cases) == ["framework", "torch"]
+
+
+def test_a_promise_is_judged_by_turns_where_they_were_taken():
+    import tiers
+
+    faces = {"framework": 1.0, "framework, eager": 3.0}
+    lines = [{"workload": "mlp_small", "face": face, "tier": "numba", "median_ms": milliseconds}
+             for face, milliseconds in faces.items()]  # fmt: skip
+    assert [v["ratio"] for v in tiers.verdicts(lines, ["off", "numba"])] == [3.0]
+    assert tiers.verdicts(lines, ["numba", "off"]) == []
+    lines[1]["of"] = {"framework": 2.0}
+    assert [v["ratio"] for v in tiers.verdicts(lines, ["numba"])] == [2.0]
 
 
 def test_other_work_is_no_success():
