@@ -14,9 +14,10 @@ from framework.compiler import lines as writing
 from framework.compiler.blocks import Blocks
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
 from framework.compiler.graph import Graph
-from framework.compiler.loop_groups import LoopGroup, fits_loop
+from framework.compiler.loop_groups import CHUNK, LoopGroup, fits_loop
 from framework.core.errors import InvalidArgumentError
 from framework.core.quiet import quiet
+from framework.kernels import threads, tier
 
 
 class Namespace(dict):
@@ -132,9 +133,8 @@ class InLoops:
     """Compiled loops over the elements: one as a rule; where sums are taken on the way (a norm),
     one more for what needs them.
 
-    A second thread does not pay: of Adam on 25 million parameters it made 13.2 ms where there were
-    13.6, since memory is the limit. Nor does one call for several variables, whose arrays have to
-    be handed over all the same: the call itself takes 0.1 µs.
+    One call for several variables does not pay: their arrays have to be handed over all the same,
+    and the call itself takes 0.1 µs.
 
     Args:
         graph, places: as for `InBlocks`; there may be sums over all elements.
@@ -184,7 +184,7 @@ class InLoops:
                 self._size += 1
         order = [at[id(v)] for v in (*made.inputs, *made.outputs, *made.sums)]
         counts = [(at[v], n) for v, n in made.counts.items()]
-        self._calls.append((made.loop, order, counts))
+        self._calls.append((_Shared(made) if made.divisible else made.loop, order, counts))
 
     @property
     def missing(self):
@@ -212,6 +212,48 @@ class InLoops:
                 np.divide(pool[place], count, pool[place])
         for place, target in self._copies:
             pool[target][...] = pool[place]
+
+
+class _Shared:
+    """A loop of whose elements each thread takes a part, where that pays: Adam on 100,000
+    parameters takes half the time.
+
+    Machine code looks at no array of a task. Their dtypes are the program's, and looked at once for
+    each size, as is what NumPy made of the numbers; the sizes are all one variable's.
+    """
+
+    def __init__(self, group):
+        self._task, self._each = group.task, group.seconds() / group.size
+        values = *group.inputs, *group.outputs
+        self._dtypes = [v.dtype for v in values]
+        self._whole = next(i for i, v in enumerate(values) if v.shape)
+        self._known = {}  # (elements, threads): the task's numbers, its parts
+
+    @property
+    def cached(self):
+        return self._task.cached
+
+    def compiled(self):
+        """The loop as a function of flat arrays, and 0-d ones for numbers."""
+        self._task.address()
+        self._do_one = tier.library("crew").do_one
+        return self
+
+    def __call__(self, *arrays):
+        key = arrays[self._whole].size, threads.count()
+        try:
+            numbers, parts = self._known[key]
+        except KeyError:
+            numbers, parts = self._known[key] = self._numbers(key[0], [a.dtype for a in arrays])
+        self._do_one(numbers, parts, *arrays)
+
+    def _numbers(self, size, dtypes):
+        if dtypes != self._dtypes:
+            raise TypeError(f"expected arrays of {self._dtypes}, got {dtypes}")
+        extent, parts = -(-size // CHUNK), threads.parts(self._each * size)
+        sizes, task = (size, size, CHUNK), (self._task.address(), 0, extent, -(-extent // parts))
+        addresses = [0] * len(self._dtypes)  # of the arrays, filled in by each call
+        return np.array([*addresses, *sizes, *task, 0, 1, parts], np.int64), parts
 
 
 def _chooser(places):

@@ -41,7 +41,7 @@ def fits_loop(step):
 
 _NUMBERS = (int, float, bool)
 _TOGETHER = 8  # rows, as many as products have in a unit
-_CHUNK = 512  # elements of a unit where rows are too few
+CHUNK = 512  # elements of a unit where rows are too few
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -107,6 +107,11 @@ class LoopGroup:
         return loops.build(self.program._replace(task=True))
 
     @property
+    def divisible(self):
+        """Whether any elements may be a part of the task."""
+        return self.flat and not self._sums and bool(self.shape)
+
+    @property
     def by_columns(self):
         """Whether the task's units are columns."""
         return by_columns_alone(self._sums)
@@ -124,7 +129,7 @@ class LoopGroup:
             return rows, min(_TOGETHER, -(-rows // _TOGETHER)), 1
         if rows >= _TOGETHER * _TOGETHER // 2:
             return rows, _TOGETHER, self.shape[-1]
-        return -(-self.size // _CHUNK), 1, _CHUNK
+        return -(-self.size // CHUNK), 1, CHUNK
 
     def bytes_of(self, value, each):
         """How many bytes of a value a unit touches alone; None where it may be all of them."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from framework.kernels import threads
 
-_LEAST = 1.5e-6  # seconds of a part that are worth handing it over
-_LARGE = 3e-4  # of a phase, from which on parts are smaller than each thread's share
 _WHOLE = None
 
 
@@ -81,10 +79,7 @@ def phases(pieces):
 
 
 def _parts(pieces):
-    work = sum(piece.work for piece in pieces)
-    number = min(threads.count(), int(work / _LEAST))
-    if number > 1 and work > _LARGE:
-        number *= 2  # a thread that comes late, or has to wait, leaves more to the others
+    number = threads.parts(sum(piece.work for piece in pieces))
     return max(1, min(number, max(-(-piece.extent // piece.unit) for piece in pieces)))
 
 

@@ -17,6 +17,8 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _NO_LIMIT = 1 << 30
+_LEAST = 1.5e-6  # seconds of a part that are worth handing it over to the crew
+_LARGE = 3e-4  # from which on parts are smaller than each thread's share
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
@@ -45,6 +47,14 @@ def set_count(number=None):
     _begin_anew()
     for function in _told:
         function()
+
+
+def parts(seconds):
+    """In how many parts work that takes one thread so long is worth handing over by the crew."""
+    number = min(count(), int(seconds / _LEAST))
+    if number > 1 and seconds > _LARGE:
+        number *= 2  # a thread that comes late, or has to wait, leaves more to the others
+    return max(1, number)
 
 
 def when_set(function):

@@ -186,10 +186,10 @@ class Updating(KerasHooks):
             if exclusive(array, holders=2) and array.flags.c_contiguous:
                 destinations.append(array)
             else:
-                told, array = True, np.ascontiguousarray(array)
+                told, array = True, np.require(array, requirements="CA")
                 destinations.append(np.empty(array.shape, array.dtype))
             arrays.append(array)
-        arrays.insert(1, grad if grad.flags.c_contiguous else np.ascontiguousarray(grad))
+        arrays.insert(1, grad if grad.flags.carray else np.require(grad, requirements="CA"))
         plan.program.form(arrays, destinations, prepared)
         if told:  # a buffer is another, or a recorder listens
             for v, destination in zip(plan.held, destinations):

@@ -131,6 +131,14 @@ class Crew:
                         with np.errstate(all="ignore"):
                             Task.known[address](_At(np.int64, numbers).pointer, begin, end, None)
 
+    @classmethod
+    def do_one(cls, numbers, parts, *arrays):
+        numbers = numbers.copy()
+        numbers[: len(arrays)] = [array.ctypes.data for array in arrays]
+        task, phase = numbers[-7:-3], numbers[-3:]
+        task[1] = numbers.ctypes.data
+        cls.do(task, phase, parts)
+
 
 class Entry:
     """A loop as an entry."""
@@ -158,7 +166,7 @@ def install(monkeypatch):
     monkeypatch.setattr(tier, "_tier", "numba")
     monkeypatch.setattr(tier, "without_numba", lambda: False)
     monkeypatch.setattr(threads, "_count", 3)
-    monkeypatch.setattr("framework.compiler.stretches._LEAST", 1e-12)  # whatever can be is cut
+    monkeypatch.setattr("framework.kernels.threads._LEAST", 1e-12)  # whatever can be is cut
     monkeypatch.setattr("framework.compiler.emit_loops._FEW", 1)
     library = tier.library
     libraries = {"elementwise": "loops", "crew": Crew, "products": Products}

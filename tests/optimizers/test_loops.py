@@ -13,7 +13,7 @@ from framework.compiler.fused_forms import InLoops
 from framework.compiler.graph import Recording
 from framework.compiler.loop_groups import BYTE, CALL, TRIAL, calls_until_due
 from framework.core.variable import KerasVariable
-from framework.kernels import tier
+from framework.kernels import threads, tier
 from framework.optimizers import SGD, Adam, updating
 from tests.optimizers.cases import CASES
 
@@ -36,10 +36,9 @@ def numba_tier():
     tier.set_tier(before)
 
 
-def train(optimizer, dtype="float32", steps=12):
+def train(optimizer, dtype="float32", steps=12, shapes=((37, 53), (5,), (1, 1), (2, 3, 7, 3))):
     """Variables of odd sizes after some updates."""
     rng = np.random.default_rng(0)
-    shapes = ((37, 53), (5,), (1, 1), (2, 3, 7, 3))
     variables = [KerasVariable(rng.normal(size=s).astype(dtype)) for s in shapes]
     for _ in range(steps):
         grads = [tf.constant(rng.normal(size=s).astype(dtype)) for s in shapes]
@@ -70,6 +69,27 @@ def test_loops_give_the_numbers_of_numpy(name):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-6, atol=1e-7)
         else:
             np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_threads_share_a_large_variable_without_a_change_of_bits(count, monkeypatch):
+    sizes, given = (60_001, 511, 512, 513), []
+    crew = tier.library("crew").Crew
+
+    def do(pool, most, *rest, real=crew.do):
+        given.append(most)
+        return real(pool, most, *rest)
+
+    monkeypatch.setattr(crew, "do", do)
+    threads.set_count(count)
+    try:
+        found = train(made("adam", True), shapes=sizes)
+    finally:
+        threads.set_count(None)
+    expected = train(made("adam", False), shapes=sizes)
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    assert given == ([] if count == 1 else [count] * 12), "the large one alone, at each update"
 
 
 @pytest.mark.parametrize("name", ["adam", "ftrl"])

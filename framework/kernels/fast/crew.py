@@ -302,9 +302,8 @@ def do_one(numbers, parts, *arrays):
             numbers left free, and the phase. They are not changed.
         arrays: their addresses are the first of the task's numbers, in the place of what is there.
     """
-    given = numbers, *arrays
-    if parts == 1 or not threads.pool.do(parts, _do_one.call, given):
-        _alone(_do_one.call, given)
+    if parts == 1 or not threads.pool.do(parts, _do_one.call, (numbers, *arrays)):
+        _do_one.call(_nobody, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
 
 
 _nobody = np.empty(0, np.int64)
