@@ -1,12 +1,16 @@
 """The forms of an elementwise graph of arrays and numbers: blocked NumPy, and compiled loops.
 
-Both are called with arrays in C order and of equal size, with their destinations, one for each
-result (it may be the array itself whose place the result takes), and with what `prepare` made of
-the numbers. Their results are the same, bit for bit, as long as there is no exp or the like on
+Both are called for a list of variables, and with what `prepare` made of the numbers, which all
+share. Each variable has arrays in C order and of equal size, and their destinations, one for each
+result (it may be the array itself whose place the result takes). Forms whose `alike` is the same
+are the same: any of them does the variables of all.
+
+The results of both forms are the same, bit for bit, as long as there is no exp or the like on
 arrays, and no sum, in the graph.
 """
 
 from operator import itemgetter
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -103,7 +107,7 @@ class InBlocks:
     """
 
     def __init__(self, graph, places):
-        self.numbers = Numbers(graph)
+        self.numbers, self.alike = Numbers(graph), graph
         arrays = [v for v in graph.arguments if v.shape]
         group = Group(arrays[0].shape)
         group.steps = self.numbers.rest
@@ -121,7 +125,11 @@ class InBlocks:
         at = {id(v): i for i, v in enumerate(pool)}
         self._order = [at[id(v)] for v in (*group.inputs, *group.outputs)]
 
-    def __call__(self, arrays, destinations, prepared):
+    def __call__(self, variables, prepared):
+        for arrays, destinations in variables:
+            self._of_one(arrays, destinations, prepared)
+
+    def _of_one(self, arrays, destinations, prepared):
         for result, place in self._kept:
             if destinations[result] is not arrays[place]:
                 destinations[result][...] = arrays[place]
@@ -132,9 +140,6 @@ class InBlocks:
 class InLoops:
     """Compiled loops over the elements: one as a rule; where sums are taken on the way (a norm),
     one more for what needs them.
-
-    One call for several variables does not pay: their arrays have to be handed over all the same,
-    and the call itself takes 0.1 µs.
 
     Args:
         graph, places: as for `InBlocks`; there may be sums over all elements.
@@ -156,11 +161,21 @@ class InLoops:
         self._size = len(self._at)
         self._temporary = []  # (whether of the arrays' size, dtype)
         self._copies = []  # (place, the array's into which it is copied at the end)
-        self._calls = []  # (loop, its arrays' places in the pool, [(place of a sum, divisor)])
+        # (the loop's group, its arrays' places in the pool, [(place of a sum, divisor)])
+        self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}
             self._group(group, later)
         self._functions = ()
+        (made, order, _), *others = self._calls
+        more = others or self._temporary or self._copies
+        self._at_once = made.divisible and not more
+        if self._at_once:
+            key = id(made.task), tuple(order), tuple(places), self.numbers.key
+            self.alike = _built.get(key) or _built.setdefault(key, _AtOnce(made, graph))
+            self._loops = [self.alike]
+        else:
+            self._loops, self.alike = [made.loop for made, *_ in self._calls], graph
 
     def _group(self, group, later):
         """Add the loop of a group; `later` are the ids of what is still to be read after it."""
@@ -184,26 +199,35 @@ class InLoops:
                 self._size += 1
         order = [at[id(v)] for v in (*made.inputs, *made.outputs, *made.sums)]
         counts = [(at[v], n) for v, n in made.counts.items()]
-        self._calls.append((_Shared(made) if made.divisible else made.loop, order, counts))
+        self._calls.append((made, order, counts))
 
     @property
     def missing(self):
         """How many loops neither this process nor the disk has as machine code."""
-        return sum(not loop.cached for loop, *_ in self._calls)
+        return sum(not loop.cached for loop in self._loops)
 
     def compile(self):
         """Make or load the machine code, which takes a second or more the first time."""
         self._functions = [
-            (loop.compiled(), _chooser(order), counts) for loop, order, counts in self._calls
+            (loop.compiled(), _chooser(order), counts)
+            for loop, (_, order, counts) in zip(self._loops, self._calls)
         ]
 
-    def __call__(self, arrays, destinations, prepared):
-        pool = [a if a.ndim == 1 else a.reshape(-1) for a in arrays]
-        for place, destination in zip(self._places, destinations):
-            if destination is not arrays[place]:
-                destination[...] = arrays[place]
-                pool[place] = destination.reshape(-1)
-        pool += prepared
+    def __call__(self, variables, prepared):
+        for arrays, destinations in variables:
+            for place, destination in zip(self._places, destinations):
+                if destination is not arrays[place]:
+                    destination[...] = arrays[place]
+                    arrays[place] = destination
+        if self._at_once:
+            ((function, chosen, _),) = self._functions
+            function([chosen([*arrays, *prepared]) for arrays, _ in variables])
+        else:
+            for arrays, _ in variables:
+                self._of_one([a if a.ndim == 1 else a.reshape(-1) for a in arrays], prepared)
+
+    def _of_one(self, arrays, prepared):
+        pool = [*arrays, *prepared]
         for whole, dtype in self._temporary:
             pool.append(np.empty(pool[0].shape if whole else (), dtype))
         for function, chosen, counts in self._functions:
@@ -214,46 +238,59 @@ class InLoops:
             pool[target][...] = pool[place]
 
 
-class _Shared:
-    """A loop of whose elements each thread takes a part, where that pays: Adam on 100,000
-    parameters takes half the time.
+class _AtOnce:
+    """A loop for several variables at once, of whose elements each thread takes a part where that
+    pays: Adam on 100,000 parameters takes half the time.
 
     Machine code looks at no array of a task. Their dtypes are the program's, and looked at once for
-    each size, as is what NumPy made of the numbers; the sizes are all one variable's.
+    each lot of sizes, as is what NumPy made of the numbers.
     """
 
-    def __init__(self, group):
+    def __init__(self, group, graph):
+        self._graph = graph  # the values that its key names live as long as it does
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
         self._whole = next(i for i, v in enumerate(values) if v.shape)
-        self._known = {}  # (elements, threads): the task's numbers, its parts
+        self._known = {}  # (threads, sizes ...): the tasks' numbers, their parts
 
     @property
     def cached(self):
+        """Whether the machine code is there already."""
         return self._task.cached
 
     def compiled(self):
-        """The loop as a function of flat arrays, and 0-d ones for numbers."""
+        """The function of a list of what the loop takes for each variable, in C order."""
         self._task.address()
-        self._do_one = tier.library("crew").do_one
+        crew = tier.library("crew")
+        self._do, self._most = crew.do_alike, crew.MOST // (len(self._dtypes) + _OF_TASK)
         return self
 
-    def __call__(self, *arrays):
-        key = arrays[self._whole].size, threads.count()
+    def __call__(self, variables):
+        if len(variables) > self._most:
+            self(variables[self._most :])
+            variables = variables[: self._most]
+        arrays = [array for each in variables for array in each]
+        key = threads.count(), *[each[self._whole].size for each in variables]
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            numbers, parts = self._known[key] = self._numbers(key[0], [a.dtype for a in arrays])
-        self._do_one(numbers, parts, *arrays)
+            numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
+        self._do(numbers, parts, *arrays)
 
-    def _numbers(self, size, dtypes):
-        if dtypes != self._dtypes:
+    def _template(self, sizes, dtypes):
+        if dtypes != self._dtypes * len(sizes):
             raise TypeError(f"expected arrays of {self._dtypes}, got {dtypes}")
-        extent, parts = -(-size // CHUNK), threads.parts(self._each * size)
-        sizes, task = (size, size, CHUNK), (self._task.address(), 0, extent, -(-extent // parts))
-        addresses = [0] * len(self._dtypes)  # of the arrays, filled in by each call
-        return np.array([*addresses, *sizes, *task, 0, 1, parts], np.int64), parts
+        parts, numbers, tasks = threads.parts(self._each * sum(sizes)), [], []
+        for size in sizes:
+            extent = -(-size // CHUNK)
+            numbers += [*[0] * len(self._dtypes), size, size, CHUNK]
+            tasks += self._task.address(), 0, extent, -(-extent // parts)
+        return np.array([*numbers, *tasks, 0, len(sizes), parts], np.int64), parts
+
+
+_OF_TASK = 8  # numbers of a task in a list of any length at most, beside the arrays' addresses
+_built = WeakValueDictionary()
 
 
 def _chooser(places):

@@ -36,12 +36,12 @@ class Units(NamedTuple):
     def __call__(self, *arrays):
         """Do all of it; the arrays are contiguous, of the right sizes and dtypes."""
         numbers, parts = _template(self, len(arrays), threads.count())
-        tier.library("crew").do_one(numbers, parts, *arrays)
+        tier.library("crew").do_alike(numbers, parts, *arrays)
 
 
 @functools.lru_cache(1000)
 def _template(units, arrays, most):
-    """What `crew.do_one` needs besides the arrays, for so many threads."""
+    """What `crew.do_alike` needs besides the arrays, for so many threads."""
     parts = max(1, min(most, int(units.seconds / _LEAST), -(-units.extent // units.unit)))
     share = -(-units.extent // (parts * units.unit)) * units.unit
     task = units.address(), 0, units.extent, share

@@ -181,7 +181,7 @@ class Applying(Rates, Updating):
         if form is Arrays and self._updates_left != -1:
             self._towards_loops(plans)
         numbers = {}  # kind -> lr, step and what is shared, in the kind's dtype
-        prepared = {}  # what the programs make of them
+        alike = {}  # (what does it, kind) -> {a plan's id: (its gradient, it)}
         for grad, variable, plan in zip(grads, variables, plans):
             kind = plan.kind
             if kind not in numbers:
@@ -191,15 +191,17 @@ class Applying(Rates, Updating):
             elif form is Tensors:
                 self._update_as_written(variable, grad, plan, numbers[kind], form)
             elif plan.program is not None and plan.program.form is not None:
-                made = plan.program.form.numbers
-                found = prepared.get((made.key, kind))
-                if found is None:
-                    found = prepared[made.key, kind] = made.prepare(*numbers[kind])
-                self._update_in_place(grad, plan, found)
+                updates = alike.setdefault((plan.program.form.alike, kind), {})
+                if id(plan) in updates:  # one variable twice: one after the other
+                    self._update_in_place(updates.values(), numbers[kind])
+                    updates.clear()
+                updates[id(plan)] = grad, plan
             elif plan.bare is not None:
                 variable.hold(plan.bare(variable._array[()], grad[()], None, *numbers[kind]))
             else:
                 self._update_arrays(variable, grad, plan, numbers[kind])
+        for (_, kind), updates in alike.items():
+            self._update_in_place(updates.values(), numbers[kind])
 
     def _numbers(self, kind, step, form):
         rate, dtype = self._kinds[kind]

@@ -1,4 +1,4 @@
-"""The update of one variable: compiled into one pass over its elements where it is elementwise."""
+"""Updates of variables: compiled into one pass over their elements where they are elementwise."""
 
 from types import SimpleNamespace
 
@@ -177,23 +177,31 @@ class Updating(KerasHooks):
             made.use_loops()
         return made if made.possible else None
 
-    def _update_in_place(self, grad, plan, prepared):
-        """Into the very buffers, but for one that somebody else can see: that one is replaced."""
-        arrays, destinations = [], []
-        told = bool(thread.stack)
-        for v in plan.held:
-            array = v._array
-            if exclusive(array, holders=2) and array.flags.c_contiguous:
-                destinations.append(array)
-            else:
-                told, array = True, np.require(array, requirements="CA")
-                destinations.append(np.empty(array.shape, array.dtype))
-            arrays.append(array)
-        arrays.insert(1, grad if grad.flags.carray else np.require(grad, requirements="CA"))
-        plan.program.form(arrays, destinations, prepared)
-        if told:  # a buffer is another, or a recorder listens
-            for v, destination in zip(plan.held, destinations):
-                v.hold(destination)
+    def _update_in_place(self, updates, numbers):
+        """Into the very buffers, but for one that somebody else can see: that one is replaced.
+
+        Args:
+            updates: (gradient, plan) of each variable; what does one does all.
+        """
+        listening, told, variables = bool(thread.stack), [], []
+        for grad, plan in updates:
+            arrays, destinations, seen = [], [], listening
+            for v in plan.held:
+                array = v._array
+                if exclusive(array, holders=2) and array.flags.c_contiguous:
+                    destinations.append(array)
+                else:
+                    seen, array = True, np.require(array, requirements="CA")
+                    destinations.append(np.empty(array.shape, array.dtype))
+                arrays.append(array)
+            arrays.insert(1, grad if grad.flags.carray else np.require(grad, requirements="CA"))
+            variables.append((arrays, destinations))
+            if seen:
+                told += zip(plan.held, destinations)
+        form = plan.program.form
+        form(variables, form.numbers.prepare(*numbers))
+        for v, destination in told:  # a buffer is another, or a recorder listens
+            v.hold(destination)
 
     def _update_arrays(self, variable, grad, plan, numbers):
         """On arrays, as `update` is written, which NumPy may have to say something about."""

@@ -131,13 +131,16 @@ class Crew:
                         with np.errstate(all="ignore"):
                             Task.known[address](_At(np.int64, numbers).pointer, begin, end, None)
 
+    MOST = 50  # two tasks or so
+
     @classmethod
-    def do_one(cls, numbers, parts, *arrays):
-        numbers = numbers.copy()
-        numbers[: len(arrays)] = [array.ctypes.data for array in arrays]
-        task, phase = numbers[-7:-3], numbers[-3:]
-        task[1] = numbers.ctypes.data
-        cls.do(task, phase, parts)
+    def do_alike(cls, numbers, parts, *arrays):
+        assert len(numbers) <= cls.MOST
+        numbers, count = numbers.copy(), numbers[-2]
+        own, tasks = numbers[: -3 - 4 * count].reshape(count, -1), numbers[-3 - 4 * count : -3]
+        own[:, : len(arrays) // count] = np.reshape([a.ctypes.data for a in arrays], (count, -1))
+        tasks[1::4] = [row.ctypes.data for row in own]
+        cls.do(tasks, numbers[-3:], parts)
 
 
 class Entry:

@@ -9,6 +9,7 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
+from framework.compiler import fused_forms
 from framework.compiler.fused_forms import InLoops
 from framework.compiler.graph import Recording
 from framework.compiler.loop_groups import BYTE, CALL, TRIAL, calls_until_due
@@ -72,8 +73,8 @@ def test_loops_give_the_numbers_of_numpy(name):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_threads_share_a_large_variable_without_a_change_of_bits(count, monkeypatch):
-    sizes, given = (60_001, 511, 512, 513), []
+def test_threads_share_an_update_without_a_change_of_bits(count, monkeypatch):
+    sizes, given = ((60_001,), (511,), (64, 8), (9, 57)), []
     crew = tier.library("crew").Crew
 
     def do(pool, most, *rest, real=crew.do):
@@ -89,7 +90,60 @@ def test_threads_share_a_large_variable_without_a_change_of_bits(count, monkeypa
     expected = train(made("adam", False), shapes=sizes)
     for a, b in zip(found, expected):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
-    assert given == ([] if count == 1 else [count] * 12), "the large one alone, at each update"
+    assert given == ([] if count == 1 else [count] * 12), "all variables at once, at each update"
+
+
+def test_more_variables_than_one_call_takes(monkeypatch):
+    shapes = [(5,), (2, 3), (700,), (1,), (4, 1, 2), (6,), (513,)]
+    expected = train(made("adam", False), shapes=shapes)
+    optimizer = made("adam", True)
+    monkeypatch.setattr(tier.library("crew"), "MOST", 50)  # three of them
+    monkeypatch.setattr(fused_forms, "_built", {})
+    found = train(optimizer, shapes=shapes)
+    (loop,) = fused_forms._built.values()
+    assert [len(sizes) for _, *sizes in loop._known] == [1, 3, 3]
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("loops", [True, False])
+def test_a_variable_twice_in_one_call_is_updated_twice(loops):
+    found = []
+    grads = [tf.constant(np.full(n, k, np.float32)) for n, k in ((3, 0.5), (4, 1.0), (3, 2.0))]
+    for at_once in (True, False):
+        w, b = (KerasVariable(np.ones(n, np.float32)) for n in (3, 4))
+        pairs = [*zip(grads, (w, b, w), strict=True)]
+        optimizer = made("sgd_momentum", loops)
+        for each in [pairs] if at_once else [[pair] for pair in pairs]:
+            optimizer.apply_gradients(each)
+        found.append((w.numpy(), b.numpy()))
+    for x, y in zip(*found, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_one_variable_that_is_seen_leaves_the_others_in_place():
+    optimizer = made("adam", True)
+    variables = [KerasVariable(np.ones(n, np.float32)) for n in (3, 4)]
+    pairs = [(tf.constant(np.ones(v.shape, np.float32)), v) for v in variables]
+    optimizer.apply_gradients(pairs)
+    seen, other = variables
+    read, buffer = seen.read(), other.array.ctypes.data
+    before = read.numpy()
+    optimizer.apply_gradients(pairs)
+    np.testing.assert_array_equal(read.numpy(), before)
+    assert other.array.ctypes.data == buffer
+    np.testing.assert_array_equal(seen.numpy()[:3], other.numpy()[:3])
+    assert seen.numpy()[0] < before[0]
+
+
+def test_numbers_of_another_dtype_are_refused_not_read():
+    optimizer = made("adam", True)
+    w = train(optimizer, shapes=[(5,)])[0]
+    form = optimizer._plans[w.serial].program.form
+    arrays = [np.ones(7, np.float32) for _ in range(4)]
+    numbers = [np.ones((), np.float64) for _ in form.numbers.read]
+    with pytest.raises(TypeError, match="float64"):
+        form([(arrays, [arrays[0], *arrays[2:]])], numbers)
 
 
 @pytest.mark.parametrize("name", ["adam", "ftrl"])

@@ -37,6 +37,8 @@ TASK = 4
 # A phase: its first task and the one after its last, its parts
 PHASE = 3
 
+MOST = (PACKED * 4 - SPARE) // 8  # numbers of loops that are done at once
+
 # Places in the array, in lines of the cache of their own
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
 _SIZE = 96
@@ -120,22 +122,28 @@ def _do_lists(_kind, things, _count):
 
 
 @Entry
-def _do_one(_kind, things, count):
-    """(state, memory, numbers, *arrays): a phase of one task, of which `numbers` are a template.
+def _do_alike(_kind, things, count):
+    """(state, memory, numbers, *arrays): a phase of tasks alike, of which `numbers` are a template.
 
-    That begins with places for the addresses of the arrays, and ends with the task and its phase.
+    That begins with the numbers of each task, of which the first are places for the addresses of
+    its arrays, and ends with the tasks and their phase.
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
     own = integers(memory + SPARE)
     for i in range(length):
         own[i] = given[i]
-    for i in range(3, count):
-        own[i - 3] = address(things[i])
-    task = memory + SPARE + 8 * (length - PHASE - TASK)
-    integers(task)[1] = memory + SPARE
+    number = own[length - PHASE + 1]
+    first = length - PHASE - TASK * number
+    each, arrays = first // number, (count - 3) // number
+    for task in range(number):
+        begin = task * each
+        for i in range(arrays):
+            own[begin + i] = address(things[3 + task * arrays + i])
+        own[first + TASK * task + 1] = memory + SPARE + 8 * begin
+    tasks, phase = memory + SPARE + 8 * first, memory + SPARE + 8 * (length - PHASE)
     thread = let_others(_LONG)
-    _do_phases(shared, task, task + 8 * TASK, PHASE, memory)
+    _do_phases(shared, tasks, phase, PHASE, memory)
     take_turn(thread)
     return done()
 
@@ -294,16 +302,18 @@ def do(tasks, phases, most):
         _alone(_do_lists.call, (tasks, phases))
 
 
-def do_one(numbers, parts, *arrays):
-    """Do one task in so many parts.
+def do_alike(numbers, parts, *arrays):
+    """Do one task, or several alike that do not need each other, in so many parts.
 
     Args:
-        numbers: int64: the task's numbers, then the task as in a list, its place for that of the
-            numbers left free, and the phase. They are not changed.
-        arrays: their addresses are the first of the task's numbers, in the place of what is there.
+        numbers: int64: the numbers of each task, as many of all; then the tasks as in a list, the
+            places for those of their numbers left free; and the phase. They are not changed. Those
+            of one task fit into a product's spare memory; of loops there may be `MOST` in all.
+        arrays: of each task, whose addresses are the first of its numbers, in the place of what is
+            there.
     """
-    if parts == 1 or not threads.pool.do(parts, _do_one.call, (numbers, *arrays)):
-        _do_one.call(_nobody, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
+    if parts == 1 or not threads.pool.do(parts, _do_alike.call, (numbers, *arrays)):
+        _do_alike.call(_nobody, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
 
 
 _nobody = np.empty(0, np.int64)

@@ -65,7 +65,7 @@ class _Product:
         c = np.empty(self._shape, np.float32) if out is None else out
         if self._orders is not None:
             a, b = [x if o is None else x.copy(o) for x, o in zip((a, b), self._orders)]
-        crew.do_one(self._numbers, self._parts, c, a, b)
+        crew.do_alike(self._numbers, self._parts, c, a, b)
         return c
 
 
