@@ -275,6 +275,8 @@ class _AtOnce:
         try:
             numbers, parts = self._known[key]
         except KeyError:
+            if len(self._known) >= _MOST_KNOWN:  # lots that change all the time do not come back
+                self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
         self._do(numbers, parts, *arrays)
 
@@ -289,6 +291,7 @@ class _AtOnce:
         return np.array([*numbers, *tasks, 0, len(sizes), parts], np.int64), parts
 
 
+_MOST_KNOWN = 100
 _OF_TASK = 8  # numbers of a task in a list of any length at most, beside the arrays' addresses
 _built = WeakValueDictionary()
 

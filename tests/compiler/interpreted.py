@@ -131,7 +131,7 @@ class Crew:
                         with np.errstate(all="ignore"):
                             Task.known[address](_At(np.int64, numbers).pointer, begin, end, None)
 
-    MOST = 50  # two tasks or so
+    MOST = 50  # numbers: of a few tasks
 
     @classmethod
     def do_alike(cls, numbers, parts, *arrays):

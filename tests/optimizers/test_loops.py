@@ -106,6 +106,22 @@ def test_more_variables_than_one_call_takes(monkeypatch):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+def test_lots_of_variables_that_change_are_not_kept(monkeypatch):
+    monkeypatch.setattr(fused_forms, "_built", {})
+    monkeypatch.setattr(fused_forms, "_MOST_KNOWN", 3)
+    found = []
+    for loops in (True, False):
+        optimizer = made("sgd_momentum", loops)
+        variables = [KerasVariable(np.ones(n, np.float32)) for n in range(1, 9)]
+        for count in (*range(1, 9), 2):
+            grads = [tf.constant(np.full(v.shape, 0.5, np.float32)) for v in variables[:count]]
+            optimizer.apply_gradients(zip(grads, variables[:count], strict=True))
+        found.append(np.concatenate([v.numpy() for v in variables]))
+    np.testing.assert_array_equal(*found)
+    (loop,) = fused_forms._built.values()
+    assert len(loop._known) <= 3
+
+
 @pytest.mark.parametrize("loops", [True, False])
 def test_a_variable_twice_in_one_call_is_updated_twice(loops):
     found = []
