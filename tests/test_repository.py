@@ -38,8 +38,18 @@ def test_importing_loads_no_optional_library():
     assert result.stdout.split() == []
 
 
+def test_programs_in_the_folder_above_a_checkout_find_the_package(tmp_path):
+    """The checkout is a folder `framework` there, which Python would take for a namespace."""
+    (tmp_path / "framework").mkdir()
+    program = "import framework; print(framework.__version__)"
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.stdout.strip() == framework.__version__, result.stderr
+
+
 def test_every_folder_of_code_is_a_package():
-    """A folder without __init__.py would work here and be missing from the wheel."""
+    """Without __init__.py a folder works until another of the same name is on the path."""
     folders = {file.parent for file in PACKAGE.rglob("*.py")}
     assert [str(f) for f in sorted(folders) if not (f / "__init__.py").is_file()] == []
 

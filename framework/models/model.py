@@ -97,8 +97,8 @@ class Model(Trainer, Layer):
         options = {"n": n, "tolerance": tolerance, "seed": seed}
         return check_model(self, x, y, sample_weight, loss, options)
 
-    def profile(self, x, y=None, sample_weight=None, *, repeats=5):
-        """Where the time and the memory of a training step go, layer by layer.
+    def profile(self, x, y=None, sample_weight=None, *, repeats=5, print_fn=None):
+        """Print where the time and the memory of a training step go, layer by layer.
 
         The step that `compile` made runs on the batch op by op, a few times, and the model is put
         back to what it was. The update is timed as a whole and shared by the numbers of parameters;
@@ -107,9 +107,10 @@ class Model(Trainer, Layer):
         Args:
             x, y, sample_weight: a batch.
             repeats: steps that are timed; the medians count.
+            print_fn: called with the table in place of `print`.
 
         Returns:
-            A `Profile`, which prints as a table: `.layers`, `.total`, and a layer's numbers by
+            A `Profile`, whose `str` is the table: `.layers`, `.total`, and a layer's numbers by
             `profile["name"]`: forward, backward, update (seconds), flops, gflops (billions a
             second), kept (bytes for the backward pass), peak (bytes while it ran).
 
@@ -121,7 +122,9 @@ class Model(Trainer, Layer):
             >>> from framework import keras
             >>> model = keras.Sequential([keras.layers.Dense(2, name="dense")])
             >>> model.compile("adam", "mse")
-            >>> found = model.profile(np.ones((4, 3)), np.zeros((4, 2)))
+            >>> found = model.profile(np.ones((4, 3)), np.zeros((4, 2)))  # doctest: +ELLIPSIS
+            A training step of 'sequential...' on 4 rows, op by op
+            layer ...
             >>> found["dense"].parameters
             8
         """
@@ -131,7 +134,9 @@ class Model(Trainer, Layer):
                 f"profile: {type(self).__name__} has its own train_step; only the step that "
                 "compile() makes can be taken apart. Profile a model without it."
             )
-        return profile(self, self._compiled_step(), x, y, sample_weight, repeats)
+        found = profile(self, self._compiled_step(), x, y, sample_weight, repeats)
+        (print_fn or print)(str(found))
+        return found
 
     def summary(
         self, line_length=None, positions=None, print_fn=None, expand_nested=False,

@@ -38,7 +38,7 @@ class LayerProfile(NamedTuple):
 
 
 class Profile:
-    """The layers of a model in the order in which they ran; prints as a table.
+    """The layers of a model in the order in which they ran; as a text, a table.
 
     Attributes:
         layers: a list of `LayerProfile`; the last one is what ran in no layer, the loss above all.
@@ -69,7 +69,9 @@ class Profile:
         title = f"A training step of {self.model!r} on {self.rows} rows, op by op"
         return "\n".join([title, lines[0], rule, *lines[1:-1], rule, lines[-1]])
 
-    __repr__ = __str__
+    def __repr__(self):
+        milliseconds = _number(self.total.seconds * 1e3)
+        return f"<Profile of {self.model!r}: {milliseconds} ms in {len(self.layers)} rows>"
 
 
 HEADER = ("layer", "kind", "forward ms", "backward ms", "update ms", "share", "MFLOP", "GF/s",

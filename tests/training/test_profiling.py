@@ -138,8 +138,15 @@ def test_a_model_that_is_not_built_yet():
     assert model.profile(X, Y, repeats=1).total.parameters == 14
 
 
-def test_the_table():
-    text = str(dense_model().profile(X, Y, repeats=1))
+def test_the_table(capsys):
+    found = dense_model().profile(X, Y, repeats=1)
+    text = str(found)
+    assert capsys.readouterr().out == text + "\n"
+    given = []
+    dense_model().profile(X, Y, repeats=1, print_fn=given.append)
+    assert capsys.readouterr().out == ""
+    assert given[0].splitlines()[0] == text.splitlines()[0]
+    assert repr(found).startswith("<Profile of 'net': ")
     lines = text.splitlines()
     assert lines[0] == "A training step of 'net' on 32 rows, op by op"
     assert lines[1].split()[:4] == ["layer", "kind", "forward", "ms"]
