@@ -93,19 +93,23 @@ def check_unseen_classes(y_train, y_held_out):
     seen = np.unique(y_train)
     if not unseen.size or seen.size > max(20, len(y_train) // 10):
         return  # numbers, not classes
-    told = ", ".join(map(str, unseen[:5].tolist())) + (", ..." if unseen.size > 5 else "")
     warn(
         f"validation_split takes the last rows as they are, and they hold classes that training "
-        f"never sees: {told}. Are the rows sorted by class? Shuffle them first, or give "
+        f"never sees: {_listed(unseen.tolist())}. Are the rows sorted by class? Shuffle them first, or give "
         "validation_data."
     )
+
+
+def _listed(things):
+    """The first few of them."""
+    return ", ".join(map(repr, things[:5])) + (", ..." if len(things) > 5 else "")
 
 
 def check_left_out(model, count):
     """Warn that an overridden train_step did not read the model's own losses."""
     names = [layer.name for layer in model._flatten_layers(include_self=False) if layer._losses]
     names += [v.path for v in model.trainable_weights if getattr(v, "regularizer", None)]
-    told = f" (of {', '.join(map(repr, names))})" if names else ""
+    told = f" (of {_listed(names)})" if names else ""
     warn(
         f"{type(model).__name__}.train_step leaves out the model's {count} own "
         f"loss{'es' if count > 1 else ''}{told}: regularizers and add_loss() count only if they "

@@ -304,6 +304,14 @@ def test_model_losses_left_out():
     right.fit(X, Y, verbose=0)
 
 
+def test_many_model_losses_left_out_are_not_all_listed():
+    layers = [keras.layers.Dense(3, kernel_regularizer="l2", name=f"d{i}") for i in range(7)]
+    model = OwnLoss([*layers, keras.layers.Dense(1)], name="net")
+    model.compile("sgd", "mse")
+    with pytest.warns(UserWarning, match=r"7 own losses \(of 'net/d0/kernel', .*d4/kernel', ...\)"):
+        model.fit(X, Y, verbose=0)
+
+
 def test_a_metric_of_one_number_is_weighted_by_rows():
     def rmse(y_true, y_pred):
         return tf.sqrt(tf.reduce_mean(tf.square(y_true - y_pred)))
