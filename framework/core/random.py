@@ -5,6 +5,7 @@ the package are made in `draw`, which tells recorders, or in `permutation` and `
 """
 
 import itertools
+import math
 import threading
 from typing import ClassVar
 
@@ -16,6 +17,9 @@ from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
+
+_MANY = 1 << 17  # numbers, 0.4 ms on one thread, from which on threads share a draw
+_SHARE = 1 << 16
 
 # The second key word keeps the uses of one seed apart.
 _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
@@ -29,10 +33,11 @@ class _Bits(threading.local):
         self.generator = np.random.Generator(self.philox)
         self.state = self.philox.state
 
-    def at(self, seed, number, use=_DRAWS):
+    def at(self, seed, number, use=_DRAWS, counted=0):
+        """The generator, set to a draw, so many counts (four words of 64 bits each) on in it."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
-        state["state"]["counter"][:] = (0, 0, number, 0)  # 2**128 numbers for each draw
+        state["state"]["counter"][:] = (counted, 0, number, 0)  # 2**128 numbers for each draw
         state["buffer_pos"], state["has_uint32"] = 4, 0
         self.philox.state = state
         return self.generator
@@ -169,9 +174,39 @@ class Draw:
         self.dtype, self.a, self.b = dtype, a, b
 
     def __call__(self):
-        generator = _bits.at(*self.source.advance())
+        at = self.source.advance()
+        if self.distribution == "uniform" and math.prod(self.shape) >= _MANY:
+            generator = _Shared(at)
+        else:
+            generator = _bits.at(*at)
         array = DISTRIBUTIONS[self.distribution](generator, self.shape, self.dtype, self.a, self.b)
         return np.asarray(array, self.dtype.np)
+
+
+class _Shared:
+    """Draws as `_bits.at(*at)` does, by several threads: the counter says where each begins."""
+
+    def __init__(self, at):
+        self._at = at
+
+    def random(self, shape, dtype):
+        """Numbers from 0 to 1."""
+        numbers = np.empty(shape, dtype)
+        flat = numbers.reshape(-1)
+        in_count = 32 // numbers.itemsize
+
+        def part(start):
+            generator = _bits.at(*self._at, counted=start // in_count)
+            generator.random(out=flat[start : start + _SHARE], dtype=dtype)
+
+        run_parts(part, range(0, flat.size, _SHARE))
+        return numbers
+
+
+def run_parts(function, parts):
+    """`function(part)` for each part; `kernels.threads`, which is above, puts its own here."""
+    for part in parts:
+        function(part)
 
 
 def _float(dtype):

@@ -15,7 +15,6 @@ all of a step in one call. One by one they are OpenBLAS's, but in the tier "numb
 the bits that plans have.
 """
 
-import math
 import sys
 
 import numpy as np
@@ -201,10 +200,33 @@ def _library(multiplications):
 
 
 def stacked(a, b):
-    """a @ b of stacks of matrices, whose leading axes broadcast."""
-    if ALONE < math.prod(a.shape[-2:]) * b.shape[-1] < PAYS:
+    """a @ b of stacks of matrices, whose leading axes broadcast; threads share large stacks."""
+    (rows, depth), columns = a.shape[-2:], b.shape[-1]
+    large = a.size * columns >= SHARED or rows * b.size >= SHARED
+    if large and threads.count() > 1 and _is_plain(a, b):
+        leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if leading and max(leading) > 1:
+            return _shared_stack(a, b, (*leading, rows, columns))
+    if ALONE < rows * depth * columns < PAYS:
         return alone(np.matmul, a, b)
     return np.matmul(a, b)
+
+
+def _shared_stack(a, b, shape):
+    """a @ b, some of the longest leading axis on each thread."""
+    out = np.empty(shape, a.dtype)
+    a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
+    length = max(shape[:-2])
+    axis = shape.index(length)
+    step = -(-length // (2 * threads.count()))  # twice: one thread may come late
+
+    def part(start):
+        at = (slice(None),) * axis + (slice(start, start + step),)
+        np.matmul(*(x[at] if x.shape[axis] > 1 else x for x in (a, b)), out=out[at])
+
+    with blas.limited(1):
+        threads.run(part, range(0, length, step))
+    return out
 
 
 def _are_float32(a, b, out):

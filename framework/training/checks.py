@@ -95,8 +95,8 @@ def check_unseen_classes(y_train, y_held_out):
         return  # numbers, not classes
     warn(
         f"validation_split takes the last rows as they are, and they hold classes that training "
-        f"never sees: {_listed(unseen.tolist())}. Are the rows sorted by class? Shuffle them first, or give "
-        "validation_data."
+        f"never sees: {_listed(unseen.tolist())}. Are the rows sorted by class? Shuffle them "
+        "first, or give validation_data."
     )
 
 

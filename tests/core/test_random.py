@@ -10,6 +10,7 @@ from framework import keras
 from framework.core import random
 from framework.core.recorders import Recorder, push, remove
 from framework.core.symbolic import KerasTensor, calling
+from framework.kernels import threads
 
 DRAWS = {
     "uniform": ("float32", 0.0, 1.0),
@@ -83,6 +84,22 @@ def test_threads_that_share_a_generator_make_different_draws(in_four_threads):
     generator, found = random.SeedGenerator(3), []
     in_four_threads(lambda: found.extend([generator.advance()[1] for _ in range(2000)]))
     assert sorted(found) == list(range(8000))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(131_071,), (131_072,), (3, 100_001), (8, 25, 4, 331)])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count):
+    alone = np.random.Generator(np.random.Philox(key=[5, 0], counter=[0, 0, 7, 0]))
+    expected = alone.random(shape, dtype=dtype)
+    threads.set_count(count)
+    try:
+        found = random.draw(random.Stateless(5, 7), "uniform", shape, dtype).numpy()
+        scaled = random.draw(random.Stateless(5, 7), "uniform", shape, dtype, -1.0, 3.0).numpy()
+    finally:
+        threads.set_count()
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(scaled, expected * np.dtype(dtype).type(4) - 1)
 
 
 def test_a_generators_state_is_a_variable():

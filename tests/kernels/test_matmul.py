@@ -1,5 +1,6 @@
 """Products of matrices: every form against float64, the same bits for any number of threads."""
 
+import math
 import os
 import subprocess
 import sys
@@ -305,6 +306,33 @@ def test_stacks():
     a, b = pair(6 * 70, 80, 5 * 90)
     a, b = a.reshape(2, 3, 70, 80), b.reshape(5, 80, 90)[:3]
     np.testing.assert_allclose(matmul.stacked(a, b), np.matmul(a, b), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b"),
+    [
+        ((7,), (7,)),
+        ((7, 1), (3,)),
+        ((), (2, 7)),
+        ((1, 7), (7,)),
+        ((2, 3), (2, 1)),
+        ((1,), (1,)),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_stacks_shared_among_threads(of_a, of_b, count, monkeypatch):
+    a, b = pair(math.prod(of_a) * 60, 50, math.prod(of_b) * 40)
+    a, b = a.reshape(*of_a, 60, 50), b.reshape(*of_b, 40, 50).swapaxes(-1, -2)
+    threads.set_count(1)
+    one_thread, expected = matmul.stacked(a, b), np.matmul(a, b)
+    threads.set_count(count)
+    monkeypatch.setattr(matmul, "SHARED", 0)
+    handed, run = [], threads.run
+    monkeypatch.setattr(threads, "run", lambda f, parts: (handed.append(len(parts)), run(f, parts)))
+    found = matmul.stacked(a, b)
+    assert bool(handed) == (count > 1 and expected.ndim > 2 and max(expected.shape[:-2]) > 1)
+    np.testing.assert_array_equal(found, one_thread)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)])
