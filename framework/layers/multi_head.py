@@ -38,7 +38,8 @@ class MultiHeadAttention(Heads):
         output_shape: of an output, that of a query where None.
         attention_axes: the axes attended over, all but batch and features where None.
         sliding_window: how far from its own place a query sees, itself counted; None: all.
-        flash_attention: accepted; scores are never kept where nobody asks for them.
+        flash_attention: accepted; scores are kept only where somebody asks for them, or `dropout`
+            takes some in training.
         activity_regularizer: of the projections.
         use_gate: whether the heads' outputs are multiplied by the sigmoid of a projected query.
         seed: of the dropout.
