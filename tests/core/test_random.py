@@ -89,7 +89,10 @@ def test_threads_that_share_a_generator_make_different_draws(in_four_threads):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(131_071,), (131_072,), (3, 100_001), (8, 25, 4, 331)])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count):
+def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count, monkeypatch):
+    run, handed = random.run_parts, []
+    assert run is threads.run
+    monkeypatch.setattr(random, "run_parts", lambda f, parts: (handed.append(parts), run(f, parts)))
     alone = np.random.Generator(np.random.Philox(key=[5, 0], counter=[0, 0, 7, 0]))
     expected = alone.random(shape, dtype=dtype)
     threads.set_count(count)
@@ -100,6 +103,7 @@ def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count
         threads.set_count()
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(scaled, expected * np.dtype(dtype).type(4) - 1)
+    assert len(handed) == (2 if found.size >= 131_072 else 0)
 
 
 def test_a_generators_state_is_a_variable():
