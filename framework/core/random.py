@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from framework.core import dtypes
+from framework.core import dtypes, sharing
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
@@ -199,14 +199,8 @@ class _Shared:
             generator = _bits.at(*self._at, counted=start // in_count)
             generator.random(out=flat[start : start + _SHARE], dtype=dtype)
 
-        run_parts(part, range(0, flat.size, _SHARE))
+        sharing.run(part, range(0, flat.size, _SHARE))
         return numbers
-
-
-def run_parts(function, parts):
-    """`function(part)` for each part; `kernels.threads`, which is above, puts its own here."""
-    for part in parts:
-        function(part)
 
 
 def _float(dtype):

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
-from framework.core import random
+from framework.core import sharing
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -259,6 +259,6 @@ def _forget():
 
 _kind = Pool
 pool = Pool()
-random.run_parts = run
+sharing.run = run
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
