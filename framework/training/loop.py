@@ -6,7 +6,8 @@ import numpy as np
 
 from framework.core import nest
 from framework.training.callbacks import CallbackList
-from framework.training.callbacks.progbar import ProgbarLogger
+from framework.training.callbacks.history import complete
+from framework.training.callbacks.progbar import ProgbarLogger, close
 from framework.training.validation import validates
 
 
@@ -41,7 +42,7 @@ def fit(
                 try:
                     callbacks.call("on_epoch_end", epoch, logs=logs)
                 finally:
-                    history.complete(epoch, logs)
+                    complete(history, epoch, logs)
                 if model.stop_training or not more:
                     break
         finally:
@@ -80,7 +81,7 @@ def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False
 def _close(callbacks, *feeds):
     for callback in callbacks.callbacks:
         if isinstance(callback, ProgbarLogger):
-            callback.close()
+            close(callback)
     for feed in feeds:
         if feed is not None:
             feed.close()

@@ -1,5 +1,15 @@
 """The hooks of a callback."""
 
+from framework.core.own import ClassRecord, Record, Shown
+
+
+class CallbackRecord(Record):
+    """What is internal to a callback."""
+
+    step = None  # the StepRecord of the run
+    needs = frozenset()  # beside those that the class declares
+    lazy_logs = False  # whether hooks take a function that makes the logs
+
 
 class Callback:
     """Base of callbacks: every hook does nothing until a subclass overrides it.
@@ -7,7 +17,7 @@ class Callback:
     `self.model` is the model in training, `self.params` a dict with "epochs", "steps" and
     "verbose". `logs` are Python floats: the running means of loss and metrics. A subclass that
     declares `needs`, any of "batch", "outputs", "loss", "gradients", "norms" and "rates", finds
-    them in `self.step` at `on_train_batch_end`.
+    them in `self.step` at `on_train_batch_end`; an attribute `step` of its own hides that.
 
     Example:
         >>> from framework import keras
@@ -23,7 +33,7 @@ class Callback:
 
     needs = frozenset()
     params = None
-    step = None
+    step = Shown("step", "The last batch and what training made of it: a `StepRecord`.")
     _model = None
 
     @property
@@ -85,3 +95,6 @@ class Callback:
 
     def on_predict_batch_end(self, batch, logs=None):
         """After a predicted batch; `logs["outputs"]` are the model's."""
+
+
+Callback._framework = ClassRecord(Callback, record=CallbackRecord)

@@ -58,7 +58,7 @@ class CallbackList:
         for callback in self.callbacks:
             callback.set_model(model)
             if isinstance(callback, Callback):
-                callback.step = self.record
+                callback._framework.step = self.record
 
     def history(self):
         """The first History among them."""
@@ -68,7 +68,7 @@ class CallbackList:
         """The bound methods of those who override `hook`."""
         if hook not in self._listeners:
             self._listeners[hook] = [
-                (getattr(c, hook), getattr(c, "_lazy_logs", False))
+                (getattr(c, hook), isinstance(c, Callback) and c._framework.lazy_logs)
                 for c in self.callbacks
                 if any(_overrides(c, name) for name in (hook, _OLD_NAMES.get(hook)) if name)
             ]

@@ -1,6 +1,7 @@
 """CSVLogger: a line of a file for each epoch."""
 
 import csv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,12 @@ class CSVLogger(Callback):
     def __init__(self, filename, separator=",", append=False, batch=False):
         self.sep, self.filename, self.append = separator, Path(filename), append
         self.keys = None
-        self._file = self._writer = None
-        self._epoch = 0
-        self._by_batch = batch
+        own = self._framework
+        own.file = own.writer = None
+        own.epoch, own.by_batch = 0, batch
         if batch:
-            self.needs = frozenset({"loss"})
-            self.on_train_batch_end = self._write_batch  # nobody else listens to batches
+            own.needs = frozenset({"loss"})
+            self.on_train_batch_end = partial(_write_batch, self)  # nobody else listens to batches
 
     def on_train_begin(self, logs=None):
         going_on = self.append and self.filename.exists() and self.filename.stat().st_size > 0
@@ -40,39 +41,43 @@ class CSVLogger(Callback):
             with self.filename.open(newline="") as file:
                 self.keys = next(csv.reader(file, delimiter=self.sep))[1:]
         mode = "a" if self.append else "w"
-        self._file = self.filename.open(mode, newline="")
-        self._heading = not going_on
-        self._writer = None
+        own = self._framework
+        own.file, own.writer = self.filename.open(mode, newline=""), None
+        own.heading = not going_on
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._epoch = epoch
-
-    def _write_batch(self, batch, logs=None):
-        self.keys = ["batch", "loss"]
-        self._write(self._epoch, {"batch": batch, "loss": self.step.loss})
+        self._framework.epoch = epoch
 
     def on_epoch_end(self, epoch, logs=None):
         logs = logs or {}
-        if self._by_batch:
+        if self._framework.by_batch:
             return
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(key.startswith("val_") for key in self.keys):
                 self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may have them
-        self._write(epoch, logs)
-
-    def _write(self, epoch, logs):
-        if self._writer is None:
-            self._writer = csv.writer(self._file, delimiter=self.sep)
-            if self._heading:
-                self._writer.writerow(["epoch", *self.keys])
-        self._writer.writerow([epoch, *(_text(logs.get(key, "NA")) for key in self.keys)])
-        self._file.flush()
+        _write(self, epoch, logs)
 
     def on_train_end(self, logs=None):
-        if self._file is not None:
-            self._file.close()
-        self._file = self._writer = None
+        own = self._framework
+        if own.file is not None:
+            own.file.close()
+        own.file = own.writer = None
+
+
+def _write_batch(logger, batch, logs=None):
+    own, logger.keys = logger._framework, ["batch", "loss"]
+    _write(logger, own.epoch, {"batch": batch, "loss": own.step.loss})
+
+
+def _write(logger, epoch, logs):
+    own = logger._framework
+    if own.writer is None:
+        own.writer = csv.writer(own.file, delimiter=logger.sep)
+        if own.heading:
+            own.writer.writerow(["epoch", *logger.keys])
+    own.writer.writerow([epoch, *(_text(logs.get(key, "NA")) for key in logger.keys)])
+    own.file.flush()
 
 
 def _text(value):

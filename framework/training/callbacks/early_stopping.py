@@ -1,6 +1,6 @@
 """EarlyStopping: stops training when a value gets no better."""
 
-from framework.training.callbacks.monitor import Monitor
+from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 
 class EarlyStopping(Monitor):
@@ -29,38 +29,30 @@ class EarlyStopping(Monitor):
         super().__init__(monitor, mode, min_delta)
         self.patience, self.verbose, self.baseline = patience, verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
-        self._reset()
-
-    def _reset(self):
-        self.wait = self.stopped_epoch = self.best_epoch = 0
-        self.best = self.best_weights = None
+        _reset(self)
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
-        self._reset()
+        _reset(self)
 
     def on_epoch_end(self, epoch, logs=None):
-        current = self.value_in(logs)
+        current = value_in(self, logs)
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            self._keep(epoch)  # should nothing ever be better, the first weights watched are best
+            _keep(self, epoch)  # should nothing ever be better, the first weights watched are best
         self.wait += 1
-        if self.is_better(current, self.best):
+        if is_better(self, current, self.best):
             self.best = current
             self.best_epoch = epoch
             if self.restore_best_weights:
-                self._keep(epoch)
-            if self.baseline is None or self.is_better(current, self.baseline):
+                _keep(self, epoch)
+            if self.baseline is None or is_better(self, current, self.baseline):
                 self.wait = 0
             return
         if self.wait >= self.patience and epoch > 0:
             self.stopped_epoch = epoch
             self.model.stop_training = True
-
-    def _keep(self, epoch):
-        self.best_weights = self.model.get_weights()
-        self.best_epoch = epoch
 
     def on_train_end(self, logs=None):
         if self.stopped_epoch > 0 and self.verbose > 0:
@@ -69,3 +61,13 @@ class EarlyStopping(Monitor):
             if self.verbose > 0:
                 print(f"Restoring the weights of the best epoch: {self.best_epoch + 1}.")
             self.model.set_weights(self.best_weights)
+
+
+def _reset(callback):
+    callback.wait = callback.stopped_epoch = callback.best_epoch = 0
+    callback.best = callback.best_weights = None
+
+
+def _keep(callback, epoch):
+    callback.best_weights = callback.model.get_weights()
+    callback.best_epoch = epoch

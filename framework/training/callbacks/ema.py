@@ -18,59 +18,61 @@ class SwapEMAWeights(Callback):
 
     def __init__(self, swap_on_epoch=False):
         self.swap_on_epoch = swap_on_epoch
-        self._swapped = False
-
-    def _averages(self):
-        """[(variable, the variable of its running mean)]."""
-        optimizer = getattr(self.model, "optimizer", None)
-        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-        if optimizer is None or not getattr(optimizer, "use_ema", False):
-            raise InvalidArgumentError(
-                "SwapEMAWeights needs an optimizer with use_ema=True, such as Adam(use_ema=True)."
-            )
-        found = [(v, optimizer._slots.get(v.serial, {}).get("average")) for v in self._variables()]
-        return [(variable, average) for variable, average in found if average is not None]
-
-    def _variables(self):
-        return self.model.trainable_variables
-
-    def _swap(self, into_averages):
-        if self._swapped == into_averages:
-            return
-        for variable, average in self._averages():
-            value = variable.array.copy()
-            variable.assign(average.array.copy())
-            average.assign(value)
-        self._swapped = into_averages
+        self._framework.swapped = False
 
     def on_train_begin(self, logs=None):
-        self._averages()  # an error now, not after an epoch
-        self._swapped = False
+        _averages(self)  # an error now, not after an epoch
+        self._framework.swapped = False
 
     def on_epoch_begin(self, epoch, logs=None):
         if self.swap_on_epoch:
-            self._swap(False)
+            _swap(self, False)
 
     def on_test_begin(self, logs=None):
-        self._swap(True)
+        _swap(self, True)
 
     def on_test_end(self, logs=None):
-        self._swap(False)
+        _swap(self, False)
 
     def on_epoch_end(self, epoch, logs=None):
         if not self.swap_on_epoch:
             return
-        self._swap(True)
+        _swap(self, True)
         if epoch == (self.params or {}).get("epochs", 0) - 1:
-            for variable, average in self._averages():  # the end of fit makes them the weights
+            for variable, average in _averages(self):  # the end of fit makes them the weights
                 average.assign(variable.array.copy())
-            self._swapped = False
+            self._framework.swapped = False
 
     def on_predict_begin(self, logs=None):
-        self._swap(True)
+        _swap(self, True)
 
     def on_predict_end(self, logs=None):
-        self._swap(False)
+        _swap(self, False)
 
     def on_train_end(self, logs=None):
-        self._swap(False)
+        _swap(self, False)
+
+
+def _averages(callback):
+    """[(variable, the variable of its running mean)]."""
+    optimizer = getattr(callback.model, "optimizer", None)
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    if optimizer is None or not getattr(optimizer, "use_ema", False):
+        raise InvalidArgumentError(
+            "SwapEMAWeights needs an optimizer with use_ema=True, such as Adam(use_ema=True)."
+        )
+    found = [
+        (v, optimizer._slots.get(v.serial, {}).get("average"))
+        for v in callback.model.trainable_variables
+    ]
+    return [(variable, average) for variable, average in found if average is not None]
+
+
+def _swap(callback, into_averages):
+    if callback._framework.swapped == into_averages:
+        return
+    for variable, average in _averages(callback):
+        value = variable.array.copy()
+        variable.assign(average.array.copy())
+        average.assign(value)
+    callback._framework.swapped = into_averages

@@ -1,5 +1,7 @@
 """History: the logs of every epoch."""
 
+from functools import partial
+
 from framework.training.callbacks.base import Callback
 
 
@@ -18,19 +20,11 @@ class History(Callback):
         self.history = {}
         self.batches = {}
         if batch:
-            self.needs = frozenset({"loss"})
-            self.on_train_batch_end = self._keep_loss  # nobody else listens to batches
-
-    def _keep_loss(self, batch, logs=None):
-        self.batches.setdefault("loss", []).append(self.step.loss)
+            self._framework.needs = frozenset({"loss"})
+            self.on_train_batch_end = partial(_keep_loss, self)  # nobody else listens to batches
 
     def on_train_begin(self, logs=None):
         self.epoch = []
-
-    def complete(self, epoch, logs):
-        """Take in the epoch, unless that is done: a callback before this one was interrupted."""
-        if self.epoch[-1:] != [epoch]:
-            self.on_epoch_end(epoch, logs)
 
     def on_epoch_end(self, epoch, logs=None):
         self.epoch.append(epoch)
@@ -39,3 +33,13 @@ class History(Callback):
 
     def __repr__(self):
         return f"<History: {len(self.epoch)} epochs of {', '.join(self.history)}>"
+
+
+def complete(history, epoch, logs):
+    """Take in the epoch, unless that is done: a callback before it was interrupted."""
+    if history.epoch[-1:] != [epoch]:
+        history.on_epoch_end(epoch, logs)
+
+
+def _keep_loss(history, batch, logs=None):
+    history.batches.setdefault("loss", []).append(history._framework.step.loss)

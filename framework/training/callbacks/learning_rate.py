@@ -5,7 +5,7 @@ import itertools
 
 from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
-from framework.training.callbacks.monitor import Monitor
+from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 _AS_GOOD_AS = 1 + 1e-6
 """Rates are float32: one that is so near another was meant to be the same."""
@@ -32,22 +32,14 @@ class LearningRateScheduler(Callback):
                 f"{schedule!r}."
             )
         self.schedule, self.verbose = schedule, verbose
-        self._takes_rate = _takes_two(schedule)
+        self._framework.takes_rate = _takes_two(schedule)
 
     def on_epoch_begin(self, epoch, logs=None):
         for name, optimizer in _rated(self).items():
-            rate = self._rate(epoch, float(optimizer.learning_rate))
+            rate = _new_rate(self, epoch, float(optimizer.learning_rate))
             optimizer.learning_rate = rate
             if self.verbose > 0:
                 print(f"\nEpoch {epoch + 1}: {_words(name)} is {rate:.6g}.")
-
-    def _rate(self, epoch, rate):
-        found = self.schedule(epoch, rate) if self._takes_rate else self.schedule(epoch)
-        if isinstance(found, bool) or not hasattr(found, "__float__"):
-            raise InvalidArgumentError(
-                f"LearningRateScheduler: schedule({epoch}, rate) must give a number, got {found!r}."
-            )
-        return float(found)
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is not None:
@@ -91,15 +83,11 @@ class ReduceLROnPlateau(Monitor):
             )
         self.factor, self.patience, self.verbose = factor, patience, verbose
         self.cooldown, self.min_lr = cooldown, min_lr
-        self._reset()
-
-    def _reset(self):
-        self.best = None
-        self.cooldown_counter = self.wait = 0
+        _reset(self)
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
-        self._reset()
+        _reset(self)
 
     def in_cooldown(self):
         return self.cooldown_counter > 0
@@ -107,32 +95,48 @@ class ReduceLROnPlateau(Monitor):
     def on_epoch_end(self, epoch, logs=None):
         logs = {} if logs is None else logs
         logs.update(_rates(self))
-        current = self.value_in(logs)
+        current = value_in(self, logs)
         if current is None:
             return
         if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
-        if self.is_better(current, self.best):
+        if is_better(self, current, self.best):
             self.best = current
             self.wait = 0
         elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience:
-                self._reduce(epoch)
+                _reduce(self, epoch)
 
-    def _reduce(self, epoch):
-        """Reduce the rates that are not at their least yet."""
-        for name, optimizer in _rated(self).items():
-            rate = float(optimizer.learning_rate)
-            if rate <= self.min_lr * _AS_GOOD_AS:
-                continue
-            new = max(rate * self.factor, self.min_lr)
-            optimizer.scale_learning_rate(new / rate)
-            if self.verbose > 0:
-                print(f"\nEpoch {epoch + 1}: reducing {_words(name)} to {new:.6g}.")
-            self.cooldown_counter = self.cooldown
-            self.wait = 0
+
+def _new_rate(callback, epoch, rate):
+    takes_rate = callback._framework.takes_rate
+    found = callback.schedule(epoch, rate) if takes_rate else callback.schedule(epoch)
+    if isinstance(found, bool) or not hasattr(found, "__float__"):
+        raise InvalidArgumentError(
+            f"LearningRateScheduler: schedule({epoch}, rate) must give a number, got {found!r}."
+        )
+    return float(found)
+
+
+def _reset(callback):
+    callback.best = None
+    callback.cooldown_counter = callback.wait = 0
+
+
+def _reduce(callback, epoch):
+    """Reduce the rates that are not at their least yet."""
+    for name, optimizer in _rated(callback).items():
+        rate = float(optimizer.learning_rate)
+        if rate <= callback.min_lr * _AS_GOOD_AS:
+            continue
+        new = max(rate * callback.factor, callback.min_lr)
+        optimizer.scale_learning_rate(new / rate)
+        if callback.verbose > 0:
+            print(f"\nEpoch {epoch + 1}: reducing {_words(name)} to {new:.6g}.")
+        callback.cooldown_counter = callback.cooldown
+        callback.wait = 0
 
 
 def _rates(callback):

@@ -34,58 +34,63 @@ class Monitor(Callback):
         self.monitor, self.mode = monitor, mode
         self.min_delta = abs(min_delta)
         self.monitor_op = None  # np.less or np.greater, once it is known
-        self._told = False
+        self._framework.told = False
 
     def on_train_begin(self, logs=None):
-        self.set_mode()
+        _set_mode(self)
 
-    def set_mode(self):
-        """Find out which direction is better."""
-        up = self._goes_up() if self.mode == "auto" else self.mode == "max"
-        self.monitor_op = np.greater if up else np.less
 
-    def _goes_up(self):
-        name = self.monitor.removeprefix("val_")
-        words = re.split(r"[^a-z0-9]+", name.lower())
-        if words[-1] == "loss":
-            return False
-        for metric in sorted(self._metrics(), key=lambda metric: -len(metric.name)):
-            # in the logs an output's name may stand before it, a number behind it
-            if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
-                direction = _direction_of(metric)
-                if direction is not None:
-                    return direction == "up"
-        up, down = ([word for word in words if word in known] for known in (_UP, _DOWN))
-        if bool(up) == bool(down):
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: monitor={self.monitor!r} does not tell whether more of it "
-                'is better, or less. Pass mode="max" or mode="min".'
-            )
-        return bool(up)
+def _set_mode(callback):
+    """Find out which direction is better."""
+    up = _goes_up(callback) if callback.mode == "auto" else callback.mode == "max"
+    callback.monitor_op = np.greater if up else np.less
 
-    def _metrics(self):
-        for metric in getattr(self.model, "metrics", ()):
-            yield from getattr(metric, "metrics", (metric,))
 
-    def is_better(self, value, than):
-        """Whether `value` is better than the best one so far, None where there is none."""
-        if self.monitor_op is None:
-            self.set_mode()
-        if than is None:
-            return True
-        margin = self.min_delta if self.monitor_op is np.less else -self.min_delta
-        return bool(self.monitor_op(value + margin, than))
+def _goes_up(callback):
+    name = callback.monitor.removeprefix("val_")
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    if words[-1] == "loss":
+        return False
+    for metric in sorted(_metrics(callback), key=lambda metric: -len(metric.name)):
+        # in the logs an output's name may stand before it, a number behind it
+        if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
+            direction = _direction_of(metric)
+            if direction is not None:
+                return direction == "up"
+    up, down = ([word for word in words if word in known] for known in (_UP, _DOWN))
+    if bool(up) == bool(down):
+        raise InvalidArgumentError(
+            f"{type(callback).__name__}: monitor={callback.monitor!r} does not tell whether more "
+            'of it is better, or less. Pass mode="max" or mode="min".'
+        )
+    return bool(up)
 
-    def value_in(self, logs):
-        """The watched value; None, with one warning, where the logs do not have it."""
-        value = (logs or {}).get(self.monitor)
-        if value is None and not self._told:
-            self._told = True
-            warn(
-                f"{type(self).__name__} watches {self.monitor!r}, which the logs do not have: they "
-                f"have {', '.join(logs or ())}."
-            )
-        return value
+
+def _metrics(callback):
+    for metric in getattr(callback.model, "metrics", ()):
+        yield from getattr(metric, "metrics", (metric,))
+
+
+def is_better(callback, value, than):
+    """Whether `value` is better than the best one so far, None where there is none."""
+    if callback.monitor_op is None:
+        _set_mode(callback)
+    if than is None:
+        return True
+    margin = callback.min_delta if callback.monitor_op is np.less else -callback.min_delta
+    return bool(callback.monitor_op(value + margin, than))
+
+
+def value_in(callback, logs):
+    """The watched value; None, with one warning, where the logs do not have it."""
+    value = (logs or {}).get(callback.monitor)
+    if value is None and not callback._framework.told:
+        callback._framework.told = True
+        warn(
+            f"{type(callback).__name__} watches {callback.monitor!r}, which the logs do not have: "
+            f"they have {', '.join(logs or ())}."
+        )
+    return value
 
 
 def _direction_of(metric):

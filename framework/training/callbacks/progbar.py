@@ -7,67 +7,69 @@ from framework.training.progress import progress_for
 class ProgbarLogger(Callback):
     """Shows each epoch's progress and metrics; `fit` adds one unless `verbose=0`."""
 
-    _lazy_logs = True  # it takes a function, and asks it only when the bar is drawn anew
-
     def __init__(self):
-        self._display = None
-        self._training = False
-
-    def _begin(self, epochs):
-        verbose = (self.params or {}).get("verbose", 1)
-        self._display = progress_for(1 if verbose == 0 else verbose, epochs)
+        own = self._framework
+        own.lazy_logs = True  # it takes a function, and asks it only when the bar is drawn anew
+        own.display, own.training = None, False
 
     def on_train_begin(self, logs=None):
-        self._training = True
-        self._begin((self.params or {}).get("epochs"))
+        self._framework.training = True
+        _begin(self, (self.params or {}).get("epochs"))
 
     def on_train_end(self, logs=None):
-        self._training = False
-        self.close()
+        self._framework.training = False
+        close(self)
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._display.begin(epoch, self.params.get("steps"))
+        self._framework.display.begin(epoch, self.params.get("steps"))
 
     def on_train_batch_end(self, batch, logs=None):
-        self._display.batch(_asked(logs), self._done(batch))
+        self._framework.display.batch(_asked(logs), _done(self, batch))
 
     def on_epoch_end(self, epoch, logs=None):
-        self._display.end(_asked(logs)())
+        self._framework.display.end(_asked(logs)())
 
     def on_test_begin(self, logs=None):
-        if not self._training:
-            self._begin(None)
-            self._display.begin(0, (self.params or {}).get("steps"))
+        if not self._framework.training:
+            _begin(self, None)
+            self._framework.display.begin(0, (self.params or {}).get("steps"))
 
     def on_test_batch_end(self, batch, logs=None):
-        if not self._training:
-            self._display.batch(_asked(logs), self._done(batch))
+        if not self._framework.training:
+            self._framework.display.batch(_asked(logs), _done(self, batch))
 
     def on_test_end(self, logs=None):
-        if not self._training:
-            self._display.end(_asked(logs)())
-            self.close()
+        if not self._framework.training:
+            self._framework.display.end(_asked(logs)())
+            close(self)
 
     def on_predict_begin(self, logs=None):
-        self.on_test_begin()
+        ProgbarLogger.on_test_begin(self)
 
     def on_predict_batch_end(self, batch, logs=None):
-        self._display.batch(dict, self._done(batch))
+        self._framework.display.batch(dict, _done(self, batch))
 
     def on_predict_end(self, logs=None):
-        self._display.end({})
-        self.close()
-
-    def _done(self, batch):
-        """How many batches are done; the last of a group may be beyond the last there is."""
-        steps = (self.params or {}).get("steps")
-        return batch + 1 if steps is None else min(batch + 1, steps)
-
-    def close(self):
-        """Take the bar away, also when training was interrupted."""
-        if self._display is not None:
-            self._display.close()
+        self._framework.display.end({})
+        close(self)
 
 
 def _asked(logs):
     return logs if callable(logs) else lambda: logs or {}
+
+
+def _begin(logger, epochs):
+    verbose = (logger.params or {}).get("verbose", 1)
+    logger._framework.display = progress_for(1 if verbose == 0 else verbose, epochs)
+
+
+def _done(logger, batch):
+    """How many batches are done; the last of a group may be beyond the last there is."""
+    steps = (logger.params or {}).get("steps")
+    return batch + 1 if steps is None else min(batch + 1, steps)
+
+
+def close(logger):
+    """Take the bar away, also when training was interrupted."""
+    if logger._framework.display is not None:
+        logger._framework.display.close()

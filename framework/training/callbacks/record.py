@@ -2,6 +2,7 @@
 
 from framework.core.errors import InvalidArgumentError
 from framework.optimizers.forms import Arrays
+from framework.training.callbacks.base import Callback
 
 NEEDS = ("batch", "outputs", "loss", "gradients", "norms", "rates")
 """What a callback may declare in `needs`."""
@@ -104,15 +105,28 @@ def _rate(optimizer, variable):
 
 
 def needs_of(callbacks):
-    """All that the callbacks declare; an error for a word that means nothing."""
+    """All that the callbacks declare; an error for a word that means nothing.
+
+    An attribute of an object may be the user's own: only the words that are known count there.
+    """
     found = set()
     for callback in callbacks:
-        needs = getattr(callback, "needs", ())
-        needs = {needs} if isinstance(needs, str) else set(needs)
+        needs = _words(getattr(type(callback), "needs", ()))
         unknown = needs.difference(NEEDS)
         if unknown:
             raise InvalidArgumentError(
                 f"{type(callback).__name__}.needs: {min(unknown)!r} is none of {', '.join(NEEDS)}."
             )
         found |= needs
+        if isinstance(callback, Callback):
+            found |= callback._framework.needs
+            found |= _words(vars(callback).get("needs")).intersection(NEEDS)
     return found
+
+
+def _words(needs):
+    """What an attribute `needs` declares, which may be anything at all."""
+    needs = {needs} if isinstance(needs, str) else needs
+    if not isinstance(needs, (set, frozenset, list, tuple)):
+        return set()
+    return {need for need in needs if isinstance(need, str)}
