@@ -166,16 +166,20 @@ def _one_or_all(shapes):
     return shapes[0] if len(shapes) == 1 else shapes
 
 
-def standardized(x, ref, name):
+def _agree(sizes, others):
+    return all(a is None or b is None or a == b for a, b in zip(sizes, others))
+
+
+def standardized(x, ref, name, sizes=True):
     """`x` as a tensor of the input `ref`'s dtype, a last axis of 1 put in or taken out to fit it.
 
     Raises:
-        ShapeError: where a size differs, naming the model.
+        ShapeError: where the rank differs or, with `sizes`, a size, naming the model.
     """
     if type(x) is Tensor:  # the commonest case: it fits as it is
         array = x.array
-        sizes = array.shape
-        if array.dtype is ref.dtype.np and sizes[1:] == ref.shape[1:] and sizes:
+        given = array.shape
+        if array.dtype is ref.dtype.np and given[1:] == ref.shape[1:] and given:
             return x
     if x is None:
         if getattr(ref.origin[0], "optional", False):
@@ -196,9 +200,7 @@ def standardized(x, ref, name):
     elif len(shape) == len(expected) - 1 and expected[-1] == 1:
         made = expand_axes(made, (len(shape),))
     shape = made.shape
-    if len(shape) != len(expected) or any(
-        a is not None and b is not None and a != b for a, b in zip(expected[1:], shape[1:])
-    ):
+    if len(shape) != len(expected) or (sizes and not _agree(expected[1:], shape[1:])):
         raise ShapeError(
             f"Input {ref.name!r} of model {name!r} is incompatible with it: expected "
             f"shape={expected}, found shape={tuple(x.shape)}."

@@ -148,7 +148,7 @@ class Sequential(Model):
 
     def call(self, inputs, training=None, mask=None):
         if self._input_layer is not None:
-            inputs = standardized(inputs, self._input_layer.output, self.name)
+            inputs = standardized(inputs, self._input_layer.output, self.name, sizes=False)
         if mask is not None:
             inputs._keras_mask = mask
         for layer in self._stack:

@@ -10,6 +10,7 @@ from framework.autodiff.tape import GradientTape
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.recorders import thread
 from framework.training import state
+from framework.training.checks import warn
 from framework.training.gradients import Gradients
 from framework.training.inputs import as_tensors, rows_of
 from framework.training.parts import StepParts
@@ -75,7 +76,7 @@ class TrainingStep:
                 loss, y_pred, grads, variables = self._differentiate(x, y, sample_weight)
                 if self._unmatched:
                     self._match(y, y_pred)
-                self.optimizer.apply_gradients(list(zip(grads, variables, strict=True)))
+                self._apply_gradients(grads, variables)
             else:
                 loss, y_pred, found = self._gradients(x, y, sample_weight)
                 self._bind()
@@ -286,7 +287,13 @@ class TrainingStep:
         if self._factor is not None:  # the optimizer takes them for gradients of a scaled loss
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
-        self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
+        self._apply_gradients(gradients, variables)
+
+    def _apply_gradients(self, gradients, variables):
+        if variables:
+            self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
+        else:
+            warn(f"The model {self.model.name!r} has no trainable weights: nothing is trained.")
 
 
 def _inner(optimizer):

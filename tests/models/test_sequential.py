@@ -6,7 +6,16 @@ from framework.core import random
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.naming import forget_names
 from framework.core.symbolic import KerasTensor
-from framework.layers import Dense, Dropout, Flatten, Input, InputLayer, Layer
+from framework.layers import (
+    Conv1D,
+    Dense,
+    Dropout,
+    Flatten,
+    GlobalAveragePooling1D,
+    Input,
+    InputLayer,
+    Layer,
+)
 from framework.models import Model, Sequential
 
 X = np.random.default_rng(0).normal(size=(5, 4)).astype("float32")
@@ -59,8 +68,30 @@ def test_without_an_input_it_is_built_by_the_first_call():
         InvalidArgumentError, match=r"use input shape \(None, 4\). You cannot build"
     ):
         again.build((None, 5))
-    with pytest.raises(ShapeError, match=r"expected shape=\(None, 4\), found shape=\(5, 3\)"):
+    with pytest.raises(ShapeError, match=r"expected axis -1 .* to have value 4.*\(5, 3\)"):
         again(X[:, :3])
+    with pytest.raises(ShapeError, match=r"expected shape=\(None, 4\), found shape=\(5, 4, 2\)"):
+        again(np.ones((5, 4, 2)))
+
+
+@pytest.mark.parametrize("first", [[], [Input((5, 3))]])
+def test_other_lengths_as_far_as_the_layers_take_them(first):
+    """As real Keras: the model knows its rank, and the layers what sizes they need."""
+    model = Sequential([*first, Conv1D(4, 2, padding="same"), GlobalAveragePooling1D(), Dense(2)])
+    model.compile("sgd", "mse")
+    conv, pool, dense = model.layers
+    for length in (5, 7, 3, 5):
+        x = np.random.default_rng(length).normal(size=(4, length, 3)).astype("float32")
+        np.testing.assert_array_equal(model(x), dense(pool(conv(x))))
+        for _ in range(3):  # plans too
+            model.fit(x, np.ones((4, 2)), verbose=0)
+        np.testing.assert_allclose(model.predict(x, verbose=0), model(x), rtol=1e-6)
+    assert model.input_shape == (None, 5, 3)
+    flat = Sequential([Flatten(), Dense(2)])
+    flat(np.ones((2, 4, 3)))
+    assert flat(np.ones((2, 6, 2))).shape == (2, 2)
+    with pytest.raises(ShapeError, match="to have value 12"):
+        flat(np.ones((2, 5, 3)))
 
 
 def test_adding_and_taking_off():

@@ -287,7 +287,7 @@ def test_before_compile(method):
 def test_wrong_features_name_the_layer():
     model = compiled()
     model.fit(X, Y, verbose=0)
-    with pytest.raises(ValueError, match=r"'sequential.*expected shape=\(None, 4\), found.*3\)"):
+    with pytest.raises(ValueError, match=r"'dense.*to have value 4.*\(32, 3\).*'sequential"):
         model.predict(X[:, :3])
 
 
@@ -296,3 +296,21 @@ def test_labels_out_of_range():
     model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     with pytest.raises((ValueError, IndexError), match=r"7.*3"):
         model.fit(X, np.full(50, 7), verbose=0)
+
+
+def test_a_model_without_weights_is_fitted():
+    """As in real Keras: the loss is told, and a warning that nothing is trained."""
+    x, _ = data(6)
+    frozen = keras.Sequential([keras.layers.Dense(4, trainable=False)])
+    for model in (keras.Sequential([keras.layers.Flatten()]), frozen):
+        for options in ({}, {"run_eagerly": True}, {"accumulate": 2}):
+            model.compile("adam", "mse", metrics=["mae"], **options)
+            with pytest.warns(UserWarning, match="has no trainable weights"):
+                logs = model.fit(x, np.zeros((6, 4)), epochs=4, batch_size=3, verbose=0).history
+            expected = np.mean(np.square(model.predict(x, verbose=0)))
+            np.testing.assert_allclose(logs["loss"], [expected] * 4, rtol=1e-5)
+            assert model.optimizer.iterations.numpy() == 0
+    model = keras.Sequential([keras.layers.Flatten()])
+    step = model.training_step(loss="mse", optimizer="sgd")
+    with pytest.warns(UserWarning, match="has no trainable weights"):
+        assert float(step(np.ones((2, 3)), np.zeros((2, 3)))) == 1.0
