@@ -184,7 +184,7 @@ def _of_numbers(array, value):
 
 def _in_dtype(array, wanted):
     """A copy of `array` in the DType `wanted`, or in its own."""
-    if array.dtype.kind in "SU":
+    if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:
         wanted = dtypes.as_dtype(array.dtype)  # another byte order; raises for what tensors lack
@@ -204,10 +204,24 @@ def loses(kind, wanted):
 
 
 def _bytes(array):
-    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects."""
+    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects.
+
+    Raises:
+        DTypeError: an array of objects holds one that is no text.
+    """
     if array.dtype.kind == "U":
         array = np.char.encode(array, "utf-8")
-    return array.astype(object)
+    made = array.astype(object)
+    for place, value in enumerate(made.flat):
+        if isinstance(value, str):
+            made.flat[place] = value.encode()
+        elif not isinstance(value, bytes):
+            raise DTypeError(
+                "Cannot make a tensor of an array of objects (dtype object), of which one is "
+                f"{value!r} (type {type(value).__name__}): all must be str or bytes. Convert it "
+                "to a number dtype, or fill in what is missing."
+            )
+    return made
 
 
 def _only_python(value):

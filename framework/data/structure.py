@@ -21,13 +21,13 @@ def array_in(value, name):
     if not hasattr(value, "__array__"):
         return _made(value, name)
     array = np.asarray(value)
-    if array.dtype.kind in "SU":
-        return array_of(array)  # as TensorFlow's bytes
     if array.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in array.flat):
         raise DTypeError(
             f"{name}: an array of Python objects (dtype object) is no tensor. Are its rows of "
             "different lengths, or its columns of different types? Convert it to a number dtype."
         )
+    if array.dtype.kind in "SUO":
+        return array_of(array)  # as TensorFlow's bytes
     try:
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)  # native byte order
     except DTypeError as error:

@@ -134,3 +134,35 @@ def test_keras_casts():
     assert float(keras.ops.convert_to_tensor(0.1, dtype="float64")) == 0.1
     v = keras.Variable([1, 2], dtype="int32")
     assert v.assign([2.7, tf.constant(3.5)]).numpy().tolist() == [2, 3]
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+class Column:
+    """What converts to an array of objects, as a column of a table does."""
+
+    def __init__(self, values):
+        self._values = np.array(values, object)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["é", "b"], np.array(["é", "b"]), np.array(["é", "b"], object), Column(["é", "b"]),
+     np.array(["é".encode(), b"b"], object), np.array(["é", b"b"], object)],
+)  # fmt: skip
+def test_texts_are_bytes_however_they_come(given):
+    for made in (tf.constant(given), tf.convert_to_tensor(given), tf.Variable(given)):
+        assert made.dtype == "string"
+        assert made.numpy().tolist() == ["é".encode(), b"b"]
+
+
+@pytest.mark.parametrize("other", [1.0, None, float("nan"), [1]])
+def test_an_array_of_other_objects_is_no_tensor(other):
+    given = np.empty(2, object)
+    given[:] = ["a", other]
+    with pytest.raises(ValueError, match="all must be str or bytes"):
+        tf.constant(given)

@@ -307,3 +307,71 @@ MISTAKES = {
 def test_mistakes_have_one_clear_error(message):
     with pytest.raises((ValueError, TypeError), match=message):
         MISTAKES[message]()
+
+
+# ---- texts, however they come --------------------------------------------------------------------
+
+
+class Column:
+    """What converts to an array of objects, as a column of a table does."""
+
+    def __init__(self, values):
+        self._values = np.array(values, object)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._values
+
+    def __iter__(self):
+        return iter(self._values)
+
+
+TEXTS = {
+    "objects": lambda words: np.array(words, object),
+    "objects of bytes": lambda words: np.array([w.encode() for w in words], object),
+    "array": np.array,
+    "tensor": tf.constant,
+    "column": Column,
+}
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_texts_in_every_form_are_found(form):
+    """As in real Keras; an array of `str` objects once gave 0 for every word."""
+    made, column = TEXTS[form], lambda values: np.reshape(np.asarray(values, object), (-1, 1))
+    lookup = layers.StringLookup(vocabulary=["a", "é"])
+    assert lookup(made(["a", "é", "z"])).numpy().tolist() == [1, 2, 0]
+    texts = layers.TextVectorization(vocabulary=["a", "é"], output_sequence_length=3)
+    sentences = made(["a É", "é x"])
+    found = texts(sentences).numpy().tolist()
+    assert found == [[2, 1, 0], [3, 1, 0]]  # bytes: É has no small form, as with TensorFlow's lower
+    adapted = layers.StringLookup()
+    adapted.adapt(made(["é", "a", "é"]))
+    assert adapted.get_vocabulary() == ["[UNK]", "é", "a"]
+    inputs = keras.Input((1,), dtype="string")
+    model = keras.Model(inputs, lookup(inputs))
+    data = made(["a", "é", "z"])
+    rows = tf.constant(column(data.numpy() if form == "tensor" else data))
+    for run in (model, model.predict, model.predict_on_batch):
+        assert np.asarray(run(rows)).tolist() == [[1], [2], [0]]
+    assert np.asarray(model.predict(rows.numpy(), verbose=0)).tolist() == [[1], [2], [0]]
+
+
+def test_a_model_of_texts_trains_on_arrays_of_objects():
+    texts = layers.TextVectorization(vocabulary=["good", "bad"], output_sequence_length=2)
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [keras.Input((1,), dtype="string"), texts, layers.Embedding(4, 1),
+         layers.GlobalAveragePooling1D(), layers.Dense(1)]
+    )  # fmt: skip
+    model.compile(keras.optimizers.Adam(0.1), "mse")
+    x, y = np.array([["good"], ["bad"]] * 4, object), np.array([[1.0], [-1.0]] * 4)
+    for data in (
+        (x, y),
+        (tf.constant(x), y),
+        (tf.data.Dataset.from_tensor_slices((x, y)).batch(4),),
+    ):
+        model.fit(*data, epochs=40, verbose=0)
+    assert model.evaluate(x, y, verbose=0) < 0.01
+    assert model.predict(np.array([["good"], ["bad"]], object), verbose=0)[
+        :, 0
+    ].round() == pytest.approx([1, -1])
