@@ -245,6 +245,8 @@ class Recording(Recorder):
             value = self._read[variable.serial]
         else:
             value = self._read[variable.serial] = self._new(tensor, variable=variable)
+            if variable._resizable:
+                self.steps.append(GuardStep(value, "shape", value.shape, self._layer))
         if tensor.serial is None:
             tensor.serial = next(serials)
         self._values[tensor.serial] = value

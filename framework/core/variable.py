@@ -26,10 +26,11 @@ _turns = tuple([threading.RLock() for _ in range(16)])
 
 
 class CoreVariable(Operators):
-    """A buffer of fixed shape and dtype with an identity; recorders hear of reads and assigns."""
+    """A buffer of one dtype with an identity; recorders hear of reads and assigns."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
     _casts = False  # whether what is assigned is cast to its dtype, or must have it
+    _resizable = False  # whether values of other shapes may be assigned: plans check it then
 
     def __init__(self, array, trainable=True):
         """Own `array` from here on: internal, no copy."""
@@ -140,7 +141,7 @@ class CoreVariable(Operators):
                 np.asarray(value)  # which it refuses: it stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
-        if array.shape != self._array.shape and not spreads:
+        if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
             raise ShapeError(
                 f"Variable {self.name!r}: {what} got a value of shape {array.shape}, expected "
                 f"{self._array.shape}."
@@ -153,6 +154,10 @@ class CoreVariable(Operators):
             f"Variable {self.name!r}: {what} got a value of dtype {value.dtype}, expected "
             f"{dtypes.of_array(self._array)}. Cast it with tf.cast."
         )
+
+    def _takes(self, shape, what):
+        """Whether it may hold a value of another shape than it does now."""
+        return False
 
     # ---- what Python sees ----
 
@@ -230,7 +235,8 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         trainable: whether tapes watch it when it is read.
         name: a string.
         dtype: the element type; taken from `initial_value` where None.
-        shape: checked against the initial value's.
+        shape: checked against the initial value's. Where a size is None, later values may have
+            any there.
 
     Example:
         >>> v = Variable(3.0)
@@ -257,6 +263,9 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         super().__init__(array, True if trainable is None else bool(trainable))
         self._name = "/".join([*thread.scope, name or "Variable"])
         self._constraint = constraint
+        if shape is not None and None in tuple(shape):
+            self._sizes = dtypes.Shape(shape)
+            self.__class__ = _Resizable
 
     @property
     def name(self):
@@ -290,6 +299,20 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype}, "
             f"numpy={_numpy_text(self.read()._read('print'))}>"
         )
+
+
+class _Resizable(Variable):
+    """A variable whose values may differ in the sizes that its shape leaves open."""
+
+    __slots__ = ()
+    _resizable = True
+
+    @property
+    def shape(self):
+        return self._sizes
+
+    def _takes(self, shape, what):
+        return what == "assign" and self._sizes.is_compatible_with(shape)
 
 
 def _setting(held, doc):

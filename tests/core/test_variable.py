@@ -238,3 +238,45 @@ def test_an_array_goes_with_its_variable():
         tape.gradient(tf.reduce_sum(v * v), v)
     del v, tape
     assert sum(issubclass(type(o), CoreVariable) for o in gc.get_objects()) == before
+
+
+def test_a_shape_may_leave_sizes_open():
+    v = tf.Variable([[1.0, 2.0]], shape=tf.TensorShape([None, 2]))
+    assert v.shape == v.get_shape() == (None, 2)
+    assert tf.shape(v).numpy().tolist() == [1, 2]
+    v.assign(tf.ones([3, 2]))
+    assert v.numpy().shape == (v + 1.0).shape == (3, 2)
+    v.assign_add(tf.ones([3, 2]))
+    keras.optimizers.SGD(0.5).apply_gradients([(tf.ones([3, 2]), v)])
+    assert v.numpy().tolist() == [[1.5, 1.5]] * 3
+    for change, value in ((v.assign, [1.0]), (v.assign, [[1.0]]), (v.assign_add, [[1.0, 1.0]])):
+        with pytest.raises(ValueError, match=r"expected \(3, 2\)"):
+            change(value)
+    other = copy.deepcopy(v)
+    other.assign(tf.zeros([1, 2]))
+    assert v.numpy().shape == (3, 2)
+    with pytest.raises(ValueError, match=r"not shape=\(None, 3\)"):
+        tf.Variable([[1.0, 2.0]], shape=[None, 3])
+
+
+def test_plans_see_that_a_variable_has_another_size():
+    v = tf.Variable([1.0, 2.0], shape=[None])
+
+    @tf.function
+    def taken(x):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v * v) * x + tf.cast(tf.shape(v)[0], "float32")
+        return y, tape.gradient(y, v)
+
+    for size in (2, 2, 2, 2, 4, 4, 4, 3, 2, 4):
+        v.assign(tf.fill([size], 2.0))
+        y, gradient = taken(1.0)
+        assert (float(y), gradient.numpy().tolist()) == (5.0 * size, [4.0] * size)
+
+    @tf.function
+    def grow(x):
+        v.assign(tf.concat([v, [x]], 0))
+        return tf.reduce_sum(v)
+
+    v.assign([1.0])
+    assert [float(grow(2.0)) for _ in range(8)] == [3, 5, 7, 9, 11, 13, 15, 17]
