@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from framework.core.lazy import lazy as _lazy, table as _table
 
 _NAMES = _table({
-    "framework.losses.base": "Loss deserialize get serialize",
+    "framework.losses.base": "Loss Reduction deserialize get serialize",
     "framework.losses.classification": """
         BinaryCrossentropy CategoricalCrossentropy CategoricalHinge Hinge KLDivergence
         SparseCategoricalCrossentropy SquaredHinge binary_crossentropy categorical_crossentropy
@@ -25,7 +25,8 @@ __getattr__, __dir__ = _lazy(__name__, _NAMES)
 
 if TYPE_CHECKING:
     from framework.losses.base import (
-        Loss as Loss, deserialize as deserialize, get as get, serialize as serialize,
+        Loss as Loss, Reduction as Reduction, deserialize as deserialize, get as get,
+        serialize as serialize,
     )  # fmt: skip
     from framework.losses.classification import (
         BinaryCrossentropy as BinaryCrossentropy,

@@ -5,6 +5,7 @@ from framework.core import dtypes, nest, policy
 from framework.core.changes import changes
 from framework.core.configurable import Configurable, bind, serialize_field, serialize_value
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
+from framework.core.older import name_first
 from framework.core.recorders import thread
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor, masks
@@ -187,12 +188,18 @@ class Layer(Owner, _BaseFields):
     def _lock(self):
         self.__dict__["_locked"] = True
 
+    @name_first(
+        "name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint"
+    )  # fmt: skip
     def add_weight(
         self, shape=None, initializer=None, dtype=None, trainable=True, autocast=True,
         regularizer=None, constraint=None, aggregation="none", overwrite_with_gradient=False,
         name=None,
     ):  # fmt: skip
         """A new variable of this layer.
+
+        Keras 2's order is taken too: name, shape, dtype, initializer, regularizer, trainable,
+        constraint.
 
         Args:
             shape: a tuple of ints; a scalar where None.
@@ -201,13 +208,9 @@ class Layer(Owner, _BaseFields):
             regularizer: its penalty joins `losses`.
             constraint: applied after each update.
         """
-        if isinstance(shape, str):
-            raise InvalidArgumentError(
-                f"add_weight: `name` must be passed as a keyword argument, got shape={shape!r}. "
-                f"Use add_weight(shape=..., name={shape!r})."
-            )
         shape = checked_shape(self, shape, name)
         dtype = dtypes.as_dtype(dtype or self.variable_dtype)
+        trainable = trainable is None or trainable
         if initializer is None:
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
         with naming(self), making_variables():

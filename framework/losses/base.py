@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from framework.core import nest
 from framework.core.axes import all_axes
-from framework.core.configurable import Watched, one_of, serialize_value
+from framework.core.configurable import Resolved, Watched, one_of, serialize_value
 from framework.core.doors import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -19,9 +19,43 @@ from framework.ops.reduction import reduce_mean, reduce_sum
 
 losses = Registry("loss")
 
-Reduction = one_of(
+_one_reduction = one_of(
     "sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None
 )  # fmt: skip
+
+
+def _reduction(value):
+    return _one_reduction.resolve("sum_over_batch_size" if value == "auto" else value)
+
+
+ReductionField = Resolved(_one_reduction.name, _reduction)
+
+
+class Reduction:
+    """The names of reductions, as older Keras code spells them: `losses.Reduction.SUM`.
+
+    >>> from framework.keras import losses
+    >>> losses.MeanSquaredError(losses.Reduction.SUM)([0.0, 0.0], [1.0, 2.0]).numpy()
+    np.float32(2.5)
+    """
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls):
+        """The four of them."""
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+    @classmethod
+    def validate(cls, key):
+        """Raise a ValueError unless `key` is one of them."""
+        if key not in cls.all():
+            raise InvalidArgumentError(
+                f"Invalid Reduction Key: {key!r}. Expected keys are {cls.all()!r}."
+            )
 
 
 class Loss(Watched):
@@ -46,7 +80,7 @@ class Loss(Watched):
 
     _base_fields = _base_by_position = True
     name: Name = None
-    reduction: Reduction = "sum_over_batch_size"
+    reduction: ReductionField = "sum_over_batch_size"
     dtype: ComputeDtype = None
 
     _casts_labels = True  # False where `call` takes y_true in the dtype it came in

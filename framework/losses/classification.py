@@ -4,7 +4,7 @@ from framework.core.configurable import Resolved
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.fields import ComputeDtype, Name
-from framework.losses.base import Loss, Reduction, losses, operands
+from framework.losses.base import Loss, ReductionField, losses, operands
 from framework.ops import losses as composites
 
 
@@ -36,7 +36,7 @@ class BinaryCrossentropy(Loss):
     from_logits: bool = False
     label_smoothing: Fraction = 0.0
     axis: int = -1
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "binary_crossentropy"
     dtype: ComputeDtype = None
 
@@ -82,7 +82,7 @@ class CategoricalCrossentropy(Loss):
     from_logits: bool = False
     label_smoothing: Fraction = 0.0
     axis: int = -1
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "categorical_crossentropy"
     dtype: ComputeDtype = None
 
@@ -127,7 +127,7 @@ class SparseCategoricalCrossentropy(Loss):
 
     from_logits: bool = False
     ignore_class: int = None
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     axis: int = -1
     name: Name = "sparse_categorical_crossentropy"
     dtype: ComputeDtype = None
@@ -172,7 +172,7 @@ class KLDivergence(Loss):
         np.float32(0.69314563)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "kl_divergence"
     dtype: ComputeDtype = None
 
@@ -203,7 +203,7 @@ class Hinge(Loss):
         np.float32(1.0)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "hinge"
     dtype: ComputeDtype = None
 
@@ -234,7 +234,7 @@ class SquaredHinge(Loss):
         np.float32(1.25)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "squared_hinge"
     dtype: ComputeDtype = None
 
@@ -265,7 +265,7 @@ class CategoricalHinge(Loss):
         np.float32(0.5)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "categorical_hinge"
     dtype: ComputeDtype = None
 

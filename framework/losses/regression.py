@@ -1,7 +1,7 @@
 """Losses of real-valued targets: classes, and the functions of the same names."""
 
 from framework.core.fields import ComputeDtype, Name
-from framework.losses.base import Loss, Reduction, losses, operands
+from framework.losses.base import Loss, ReductionField, losses, operands
 from framework.ops import losses as composites
 
 MEAN = "sum_over_batch_size"
@@ -19,7 +19,7 @@ class MeanSquaredError(Loss):
         np.float32(0.5)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "mean_squared_error"
     dtype: ComputeDtype = None
 
@@ -50,7 +50,7 @@ class MeanAbsoluteError(Loss):
         np.float32(0.5)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "mean_absolute_error"
     dtype: ComputeDtype = None
 
@@ -81,7 +81,7 @@ class MeanAbsolutePercentageError(Loss):
         np.float32(50.0)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "mean_absolute_percentage_error"
     dtype: ComputeDtype = None
 
@@ -112,7 +112,7 @@ class MeanSquaredLogarithmicError(Loss):
         np.float32(0.08220098)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "mean_squared_logarithmic_error"
     dtype: ComputeDtype = None
 
@@ -145,7 +145,7 @@ class Huber(Loss):
     """
 
     delta: float = 1.0
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "huber_loss"
     dtype: ComputeDtype = None
 
@@ -176,7 +176,7 @@ class LogCosh(Loss):
         np.float32(1.3715546)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "log_cosh"
     dtype: ComputeDtype = None
 
@@ -207,7 +207,7 @@ class Poisson(Loss):
         np.float32(1.5)
     """
 
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "poisson"
     dtype: ComputeDtype = None
 
@@ -240,7 +240,7 @@ class CosineSimilarity(Loss):
     """
 
     axis: int = -1
-    reduction: Reduction = MEAN
+    reduction: ReductionField = MEAN
     name: Name = "cosine_similarity"
     dtype: ComputeDtype = None
 

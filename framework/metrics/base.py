@@ -10,6 +10,7 @@ from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name
+from framework.core.older import name_first
 from framework.core.recorders import replaying, thread
 from framework.core.registry import Registry
 from framework.core.symbolic import KerasTensor
@@ -82,8 +83,15 @@ class Metric(Watched):
         self._variables.append(variable)
         return variable
 
-    def add_weight(self, shape=(), initializer=None, dtype=None, name=None):
-        """A variable of the state, not trainable: `add_variable` with defaults."""
+    @name_first("name", "shape", "aggregation", "synchronization", "initializer", "dtype")
+    def add_weight(
+        self, shape=(), initializer=None, dtype=None, name=None, *, aggregation=None,
+        synchronization=None,
+    ):  # fmt: skip
+        """A variable of the state, not trainable: `add_variable` with defaults.
+
+        Keras 2's order is taken too: name, shape, aggregation, synchronization, initializer, dtype.
+        """
         return self.add_variable(shape, initializer, dtype, name=name)
 
     @property

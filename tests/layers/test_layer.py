@@ -718,7 +718,8 @@ def test_an_op_error_names_the_innermost_layer():
         (lambda: Dense(2)(ONES, "x"), "should be passed as a keyword argument: 'x'"),
         (lambda: Dense(2)(ONES[0]), "expected min_ndim=2, found ndim=1"),
         (lambda: Dense(2)(KerasTensor((None, None))), "must be fully known, got .None, 2"),
-        (lambda: Layer().add_weight("kernel"), "`name` must be passed as a keyword"),
+        (lambda: Layer().add_weight("kernel", (1,), shape=(2,)), "shape is given twice"),
+        (lambda: Layer().add_weight("kernel", *[None] * 7), "there are too many"),
         (lambda: Layer()(ONES), "does not have a `call"),
     ],
 )
@@ -761,3 +762,28 @@ def test_a_spec_of_a_rank_says_yes_at_once():
     assert spec.fits((2, 3, 4))
     assert not any(spec.fits(s) for s in ((3, 4), (2, 3, 5), (1, 2, 3, 4)))
     assert not InputSpec(ndim=3, max_ndim=2).fits((2, 3, 4))
+
+
+def test_weights_in_keras_2_s_order():
+    class Older(Layer):
+        def build(self, input_shape):
+            size = input_shape[-1]
+            self.a = self.add_weight("a", shape=[size, 2], initializer="uniform", trainable=True)
+            self.b = self.add_weight("b", (size,), "float64", "ones", "l2", False, "nonneg")
+            self.c = self.add_weight("c", initializer=tf.ones_initializer(), trainable=None)
+            self.d = self.add_variable("d", (1,))
+
+        def call(self, x):
+            return x + self.c
+
+    layer = Older()
+    np.testing.assert_array_equal(layer(ONES), ONES + 1)
+    size = ONES.shape[-1]
+    made = layer.a, layer.b, layer.c, layer.d
+    assert [(v.name, v.shape, v.dtype, v.trainable) for v in made] == [
+        ("a", (size, 2), "float32", True), ("b", (size,), "float64", False),
+        ("c", (), "float32", True), ("d", (1,), "float32", True),
+    ]  # fmt: skip
+    assert layer.b.numpy().tolist() == [1.0] * size
+    assert type(layer.b.regularizer).__name__ == "L2"
+    assert type(layer.b.constraint).__name__ == "NonNeg"

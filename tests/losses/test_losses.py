@@ -8,6 +8,7 @@ import framework as tf
 from framework import losses
 from framework.core.registry import snake_case
 from framework.core.symbolic import KerasTensor
+from framework.keras.losses import Reduction
 from tests.losses.keras_values import LOSSES, REDUCED
 from tests.losses.samples import (
     CASES,
@@ -484,3 +485,17 @@ def test_empty_batches(shape):
     found = losses.MeanSquaredError(reduction="sum")(empty[None], empty[None])
     assert found.shape == ()
     assert losses.MeanAbsoluteError()(np.zeros((0, 4, 2)), np.zeros((0, 4, 2))).numpy() == 0
+
+
+def test_older_names_of_reductions():
+    names = Reduction
+    assert names.all() == ("auto", "none", "sum", "sum_over_batch_size")
+    y, p = np.zeros((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
+    for reduction, expected in [(names.AUTO, 7.5), (names.SUM, 15.0), (names.NONE, [2.5, 12.5]),
+                                (names.SUM_OVER_BATCH_SIZE, 7.5)]:  # fmt: skip
+        loss = losses.MeanSquaredError(reduction=reduction)
+        np.testing.assert_allclose(loss(y, p), expected)
+        again = type(loss).from_config(loss.get_config())
+        np.testing.assert_allclose(again(y, p), expected)
+    with pytest.raises(ValueError, match="Invalid Reduction Key: 'mean'"):
+        names.validate("mean")

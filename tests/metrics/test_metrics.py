@@ -433,3 +433,22 @@ def test_a_symbolic_call_changes_nothing(name, arguments, data, values):
         metric.update_state(*symbols)
     metric.update_state(*(KerasTensor(np.shape(x), np.asarray(x).dtype) for x in data))
     assert [float(v) for v in metric.variables] == [0.0, 0.0]
+
+
+def test_state_in_keras_2_s_order():
+    class Count(metrics.Metric):
+        def __init__(self, name="count", **kwargs):
+            super().__init__(name=name, **kwargs)
+            self.rows = self.add_weight("rows", initializer="zeros")
+            self.columns = self.add_weight("columns", (2,), None, None, "ones", "float64")
+
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            self.rows.assign_add(len(y_true))
+
+        def result(self):
+            return self.rows
+
+    metric = Count()
+    metric.update_state([1, 2], [1, 2])
+    assert (metric.rows.name, float(metric.result())) == ("rows", 2.0)
+    assert (metric.columns.dtype, metric.columns.numpy().tolist()) == ("float64", [1, 1])
