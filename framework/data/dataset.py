@@ -73,7 +73,7 @@ class Dataset:
             output_shapes: a nest of shapes, what elements are converted to and must fit; or
             output_signature: both as a nest of TensorSpec. Without any, elements are taken as they
                 come.
-            args: values given to `generator`, as arrays.
+            args: values given to `generator`, as NumPy arrays and scalars, strings as bytes.
 
         >>> def countdown(n):
         ...     yield from range(n, 0, -1)
@@ -86,7 +86,7 @@ class Dataset:
                 "from_generator: generator must be a callable that returns an iterable, got "
                 f"{type(generator).__name__}. Wrap it: lambda: {type(generator).__name__}(...)."
             )
-        given = [array_in(value, "args") for value in args or ()]
+        given = [array_in(value, "args")[()] for value in args or ()]
         signature = output_signature
         if signature is None and output_types is not None:
             signature = _signature(output_types, output_shapes)

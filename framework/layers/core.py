@@ -5,7 +5,7 @@ import inspect
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
 from framework.constraints import ConstraintField
-from framework.core import dtypes, random
+from framework.core import dtypes, nest, random
 from framework.core.configurable import Resolved
 from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -213,7 +213,8 @@ class Lambda(Layer):
 
     Args:
         function: takes the inputs, and `mask` and `training` where it has such parameters.
-        output_shape: of one row, or a function of the input shape; worked out where None.
+        output_shape: of one row, a tuple or list, or a nest of those where there are several
+            outputs; or a function of the input shape; worked out where None.
         mask: of the outputs, or a function of the inputs and their mask.
         arguments: further keyword arguments of the function.
 
@@ -250,7 +251,17 @@ class Lambda(Layer):
         shape = symbolic.shape_of(inputs)
         if callable(self.output_shape):
             return symbolic.spec_from_shapes(self, self.output_shape(shape))
-        return symbolic.spec_from_shapes(self, (shape[0], *self.output_shape))
+        batch = nest.flatten(shape)[0] if nest.is_nested(shape) else None
+        return symbolic.spec_from_shapes(self, _with_batch(self.output_shape, batch))
+
+
+def _with_batch(shape, batch):
+    """The shapes of rows in a nest as those of batches."""
+    if symbolic.is_shape(shape):
+        return (batch, *shape)
+    if isinstance(shape, dict):
+        return {k: _with_batch(each, batch) for k, each in shape.items()}
+    return type(shape)(_with_batch(each, batch) for each in shape)
 
 
 # ---- inputs --------------------------------------------------------------------------------------

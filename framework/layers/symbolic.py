@@ -89,7 +89,7 @@ def output_shapes(layer, args, kwargs):
 
 def spec_from_shapes(layer, shapes):
     """KerasTensors for what the user's own `compute_output_shape` gave."""
-    if _is_shape(shapes):
+    if is_shape(shapes):
         return KerasTensor(shapes, layer.compute_dtype)
     if isinstance(shapes, dict):
         return {k: spec_from_shapes(layer, v) for k, v in shapes.items()}
@@ -101,7 +101,7 @@ def spec_from_shapes(layer, shapes):
     )
 
 
-def _is_shape(value):
+def is_shape(value):
     return isinstance(value, (list, tuple)) and all(
         n is None or isinstance(n, (int, np.integer)) for n in value
     )
@@ -109,7 +109,7 @@ def _is_shape(value):
 
 def inputs_of_shapes(layer, shapes):
     """KerasTensors of the shapes in a nest, in the layer's compute dtype."""
-    if _is_shape(shapes):
+    if is_shape(shapes):
         return KerasTensor(shapes, layer.compute_dtype)
     if isinstance(shapes, dict):
         return {k: inputs_of_shapes(layer, v) for k, v in shapes.items()}

@@ -280,6 +280,20 @@ def test_from_generator():
     assert elements(named) == [{"b": 2.5, "a": 1}]
 
 
+def test_a_generator_is_given_numpy_scalars_and_bytes():
+    """As TensorFlow's: `np.int32`, `np.float32`, `bytes`, arrays."""
+    given = []
+
+    def keep(*args):
+        given.extend(args)
+        return range(args[0])
+
+    data = Dataset.from_generator(keep, "int32", (), args=(3, "text", 0.5, [1, 2]))
+    assert elements(data) == [0, 1, 2]
+    assert [type(arg) for arg in given[:4]] == [np.int32, bytes, np.float32, np.ndarray]
+    assert given[1] == b"text"
+
+
 # ---- shuffling -----------------------------------------------------------------------------------
 
 
