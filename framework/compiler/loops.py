@@ -53,7 +53,7 @@ class Loop:
 
     def __init__(self, source, kind):
         self.source, self.kind = source, kind
-        self._file = LoopFile(source)
+        self._file = LoopFile(source, kind)
         self._native = None
 
     @property
@@ -71,7 +71,7 @@ class Loop:
             library = tier.library("elementwise")
             if library is None:
                 raise RuntimeError("Loops need Numba, and a tier that uses it.")
-            self._native = self._file.compile(library, self.kind)
+            self._native = self._file.compile(library)
         return self._native
 
     def compiled(self):

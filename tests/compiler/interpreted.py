@@ -154,11 +154,11 @@ class Entry:
             return self._loop(np.ndarray, arrays, len(arrays))
 
 
-def compile_in_python(self, _library, kind):
-    """In the place of `LoopFile.compile`."""
+def compile_in_python(self, _library):
+    """Instead of `LoopFile.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
-    return {"task": Task, "entry": Entry}[kind](namespace["loop"])
+    return {"task": Task, "entry": Entry}[self.kind](namespace["loop"])
 
 
 def install(monkeypatch):

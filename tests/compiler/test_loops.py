@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from framework.compiler import loop_files, loops
+from framework.compiler import loops
 from framework.compiler.loop_source import Writer
 from framework.compiler.loops import (
     COLUMN,
@@ -26,7 +26,7 @@ from framework.compiler.loops import (
 )  # fmt: skip
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
-from framework.kernels import scalars
+from framework.kernels import scalars, sealed
 from framework.ops import losses, special  # noqa: F401 (the whole op table)
 from framework.ops.elementwise import power
 
@@ -356,7 +356,7 @@ def test_read_only_arrays_are_read_and_not_written():
 
 def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     """LLVM gives up telling arrays apart by tests at run time when there are many."""
-    monkeypatch.setattr(loop_files, "folder", lambda: None)  # code from the disk has no text
+    monkeypatch.setattr(sealed, "_folder", lambda: None)  # code from the disk has no text
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = Program(operands, steps, {f"y{i}": None for i in range(8)})
@@ -492,36 +492,8 @@ def test_another_process_finds_the_machine_code(tmp_path):
     assert in_a_process(tmp_path) == ["True", "1"]
 
 
-def test_a_file_of_another_text_is_not_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("FRAMEWORK_CACHE_DIR", str(tmp_path))
-    program = Program([X], [("y", "multiply", ("x", 17.5))], {"y": None})
-    loop = loops.Loop(*Writer(program).text())
-    path = loop._file.path
-    assert path.parent.parent == tmp_path
-    path.write_text("raise SystemExit('this was run')")
-    y = np.empty(2, np.float32)
-    loop(np.ones(2, np.float32), y)
-    assert y[0] == 17.5
-    assert path.read_text() == loop._file.text()
-    assert sorted(p.suffix for p in path.parent.iterdir() if p.is_file()) == [".compiled", ".py"]
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="about POSIX permissions")
-def test_the_users_folder_is_used_only_if_it_is_private(tmp_path, monkeypatch):
-    for name in ("FRAMEWORK_CACHE_DIR", "NUMBA_CACHE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    loop_files._made.cache_clear()
-    folder = loop_files.folder()
-    assert folder.parent == tmp_path / "framework"
-    folder.chmod(0o777)
-    loop_files._made.cache_clear()
-    assert loop_files.folder() is None
-    loop_files._made.cache_clear()
-
-
 def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
-    monkeypatch.setattr(loop_files, "folder", lambda: None)
+    monkeypatch.setattr(sealed, "_folder", lambda: None)
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
     loop = loops.Loop(*Writer(program).text())
     assert not loop.cached

@@ -152,8 +152,10 @@ def run(folder, name):
     """What a new process finds, and how many functions it compiles."""
     root = str(Path(__file__).parents[2])
     environment = {
-        **os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{root}", "NUMBA_CACHE_DIR": str(folder)
-    }  # fmt: skip
+        **os.environ,
+        "PYTHONPATH": f"{folder}{os.pathsep}{root}",
+        "FRAMEWORK_CACHE_DIR": str(folder),
+    }
     program = PROGRAM.format(CALLS[name])
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True

@@ -147,15 +147,15 @@ def softplus_32(x):
 # ---- compiling a loop ----------------------------------------------------------------------------
 
 
-def native(function, kind, cached):
+def native(function, kind, cache):
     """A generated loop as machine code: an `Entry`, or a `Task`, as `kind` says.
 
     Args:
-        cached: whether the machine code is kept on the disk.
+        cache: as for `kernel`.
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
     make = {"entry": Entry, "task": Task}[kind]
-    return make(function, fastmath=False, cache=cached)
+    return make(function, fastmath=False, cache=cache)
 
 
 def _name(kind):

@@ -1,16 +1,21 @@
 """`kernel`: how every Numba function of this package is compiled."""
 
-import contextlib
 import functools
 import gc
+import hashlib
 import logging
+import pickle
 import re
 import sys
 from pathlib import Path
 
 import numba
 from numba.core import event
-from numba.core.caching import FunctionCache
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from framework.kernels import sealed
 
 _ROOM = __name__.rpartition(".")[0] + "."
 _PACKAGE = __name__.partition(".")[0] + "."
@@ -72,13 +77,12 @@ def kernel(function=None, **options):
     """Compile a function, at its first call for each combination of argument types.
 
     It runs without the GIL, divides by zero as NumPy does, and lets the compiler reorder sums. The
-    machine code is cached beside the file; where that folder cannot be written, in the folder that
-    Numba falls back to (NUMBA_CACHE_DIR, the user's cache); without any, in memory only.
+    machine code is kept in the folder of `kernels.sealed`; without one, in memory only.
 
     Args:
         function: of arrays and numbers.
-        **options: of `numba.njit`, in place of these; `forceinline=True` for small functions that
-            loops call.
+        **options: of `numba.njit`, instead of these; `cache=False` keeps no machine code, and
+            `forceinline=True` is for small functions that loops call.
 
     Example:
         >>> import numpy as np
@@ -103,89 +107,106 @@ def kernel(function=None, **options):
     return made
 
 
-def keep(made, function):
-    """Let what Numba makes of a function, a dispatcher or a `CFunc`, be cached on the disk."""
-    with contextlib.suppress(RuntimeError):  # there is no folder for the cache
+def keep(made, function, cache=True):
+    """Let what Numba makes of a function, a dispatcher or a `CFunc`, be cached on the disk.
+
+    Args:
+        cache: True, or the `SealedFile` of a generated function.
+    """
+    if cache is not True:
+        made._cache = _Cache(function, cache.name, cache.origin)
+    elif not function.__code__.co_filename.startswith("<"):  # else typed in, without a file
         made._cache = _Cache(function)
 
 
-class _Cache(FunctionCache):
-    """What the disk has of a function, for each combination of argument types.
+class _Cache(NullCache):
+    """What the disk has of a function, for each combination of argument types, a file each.
 
-    Numba looks at changes of the function's own file; code of other modules that is compiled into
-    it, such as `micro` and `math`, would stay as it was. Of what machine code has to find at its
-    first call (see `routine`) Numba loses what comes with kernels that are part of it. And a disk
-    that is full, or a file that a crash has left in halves, would be an error of who computes.
+    Numba's own cache loads whatever bytes a file has. It looks at changes of the function's own
+    file; code of other modules that is compiled into it, such as `micro` and `math`, would stay as
+    it was. And of what machine code has to find at its first call (see `routine`) Numba loses what
+    comes with kernels that are part of it.
+
+    Args:
+        function: that is compiled.
+        name, origin: of its file, if it is generated; else they follow from where it is defined.
     """
 
-    def __init__(self, function):
-        super().__init__(function)
-        with contextlib.suppress(AttributeError):  # another Numba may keep it elsewhere
-            file = self._cache_file
-            file._source_stamp = (file._source_stamp, _sources(function.__module__))
+    def __init__(self, function, name="", origin=b""):
+        self._function, self._name, self._origin = function, name, origin
+
+    @property
+    def cache_path(self):
+        return str(sealed.folder() or "")
+
+    def load_overload(self, sig, target_context):
+        target_context.refresh()
+        content = self._file(sig, target_context.codegen()).read()
+        if content is None:
+            return None
+        try:
+            parts = pickle.loads(content)  # noqa: S301 (it has the seal)
+            made = CompileResult._rebuild(target_context, *parts)
+        except Exception:  # a name in it is gone: it is compiled, and written, again
+            return None
+        made.library._reload_init.update(made.reload_init)
+        return made
 
     def save_overload(self, sig, data):
+        if data.library.has_dynamic_globals:
+            return
         data.library._ensure_finalized()  # with all its parts
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:
-            super().save_overload(sig, data)
+            content = dumps(data._reduce())
         except Exception as error:
-            self._give_up()
-            _tell_not_kept(str(getattr(error, "strerror", None) or error))
+            sealed.tell_not_kept(error)
+            return
+        self._file(sig, data.codegen).write(content)
 
-    def load_overload(self, sig, target_context):
-        try:
-            made = super().load_overload(sig, target_context)
-        except Exception:  # no pickle, or half of one: it is compiled, and written, again
-            self._give_up()
-            return None
-        if made is not None:
-            made.library._reload_init.update(made.reload_init)
-        return made
-
-    def _give_up(self):
-        """Remove the index: it may be no index, or name machine code of an earlier source."""
-        with contextlib.suppress(AttributeError, OSError):
-            Path(self._cache_file._index_path).unlink()
+    def _file(self, sig, codegen):
+        """The file for some types; all that goes into the machine code is in its origin."""
+        function, code = self._function, self._function.__code__
+        cells = dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
+        place = f"{code.co_filename}:{code.co_firstlineno} {sig}".encode() + cells
+        name = f"{function.__module__}.{function.__qualname__}-{_digest(place)}.code"
+        made_of = _sources(function.__module__), codegen.magic_tuple(), _digest(code.co_code)
+        origin = self._origin + repr(made_of).encode() + place
+        return sealed.SealedFile(self._name or re.sub("[<>]", "", name), origin)
 
 
-@functools.cache
-def _tell_not_kept(reason):
-    logging.getLogger("framework").warning(
-        f"The machine code of kernels cannot be kept on the disk ({reason}): each process compiles "
-        "it. Remedy: make room there, or name another folder in NUMBA_CACHE_DIR."
-    )
+def _digest(content):
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def _sources(module):
-    """(name, size, time) of the modules that a module's kernels are made of, besides its own."""
+    """(name, digest) of the modules that a module's kernels are made of."""
     found, waiting = {}, [module]
     while waiting:
         name = waiting.pop()
         if name not in found and name in sys.modules:
             found[name], others = _source(name)
             waiting += others
-    found.pop(module, None)  # Numba's own stamp
-    return tuple(sorted((name, *stamp) for name, stamp in found.items()))
+    return tuple(sorted(found.items()))
 
 
 @functools.cache
 def _source(name):
-    """The size and time of a module's file, and which others its kernels are made of.
+    """The digest of a module's file, and which other modules its kernels are made of.
 
     Those are modules of this folder that it imports from, for their kernels and constants, and
     others of `framework.kernels` that it has constants from.
     """
-    file = Path(sys.modules[name].__file__)
-    others, stat = set(), file.stat()
-    for origin, names in _IMPORT.findall(file.read_text(errors="replace")):
+    file = getattr(sys.modules[name], "__file__", None)
+    content, others = Path(file).read_bytes() if file else b"", set()
+    for origin, names in _IMPORT.findall(content.decode(errors="replace")):
         for word in re.findall(r"\w+", names):
             inner = f"{origin}.{word}"
             if inner in sys.modules:
                 others |= {inner} if inner.startswith(_ROOM) else set()
             elif origin.startswith(_ROOM) or _is_constant(sys.modules[origin], word):
                 others.add(origin)
-    return (stat.st_size, stat.st_mtime_ns), others
+    return _digest(content), others
 
 
 _IMPORT = re.compile(r"^from (framework\.kernels[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)

@@ -61,7 +61,7 @@ class Native:
         kinds = self._signature.args, self._signature.return_type
         made = _Compiled(self.py_func, kinds, {}, options)
         if self._cache:
-            keep(made, self.py_func)
+            keep(made, self.py_func, self._cache)
         made.compile()
         return made
 
