@@ -65,7 +65,8 @@ def relu6(x):
 def elu(x, alpha=1.0):
     """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
     x = _floating(x)
-    return e.select(x > 0, x, e.expm1(e.minimum(x, 0)) * alpha)
+    below = e.expm1(e.minimum(x, 0)) * alpha
+    return e.select(x <= 0, below, x)  # NaN passes through, with a slope of 1 as TensorFlow's
 
 
 @activations.add()
@@ -73,7 +74,7 @@ def selu(x):
     """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
-    return e.select(x >= 0, x, below) * 1.0507009873554805  # at 0 the slope from above, as Keras's
+    return e.select(x < 0, below, x) * 1.0507009873554805  # at 0 the slope from above, as Keras's
 
 
 @activations.add()

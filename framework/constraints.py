@@ -23,7 +23,7 @@ class Constraint(Watched):
 
 def _norms(w, axis):
     axis = all_axes(axis, w.ndim, "constraint")
-    return e.sqrt(reduction.reduce_sum(e.square(w), axis=axis, keepdims=True))
+    return e.root(reduction.reduce_sum(e.square(w), axis=axis, keepdims=True))
 
 
 @constraints.add()

@@ -97,7 +97,7 @@ class OrthogonalRegularizer(Regularizer):
             )
         axis = 1 if self.mode == "rows" else 0
         n = x.shape[1 - axis]
-        norm = e.sqrt(reduction.reduce_sum(e.square(x), axis=(axis,), keepdims=True))
+        norm = e.root(reduction.reduce_sum(e.square(x), axis=(axis,), keepdims=True))
         unit = x / e.maximum(norm, 1e-12)
         rows = self.mode == "rows"
         cosines = contraction.matmul(unit, unit, transpose_a=not rows, transpose_b=rows)

@@ -150,8 +150,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         return reduction.reduce_max(size, axis=axes, keepdims=keepdims)
     if ord == 1:
         return reduction.reduce_sum(size, axis=axes, keepdims=keepdims)
-    total = reduction.reduce_sum(elementwise.power(size, ord), axis=axes, keepdims=keepdims)
-    return elementwise.power(total, 1.0 / ord)
+    return reduction.reduce_sum(size**ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
 
 
 def _euclidean(x, axes, keepdims):
@@ -243,9 +242,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     t = tensor(t)
     axes = all_axes(axes, t.ndim, "clip_by_norm")
     squared = reduction.reduce_sum(elementwise.square(t), axis=axes, keepdims=True)
-    positive = elementwise.greater(squared, 0)
-    safe = elementwise.select(positive, squared, 1.0)  # so that the root has a slope at 0
-    length = elementwise.select(positive, elementwise.sqrt(safe), squared)
+    length = elementwise.root(squared)
     _, clip_norm = strict(length, clip_norm)
     number = isinstance(clip_norm, (int, float))
     clip_norm = max(clip_norm, 0) if number else elementwise.maximum(clip_norm, 0)

@@ -6,13 +6,14 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.doors import cast as _cast
-from framework.core.doors import floating, strict, tensor
+from framework.core.doors import floating, strict, strict_all, tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import NO_ATTRS
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.ops import division, special
 from framework.ops import elementwise as ops
+from framework.ops.casting import saturate_cast as _saturate_cast
 from framework.ops.slices import IndexedSlices, sliced
 
 
@@ -94,15 +95,22 @@ mod = floormod
 
 def truncatediv(x, y, name=None):
     """x / y for integers, rounded towards zero."""
-    x, y = strict(tensor(x), y)
-    quotient = division.floor_divide(ops.absolute(x), ops.absolute(tensor(y)))
-    return ops.multiply(ops.multiply(quotient, ops.sign(x)), ops.sign(tensor(y)))
+    x, y = strict_all(tensor(x), y)
+    quotient = division.floor_divide(x, y)
+    return ops.select(_rounded_away(x, y), quotient + 1, quotient)
+
+
+def _rounded_away(x, y):
+    """Where `floordiv` rounds away from zero: there is a remainder, and one sign is negative."""
+    rest = division.floor_mod(x, y)
+    return ops.logical_and(rest != 0, ops.logical_xor(x < 0, rest < 0))
 
 
 def truncatemod(x, y, name=None):
     """x - truncatediv(x, y) * y: the remainder with the sign of x."""
-    x, y = strict(tensor(x), y)
-    return ops.multiply(ops.sign(x), division.floor_mod(ops.absolute(x), ops.absolute(tensor(y))))
+    x, y = strict_all(tensor(x), y)
+    rest = division.floor_mod(x, y)
+    return ops.select(_rounded_away(x, y), rest - y, rest)
 
 
 def pow(x, y, name=None):
@@ -463,8 +471,12 @@ def cast(x, dtype, name=None):
 
 
 def saturate_cast(value, dtype, name=None):
-    """`value` in another dtype; what lies outside its range becomes the nearest end of it."""
-    value, dtype = tensor(value), dtypes.as_dtype(dtype)
-    low, high = (max(value.dtype.min, dtype.min), min(value.dtype.max, dtype.max))
-    bounds = (Tensor(np.asarray(b, value.dtype.np)) for b in (low, high))
-    return cast(ops.clip(value, *bounds), dtype)
+    """`value` in another dtype; what lies outside its range becomes the nearest end of it.
+
+    The end itself, such as 2147483647 of int32, even where `value` is of floats that do not have
+    it. NaN becomes 0 of integers.
+    >>> import framework as tf
+    >>> tf.saturate_cast([-1.0, 3e9], tf.int32).numpy()
+    array([        -1, 2147483647], dtype=int32)
+    """
+    return _saturate_cast(tensor(value), dtypes.as_dtype(dtype))

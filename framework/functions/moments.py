@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes
-from framework.core.doors import floating, strict, strict_all
+from framework.core.doors import floating, strict, strict_all, tensor
 from framework.core.tensor import Tensor
 from framework.ops import elementwise, movement, reduction
+from framework.ops.casting import like, widened
 
 
 def moments(x, axes, shift=None, keepdims=False, name=None):
@@ -19,13 +20,14 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
         shift: accepted; it changes no result.
         keepdims: keep the axes with size 1.
     """
-    x = floating(x, "moments")
+    given = tensor(x)
+    x = widened(given) if given.dtype.is_inexact else given  # of integers the integer parts
     axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
     mean = reduction.reduce_mean(x, axis=axes, keepdims=True)
     variance = reduction.reduce_mean(elementwise.square(x - mean), axis=axes, keepdims=keepdims)
     if not keepdims:
         mean = movement.reshape(mean, shape=tuple(variance.shape))
-    return mean, variance
+    return like(mean, given), like(variance, given)
 
 
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):

@@ -11,7 +11,8 @@ from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
-from framework.ops import elementwise, movement, reduction, rows
+from framework.ops import elementwise, movement, norm, reduction, rows
+from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
 from framework.ops.losses import sigmoid_cross_entropy
 from framework.ops.slices import gather_rows
@@ -223,17 +224,19 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 def l2_loss(t, name=None):
     """sum(|t|²) / 2."""
     t = floating(t, "l2_loss")
-    total = reduction.reduce_sum(squared_size(t), axis=tuple(range(t.ndim)), keepdims=False)
-    return elementwise.divide(total, 2.0)
+    squares = squared_size(widened(t))
+    total = reduction.reduce_sum(squares, axis=tuple(range(t.ndim)), keepdims=False)
+    half = elementwise.divide(total, 2.0)
+    return half if is_complex(t) else like(half, t)
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """x / sqrt(max(sum(|x|²), epsilon)) along `axis`, over all elements where None."""
     x = floating(x, "l2_normalize")
     axes = all_axes(dim if axis is None else axis, x.ndim, "l2_normalize")
-    total = reduction.reduce_sum(squared_size(x), axis=axes, keepdims=True)
-    factor = elementwise.rsqrt(elementwise.maximum(total, epsilon))
-    return elementwise.multiply(x, cast(factor, dtype=x.dtype.np) if is_complex(x) else factor)
+    if type(epsilon) not in (int, float):
+        epsilon = cast(tensor(epsilon), dtype=np.result_type(x.dtype.real_dtype.np, np.float32))
+    return norm.unit(x, axes, epsilon)
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):

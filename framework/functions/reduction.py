@@ -8,6 +8,7 @@ from framework.core.doors import cast, floating, tensor
 from framework.core.errors import DTypeError
 from framework.ops import elementwise
 from framework.ops import reduction as ops
+from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
 
 
@@ -75,15 +76,21 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean squared distance from the mean (divided by n, not n - 1); a real number."""
     x = floating(input_tensor, "reduce_variance")
-    axis = all_axes(axis, x.ndim, "reduce_variance")
+    variance = _variance(widened(x), axis, keepdims, "reduce_variance")
+    return variance if is_complex(x) else like(variance, x)
+
+
+def _variance(x, axis, keepdims, what):
+    axis = all_axes(axis, x.ndim, what)
     mean = ops.reduce_mean(x, axis=axis, keepdims=True)
     return ops.reduce_mean(squared_size(x - mean), axis=axis, keepdims=bool(keepdims))
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of the variance."""
+    """The square root of the variance; where that is 0 the slope is 0 (TensorFlow's is NaN)."""
     x = floating(input_tensor, "reduce_std")
-    return elementwise.sqrt(reduce_variance(x, axis, keepdims))
+    deviation = elementwise.root(_variance(widened(x), axis, keepdims, "reduce_std"))
+    return deviation if is_complex(x) else like(deviation, x)
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):

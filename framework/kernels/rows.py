@@ -296,6 +296,8 @@ def exponentials(x, axis):
 def _highest(x, axis):
     """The maximum along an axis, which is kept."""
     size, last = x.shape[axis], x.ndim - 1
+    if not x.size:  # of no numbers there is none: any will do
+        return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     if axis != last or size > _SHORT or x.size < _MANY * size:
         return np.maximum.reduce(x, axis=axis, keepdims=True)
     columns = np.ascontiguousarray(x.reshape(-1, size).T)

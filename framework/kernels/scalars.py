@@ -91,14 +91,15 @@ CODES = {
     # powers, exponentials, logarithms
     "power": Code("{0} ** {1}", slow=True),  # but see `power`
     "sqrt": Code("np.sqrt({0})"),
+    "root": Code("np.sqrt({0})"),
     "rsqrt": Code("{t}(1) / np.sqrt({0})"),
     "exp": Code("exp_{w}({0})"),
     "expm1": Code("expm1_{w}({0})"),
     "log": Code("log_{w}({0})"),
     "log1p": Code("log1p_{w}({0})"),
-    "xlogy": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} * log_{w}({1})"),
-    "xlog1py": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} * log1p_{w}({1})"),
-    "xdivy": Code("{t}(0) if {0} == {t}(0) and {1} == {1} else {0} / {1}"),
+    "xlogy": Code("{t}(0) if {0} == {t}(0) else {0} * log_{w}({1})"),
+    "xlog1py": Code("{t}(0) if {0} == {t}(0) else {0} * log1p_{w}({1})"),
+    "xdivy": Code("{t}(0) if {0} == {t}(0) else {0} / {1}"),
     # activations and losses
     "tanh": Code("tanh_{w}({0})"),
     "tanh_back": Code("{0} - {0} * {1} * {1}"),

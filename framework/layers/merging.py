@@ -14,9 +14,10 @@ from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.ops import elementwise as e
+from framework.ops import norm
 from framework.ops.einsum import einsum
 from framework.ops.movement import broadcast_to, concat, expand_axes
-from framework.ops.reduction import reduce_any, reduce_sum
+from framework.ops.reduction import reduce_any
 
 
 class Merge(Layer):
@@ -240,7 +241,8 @@ class Dot(Layer):
         x, y = promote(*inputs)
         i, j = self._positions(tuple(x.shape), tuple(y.shape))
         if self.normalize:
-            x, y = _unit(x, i), _unit(y, j)
+            least = epsilon() ** 2
+            x, y = norm.unit(x, (i,), least), norm.unit(y, (j,), least)
         letters = string.ascii_letters
         of_x = letters[: x.ndim]
         of_y = of_x[0] + letters[x.ndim : x.ndim + y.ndim - 1]
@@ -253,11 +255,6 @@ class Dot(Layer):
         return None
 
     _makes_masks = False
-
-
-def _unit(x, axis):
-    total = reduce_sum(e.square(x), axis=(axis,), keepdims=True)
-    return x * e.rsqrt(e.maximum(total, epsilon() ** 2))
 
 
 def dot(inputs, axes=-1, **kwargs):

@@ -14,9 +14,9 @@ from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.spec import InputSpec
 from framework.ops import norm
-from framework.ops.elementwise import maximum, rsqrt, square
+from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape
-from framework.ops.reduction import reduce_mean, reduce_sum
+from framework.ops.reduction import reduce_mean
 from framework.regularizers import RegularizerField
 
 
@@ -276,5 +276,4 @@ class UnitNormalization(Layer):
     def call(self, inputs):
         x = inputs if inputs.dtype.is_floating else cast(inputs, dtype=dtypes.floatx().np)
         axes = all_axes(self.axis, x.ndim, "UnitNormalization")
-        total = reduce_sum(square(x), axis=axes, keepdims=True)
-        return x * rsqrt(maximum(total, 1e-24 if x.dtype.np.itemsize > 2 else 6e-8))
+        return norm.unit(x, axes, 1e-24)

@@ -43,9 +43,10 @@ whole_mod = _whole("whole_mod", np.mod, "%")
 
 
 def floor_divide(x, y):
-    """x // y."""
-    integers = _dtype(x, y).kind in "iu"
-    return (whole_divide if integers else elementwise.floor_divide)(x, y)
+    """x // y; of floats the floor of the quotient, as in TensorFlow: 1.0 // 0.1 is 10."""
+    if _dtype(x, y).kind in "iu":
+        return whole_divide(x, y)
+    return elementwise.floor(elementwise.divide(x, y))
 
 
 def floor_mod(x, y):

@@ -107,7 +107,10 @@ def _abs_vjp(g, x):
 
 absolute = unary("abs", np.abs, _abs_vjp)
 square = unary("square", quiet(np.square), lambda g, x: g * (x * 2))
-reciprocal = unary("reciprocal", quiet(np.reciprocal), lambda g, y: negative(g * y * y))
+# As in TensorFlow, 0 upstream stays 0 where the slope of reciprocal, sqrt or rsqrt is infinite.
+reciprocal = unary(
+    "reciprocal", quiet(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
+)
 
 # The product that is 0 wherever b is 0, even beside inf or nan.
 multiply_no_nan = binary(
@@ -177,11 +180,13 @@ power = binary(
     "power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
     raises=lambda dtype: dtype.kind in "iu",  # to a negative power
 )  # fmt: skip
-# 0 upstream stays 0 though the slope at 0 is infinite.
 sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
-    "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))), lambda g, y: g * (y * y * y * -0.5)
-)
+    "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))),
+    lambda g, y: multiply_no_nan(y * y * y * -0.5, g),
+)  # fmt: skip
+# The root of a sum of squares that may all be 0: its slope there is 0, where sqrt's is infinite.
+root = unary("root", quiet(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
 exp = unary("exp", quiet(np.exp), lambda g, y: g * y)
 expm1 = unary("expm1", quiet(np.expm1), lambda g, y: g * (y + 1))
 log = unary("log", quiet(np.log), lambda g, x: g / x)
@@ -192,8 +197,8 @@ log1p = unary("log1p", quiet(np.log1p), lambda g, x: g / (x + 1))
 sin = unary("sin", quiet(np.sin), lambda g, x: g * cos(x))
 cos = unary("cos", quiet(np.cos), lambda g, x: negative(g * sin(x)))
 tan = unary("tan", quiet(np.tan), lambda g, y: g * (y * y + 1))
-asin = unary("asin", quiet(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
-acos = unary("acos", quiet(np.arccos), lambda g, x: negative(g * rsqrt(1 - x * x)))
+asin = unary("asin", quiet(np.arcsin), lambda g, x: g * rsqrt((1 - x) * (1 + x)))
+acos = unary("acos", quiet(np.arccos), lambda g, x: negative(g * rsqrt((1 - x) * (1 + x))))
 atan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
 sinh = unary("sinh", quiet(np.sinh), lambda g, x: g * cosh(x))
 cosh = unary("cosh", quiet(np.cosh), lambda g, x: g * sinh(x))
@@ -217,8 +222,9 @@ tanh = unary(
     "tanh", np.tanh, lambda g, y: _tanh_back(g, y) if type(g) is ndarray else tanh_back(g, y)
 )
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
-acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
-atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / (1 - x * x))
+# Two roots: x * x overflows where x does not, and below -1 the slope is NaN as the value is.
+acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
+atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
     "atan2", np.arctan2,
     lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: negative(g * a / (a * a + b * b)),

@@ -29,13 +29,13 @@ from framework.ops.elementwise import (
     negative,
     not_equal,
     quiet,
-    rsqrt,
     select,
     sigmoid,
     softplus,
     square,
 )  # fmt: skip
 from framework.ops.movement import expand_axes, reshape, take_along_axis, transpose
+from framework.ops.norm import unit
 from framework.ops.reduction import reduce_all, reduce_max, reduce_mean, reduce_sum
 from framework.ops.rows import softmax_cross_entropy, sparse_softmax_cross_entropy
 
@@ -200,11 +200,8 @@ def cosine_similarity(y_true, y_pred, axis=-1):
     """The cosine of the angle between the two along `axis`; 0 where one of them is zero."""
     y_true, y_pred = matched(y_true, y_pred, "cosine_similarity")
     axis = one_axis(axis, y_pred.ndim, "cosine_similarity")
-    return _sum(_unit(y_true, axis) * _unit(y_pred, axis), axis)
-
-
-def _unit(x, axis):
-    return x * minimum(rsqrt(_sum(square(x), axis, keepdims=True)), 1 / epsilon())
+    least = epsilon() ** 2
+    return _sum(unit(y_true, (axis,), least) * unit(y_pred, (axis,), least), axis)
 
 
 # ---- margins -------------------------------------------------------------------------------------

@@ -4,13 +4,17 @@ Each hands what it has computed to a joint backward; where an outer tape listens
 stands in. Plain ops took 6 to 15 passes over memory for the same.
 """
 
+import numpy as np
+
 from framework.core.checking import expect
 from framework.core.op import Op, elementwise, first_order_only
 from framework.kernels import norm, rows
+from framework.ops.casting import like, widened
+from framework.ops.complex import squared_size
+from framework.ops.elementwise import maximum, rsqrt, square
 from framework.ops.elementwise import relu as cut
-from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape
-from framework.ops.reduction import reduce_mean
+from framework.ops.reduction import np_dtype, reduce_mean, reduce_sum
 
 
 def along(vector, axis, rank):
@@ -25,6 +29,22 @@ moving_average = elementwise(
     "moving_average", lambda a, b, *, momentum: a * momentum + b * (1 - momentum),
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
+
+_LEAST_HALF = 2.0**-31  # its slope at zeros, 2**15.5, is a float16; below lie subnormal lengths
+
+
+def unit(x, axes, least):
+    """`x` over its Euclidean length along the sorted tuple of axes.
+
+    The square of the length counts as `least`, a number, where it is smaller: value and slope are
+    finite at zeros. Floats of 16 bits are squared and added up in float32.
+    """
+    if type(least) in (int, float) and np_dtype(x) == np.float16:
+        least = max(least, _LEAST_HALF)
+    wide = widened(x)
+    total = reduce_sum(squared_size(wide), axis=axes, keepdims=True)
+    return like(wide * like(rsqrt(maximum(total, least)), wide), x)
+
 
 # ---- batch normalisation in training -------------------------------------------------------------
 

@@ -38,15 +38,22 @@ def _sum(x, *, axis, keepdims):
 def _mean(x, *, axis, keepdims):
     n = _count(x.shape, axis)
     dtype = x.dtype
-    if dtype.itemsize == 2 and dtype.kind not in "iu":  # the sum of many may overflow
+    if dtype.kind in "iu":
+        return _whole_mean(x, n, axis, keepdims)
+    if dtype.itemsize == 2:  # the sum of many may overflow
         return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
     total = added(x, axis, keepdims)
-    if not n:
-        return total * 0 if dtype.kind in "iu" else total * np.nan
-    if dtype.kind not in "iu":
-        return total / n
-    floor = total // n
-    return floor + ((total < 0) & (floor * n != total))  # towards zero, as in TensorFlow
+    return total / n if n else total * np.nan
+
+
+def _whole_mean(x, n, axis, keepdims):
+    """The mean of integers, rounded towards zero as in TensorFlow; their sum has 64 bits."""
+    wide = np.uint64 if x.dtype.kind == "u" else np.int64
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
+    mean = total // wide(max(n, 1))
+    if x.dtype.kind == "i":
+        mean = mean + ((total < 0) & (mean * n != total))
+    return np.asarray(mean).astype(x.dtype)
 
 
 reduce_sum = reduction("reduce_sum", _sum, _spread)
@@ -133,7 +140,12 @@ def _logsumexp(x, *, axis, keepdims):
 
 
 def _logsumexp_vjp(g, x, y, axis, keepdims):
-    return restore(g, axis, keepdims) * exp(x - restore(y, axis, keepdims))
+    """The shares of the sum. Divided once more by their sum, which is 1 but for the last place of
+    `y`: beside 10,000 that is a thousandth."""
+    shares = exp(x - restore(y, axis, keepdims))
+    total = reduce_sum(shares, axis=axis, keepdims=True)
+    total = select(equal(total, total), total, 1.0)  # beside inf the shares of others are 0
+    return restore(g, axis, keepdims) * (shares / total)
 
 
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)

@@ -18,6 +18,7 @@ from framework.ops.elementwise import (
     log,
     log1p,
     select,
+    sigmoid,
     sign,
     unary,
 )
@@ -66,10 +67,10 @@ bessel_i1e = unary(
 
 
 def _where_not_zero(function):
-    """`function(a, b)`, 0 wherever a is 0 and b is a number."""
+    """`function(a, b)`, 0 wherever a is 0: even where b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        return choose.zeroed(function(a, b), np.equal(a, 0) & ~np.isnan(b))
+        return choose.zeroed(function(a, b), np.equal(a, 0))
 
     return quiet(forward)
 
@@ -100,7 +101,21 @@ xdivy = binary(
 )  # fmt: skip
 
 
+def _lead(a, b):
+    """a - b, and 0 where both are the same infinity."""
+    return select(equal(a, b), 0.0, a - b)
+
+
+# log(exp(a) + exp(b)); its slopes are the shares of the two, one half each where they are equal
+logaddexp = binary(
+    "logaddexp", quiet(np.logaddexp),
+    lambda g, a, b: g * sigmoid(_lead(a, b)), lambda g, a, b: g * sigmoid(_lead(b, a)),
+)  # fmt: skip
+
+
 def _sparsemax(x, *, axis):
+    if not x.size:
+        return x.copy()
     z = np.moveaxis(x, axis, -1)
     falling = -np.sort(-z, axis=-1)
     size = np.arange(1, z.shape[-1] + 1, dtype=x.dtype)

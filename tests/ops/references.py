@@ -189,6 +189,7 @@ REFERENCES = {
     "reduce_sum": _reduced(np.sum),
     "relu": lambda x: np.where(x > 0, x, 0),
     "reshape": lambda x, shape: np.array(x.ravel().tolist()).reshape(shape),
+    "root": np.sqrt,
     "rsqrt": lambda x: x**-0.5,
     "scatter_add": _scatter_add,
     "sigmoid": special.expit,

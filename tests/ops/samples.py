@@ -131,6 +131,7 @@ SAMPLES["power"] += [
 SAMPLES["multiply"] += [one(real(3), 2.0), one(2.0, real(3)), one(real(3), 2)]
 SAMPLES["divide"] += [one(real(3), 2.0), one(2.0, real(3))]
 SAMPLES["multiply_no_nan"] += [one(real(2, 3), 2.0), one(real(3), np.array([0.0, 2, 0]))]
+SAMPLES["root"] = SAMPLES["sqrt"]
 SAMPLES["erf"] += [one(real(3, 4, low=-0.9, high=0.9)), one(real(300, 30))]
 
 SAMPLES |= {

@@ -2,12 +2,10 @@
 
 import math
 
-import numpy as np
-
 from framework.core import dtypes
-from framework.core.doors import cast as _cast, promote, tensor
+from framework.core.doors import promote, tensor
 from framework.keras.ops.door import as_dtype, floating
-from framework.ops import elementwise as ops, special
+from framework.ops import casting, elementwise as ops, special
 from framework.ops.division import promoted_floats
 
 # ---- arithmetic --------------------------------------------------------------------------------
@@ -81,10 +79,7 @@ def arctan2(x1, x2):
 def clip(x, x_min, x_max):
     """x kept within x_min and x_max."""
     x = tensor(x)
-    if x.dtype.is_bool:
-        x = as_dtype(x, "int32")
-    low, high = (as_dtype(bound, x.dtype) for bound in (x_min, x_max))
-    return ops.clip(x, low, high)
+    return ops.clip(*promote(as_dtype(x, "int32") if x.dtype.is_bool else x, x_min, x_max))
 
 
 # ---- comparisons and logic -----------------------------------------------------------------------
@@ -296,8 +291,7 @@ def log1p(x):
 
 def logaddexp(x1, x2):
     """log(exp(x1) + exp(x2)), without overflow."""
-    x1, x2 = promoted_floats(x1, x2)
-    return ops.maximum(x1, x2) + ops.log1p(ops.exp(ops.negative(ops.absolute(x1 - x2))))
+    return special.logaddexp(*promoted_floats(x1, x2))
 
 
 def erf(x):
@@ -372,7 +366,4 @@ def cast(x, dtype):
 
 def saturate_cast(x, dtype):
     """x in another dtype; what lies outside its range becomes the nearest end of it."""
-    x, dtype = tensor(x), dtypes.as_dtype(dtype)
-    low, high = max(x.dtype.min, dtype.min), min(x.dtype.max, dtype.max)
-    bounds = (np.asarray(b, x.dtype.np) for b in (low, high))
-    return _cast(ops.clip(x, *bounds), dtype=dtype.np)
+    return casting.saturate_cast(tensor(x), dtypes.as_dtype(dtype))

@@ -32,8 +32,10 @@ from framework.ops import (
     elementwise as _e,
     losses as _losses,
     movement as _m,
+    norm as _norm,
     reduction as _r,
 )
+from framework.ops.casting import like as _like, widened as _widened
 
 
 def relu(x):
@@ -86,24 +88,27 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
 def normalize(x, axis=-1, order=2, epsilon=None):
     """x divided by its norm of `order` along `axis`."""
     x = _floating(x)
-    axis = all_axes(axis, x.ndim, "normalize")
+    wide, axis = _widened(x), all_axes(axis, x.ndim, "normalize")
     least = _epsilon() if epsilon is None else epsilon
     if order == 2:
-        total = _r.reduce_sum(_e.square(x), axis=axis, keepdims=True)
-        return x * _e.rsqrt(_e.maximum(total, least**2))
-    size = _e.absolute(x)
-    total = _r.reduce_sum(_e.power(size, order), axis=axis, keepdims=True)
-    return x / _e.maximum(_e.power(total, 1.0 / order), least)
+        return _norm.unit(x, axis, least**2)
+    total = _r.reduce_sum(_e.power(_e.absolute(wide), order), axis=axis, keepdims=True)
+    return _like(wide / _e.maximum(_e.power(total, 1.0 / order), least), x)
 
 
 def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
-    """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta."""
+    """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta.
+
+    `epsilon` is `keras.config.epsilon()` where None. Floats of 16 bits are computed in float32.
+    """
     x = _floating(x)
-    mean, variance = moments(x, axis, keepdims=True)
-    normal = (x - mean) * _e.rsqrt(variance + (1e-3 if epsilon is None else epsilon))
+    wide = _widened(x)
+    mean, variance = moments(wide, axis, keepdims=True)
+    normal = (wide - mean) * _e.rsqrt(variance + (_epsilon() if epsilon is None else epsilon))
     if gamma is not None:
         normal = _e.multiply(*_promote(normal, _along(gamma, x, axis)))
-    return normal if beta is None else _e.add(*_promote(normal, _along(beta, x, axis)))
+    normal = normal if beta is None else _e.add(*_promote(normal, _along(beta, x, axis)))
+    return _like(normal, x)
 
 
 def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):

@@ -1,9 +1,7 @@
 """keras.ops: pooling, and normalisation by the root mean square."""
 
-import numpy as np
-
 from framework.core.axes import all_axes
-from framework.core.doors import cast, promote, tensor
+from framework.core.doors import promote, tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.keras.ops.door import floating
@@ -12,6 +10,7 @@ from framework.ops import movement as _m
 from framework.ops import pool as _pool
 from framework.ops import reduction as _r
 from framework.ops import windowed
+from framework.ops.casting import like, widened
 
 _FORMATS = (None, "channels_last", "channels_first")
 
@@ -108,7 +107,7 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
     """
     x = floating(x)
     axes = all_axes(axis, x.ndim, "rms_normalization")
-    wide = x if x.dtype.np.itemsize >= 4 else cast(x, dtype=np.dtype(np.float32))
+    wide = widened(x)
     mean = _r.reduce_mean(_e.square(wide), axis=axes, keepdims=True)
     y = wide * _e.rsqrt(mean + (_epsilon() if epsilon is None else epsilon))
     if scale is not None:
@@ -117,4 +116,4 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
             shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
             scale = _m.reshape(scale, shape=shape)
         y = _e.multiply(*promote(y, scale))
-    return y if y.dtype == x.dtype else cast(y, dtype=x.dtype.np)
+    return like(y, x)

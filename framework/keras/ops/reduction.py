@@ -4,9 +4,11 @@ import numpy as np
 
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, promote, tensor
+from framework.core.errors import ShapeError
 from framework.keras.ops.door import as_dtype, floating, summed_dtype
 from framework.ops import elementwise, movement, reduction as ops
-from framework.ops.complex import squared_size
+from framework.ops.casting import like, widened
+from framework.ops.complex import is_complex, squared_size
 
 
 def _summed(x):
@@ -40,14 +42,21 @@ def mean(x, axis=None, keepdims=False):
 def var(x, axis=None, keepdims=False):
     """The mean squared distance from the mean (divided by n, not n - 1)."""
     x = floating(x)
-    axis = all_axes(axis, x.ndim, "var")
+    variance = _variance(x, axis, keepdims, "var")
+    return variance if is_complex(x) else like(variance, x)
+
+
+def _variance(x, axis, keepdims, what):
+    x, axis = widened(x), all_axes(axis, x.ndim, what)
     centre = ops.reduce_mean(x, axis=axis, keepdims=True)
     return ops.reduce_mean(squared_size(x - centre), axis=axis, keepdims=bool(keepdims))
 
 
 def std(x, axis=None, keepdims=False):
-    """The square root of the variance."""
-    return elementwise.sqrt(var(x, axis, keepdims))
+    """The square root of the variance; where that is 0 its slope is 0."""
+    x = floating(x)
+    deviation = elementwise.root(_variance(x, axis, keepdims, "std"))
+    return deviation if is_complex(x) else like(deviation, x)
 
 
 def average(x, axis=None, weights=None):
@@ -57,6 +66,12 @@ def average(x, axis=None, weights=None):
     x, weights = promote(floating(x), weights)
     if tuple(weights.shape) != tuple(x.shape):
         axis = one_axis(axis, x.ndim, "average")
+        if weights.ndim != 1 or weights.shape[0] != x.shape[axis]:
+            raise ShapeError(
+                f"average: `weights` of shape {tuple(weights.shape)} do not fit x of shape "
+                f"{tuple(x.shape)} along axis {axis}: expected that shape, or one weight for each "
+                "position of the axis."
+            )
         shape = [1] * x.ndim
         shape[axis] = weights.shape[0]
         weights = movement.reshape(weights, shape=tuple(shape))
