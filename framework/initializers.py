@@ -98,17 +98,16 @@ Seed = Resolved("a seed", _seed)
 class RandomInitializer(Initializer):
     """Base of random initializers: the same values at each call, but for a SeedGenerator."""
 
-    _base_fields = False
-
     def __post_init__(self):
         seed = self.seed
         if not isinstance(seed, random.SeedGenerator):
             seed = random.Stateless(random.make_seed() if seed is None else seed)
-        self._source = seed
+        self._framework.source = seed
 
-    def _draw(self, distribution, shape, dtype, a, b):
-        dtype = dtypes.as_dtype(dtype or dtypes.floatx())
-        return random.draw(self._source, distribution, tuple(shape), dtype, a, b)
+
+def _draw(initializer, distribution, shape, dtype, a, b):
+    dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+    return random.draw(initializer._framework.source, distribution, tuple(shape), dtype, a, b)
 
 
 @initializers.add("normal")
@@ -120,7 +119,7 @@ class RandomNormal(RandomInitializer):
     seed: Seed = None
 
     def __call__(self, shape, dtype=None):
-        return self._draw("normal", shape, dtype, self.mean, self.stddev)
+        return _draw(self, "normal", shape, dtype, self.mean, self.stddev)
 
 
 @initializers.add("uniform")
@@ -132,7 +131,7 @@ class RandomUniform(RandomInitializer):
     seed: Seed = None
 
     def __call__(self, shape, dtype=None):
-        return self._draw("uniform", shape, dtype, self.minval, self.maxval)
+        return _draw(self, "uniform", shape, dtype, self.minval, self.maxval)
 
 
 @initializers.add()
@@ -144,7 +143,7 @@ class TruncatedNormal(RandomInitializer):
     seed: Seed = None
 
     def __call__(self, shape, dtype=None):
-        return self._draw("truncated_normal", shape, dtype, self.mean, self.stddev)
+        return _draw(self, "truncated_normal", shape, dtype, self.mean, self.stddev)
 
 
 # The standard deviation of a standard normal cut off at two standard deviations.
@@ -189,10 +188,10 @@ class VarianceScaling(RandomInitializer):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = math.sqrt(3 * variance)
-            return self._draw("uniform", shape, dtype, -limit, limit)
+            return _draw(self, "uniform", shape, dtype, -limit, limit)
         if self.distribution == "untruncated_normal":
-            return self._draw("normal", shape, dtype, 0.0, math.sqrt(variance))
-        return self._draw("truncated_normal", shape, dtype, 0.0, math.sqrt(variance) / _CUT)
+            return _draw(self, "normal", shape, dtype, 0.0, math.sqrt(variance))
+        return _draw(self, "truncated_normal", shape, dtype, 0.0, math.sqrt(variance) / _CUT)
 
 
 def compute_fans(shape, input_axes=None, output_axes=None):
@@ -213,55 +212,42 @@ def compute_fans(shape, input_axes=None, output_axes=None):
 class _Scaled(VarianceScaling):
     """A VarianceScaling of fixed scale, mode and distribution."""
 
-    _fixed = (1.0, "fan_in", "truncated_normal")
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        cls.scale, cls.mode, cls.distribution = cls._fixed
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        if "fixed" in settings:
+            cls.scale, cls.mode, cls.distribution = settings["fixed"]
         for name in ("scale", "mode", "distribution"):
-            cls._fields.pop(name, None)
+            cls._framework.fields.pop(name, None)
 
 
 @initializers.add()
-class GlorotUniform(_Scaled):
+class GlorotUniform(_Scaled, fixed=(1.0, "fan_avg", "uniform")):
     """Uniform within sqrt(6 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
 
-    _fixed = (1.0, "fan_avg", "uniform")
-
 
 @initializers.add()
-class GlorotNormal(_Scaled):
+class GlorotNormal(_Scaled, fixed=(1.0, "fan_avg", "truncated_normal")):
     """Truncated normal of variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010)."""
 
-    _fixed = (1.0, "fan_avg", "truncated_normal")
-
 
 @initializers.add()
-class HeUniform(_Scaled):
+class HeUniform(_Scaled, fixed=(2.0, "fan_in", "uniform")):
     """Uniform within sqrt(6 / fan_in) (He et al. 2015, arXiv:1502.01852)."""
 
-    _fixed = (2.0, "fan_in", "uniform")
-
 
 @initializers.add()
-class HeNormal(_Scaled):
+class HeNormal(_Scaled, fixed=(2.0, "fan_in", "truncated_normal")):
     """Truncated normal of variance 2 / fan_in (He et al. 2015, arXiv:1502.01852)."""
 
-    _fixed = (2.0, "fan_in", "truncated_normal")
-
 
 @initializers.add()
-class LecunUniform(_Scaled):
+class LecunUniform(_Scaled, fixed=(1.0, "fan_in", "uniform")):
     """Uniform within sqrt(3 / fan_in) (LeCun et al. 1998)."""
 
-    _fixed = (1.0, "fan_in", "uniform")
-
 
 @initializers.add()
-class LecunNormal(_Scaled):
+class LecunNormal(_Scaled, fixed=(1.0, "fan_in", "truncated_normal")):
     """Truncated normal of variance 1 / fan_in (LeCun et al. 1998)."""
-
-    _fixed = (1.0, "fan_in", "truncated_normal")
 
 
 @initializers.add("OrthogonalInitializer")
@@ -283,7 +269,7 @@ class Orthogonal(RandomInitializer):
         rows, columns = math.prod(shape[:-1]), shape[-1]
         tall = (max(rows, columns), min(rows, columns))
         wide = "float64" if dtype == "float64" else "float32"
-        q, r = np.linalg.qr(self._draw("normal", tall, wide, 0.0, 1.0).array)
+        q, r = np.linalg.qr(_draw(self, "normal", tall, wide, 0.0, 1.0).array)
         q *= np.sign(np.diagonal(r))  # makes the distribution uniform over orthogonal matrices
         q = q.T if rows < columns else q
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))

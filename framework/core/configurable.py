@@ -11,10 +11,10 @@ A field's annotation may have a `resolve(value)` method (string look-up, convers
 """
 
 import inspect
-from typing import ClassVar
 
 from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError, suggest
+from framework.core.own import ClassRecord, Owning, Shown, in_package
 
 _MISSING = inspect.Parameter.empty
 
@@ -99,35 +99,41 @@ class _LazySignature:
     """`inspect.signature(cls)` from the fields, made when asked for and not at import."""
 
     def __get__(self, instance, owner):
-        if owner._own_init():
+        if own_init(owner):
             return inspect.signature(owner.__init__).replace(
                 parameters=list(inspect.signature(owner.__init__).parameters.values())[1:]
             )
-        positional = owner._positional_fields()
-        parameters = [f.parameter(f in positional) for f in owner._fields.values()]
+        positional = _positional_fields(owner)
+        parameters = [f.parameter(f in positional) for f in fields_of(owner).values()]
         parameters.sort(key=lambda p: p.kind)
         return inspect.Signature(parameters)
 
 
-class Configurable:
+class Configurable(Owning):
     """Base of layers, losses, metrics, optimizers, initializers and their like.
 
-    Fields are class annotations, those of bases after the class's own, as keyword-only ones where
-    the base says `_base_fields = True`. Where it says `_base_by_position = True` as well, a class
-    that has no others takes them by position. User subclasses may write `__init__` and `get_config`
-    themselves, the usual Keras way.
+    Fields are class annotations, those of bases after the class's own. User subclasses may write
+    `__init__` and `get_config` themselves, the usual Keras way.
+
+    Classes of the package say by class arguments, `class Loss(Watched, base_fields=True)`, what is
+    in their `ClassRecord`:
+
+    - `base_fields`: subclasses take the class's fields by keyword only
+    - `base_by_position`: but a class that has no others takes them by position
+    - `former_fields`: arguments of older versions of Keras, and what to write now
+    - `left_out`: fields of a base that the class has no use for
     """
 
     __signature__ = _LazySignature()
-    _fields: ClassVar = {}
-    _base_fields = _base_by_position = False
-    _former_fields: ClassVar = {}  # arguments of older versions of Keras: what to write now
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
+    def __init_subclass__(cls, **settings):
+        ours = in_package(cls)
+        super().__init_subclass__(**({} if ours else settings))
+        inherited = fields_of(cls)
+        record = cls._framework = ClassRecord(cls, **(settings if ours else {}))
         own = {}
         if getattr(cls.__dict__.get("__init__", Configurable.__init__), "_from_fields", False):
-            keyword_only = cls.__dict__.get("_base_fields", False)
+            keyword_only = settings.get("base_fields", False)
             for name, annotation in _annotations(cls).items():
                 if name.startswith("_"):
                     continue
@@ -137,24 +143,15 @@ class Configurable:
                     delattr(cls, name)
         # Where all fields are declared again (other defaults), they keep their places, but for a
         # base's that becomes positional; beside a new one they stand in the order declared here.
-        positional = {n: f for n, f in cls._fields.items() if not f.keyword_only}
-        if all(n in cls._fields for n in own):
+        positional = {n: f for n, f in inherited.items() if not f.keyword_only}
+        if all(n in inherited for n in own):
             positional = {n: own.get(n, f) for n, f in positional.items()}
         else:
             positional = {n: f for n, f in positional.items() if n not in own}
-        base = {n: f for n, f in cls._fields.items() if f.keyword_only and n not in own}
-        cls._fields = {**positional, **own, **base}
-
-    @classmethod
-    def _positional_fields(cls):
-        """The fields that are taken by position too."""
-        found = [f for f in cls._fields.values() if not f.keyword_only]
-        return found or (list(cls._fields.values()) if cls._base_by_position else [])
-
-    @classmethod
-    def _own_init(cls):
-        """Whether a user's subclass wrote its own `__init__`."""
-        return not getattr(cls.__init__, "_from_fields", False)
+        base = {n: f for n, f in inherited.items() if f.keyword_only and n not in own}
+        record.fields = {**positional, **own, **base}
+        for name in settings.get("left_out", ()):
+            record.fields.pop(name, None)
 
     def __init__(self, *args, **kwargs):
         for name, value in bind(type(self), args, kwargs).items():
@@ -168,12 +165,43 @@ class Configurable:
 
     def get_config(self):
         """The constructor's arguments as plain values: `from_config` makes an equal object."""
-        return {n: serialize_field(f, getattr(self, n, None)) for n, f in self._fields.items()}
+        fields = fields_of(type(self)).items()
+        return {n: serialize_field(f, value_of(self, n)) for n, f in fields}
 
     @classmethod
     def from_config(cls, config):
         """An object from what `get_config` gave."""
         return cls(**config)
+
+
+Configurable._framework = ClassRecord(
+    Configurable, fields={}, base_by_position=False, former_fields={}
+)
+
+
+def fields_of(cls):
+    """The fields of a class by name."""
+    return cls._framework.fields
+
+
+def value_of(owner, name):
+    """What a field holds, whatever a user's subclass keeps under its name if Keras has no such."""
+    for cls in type(owner).__mro__:
+        if type(cls.__dict__.get(name)) is Shown:
+            return cls.__dict__[name].__get__(owner)
+    return getattr(owner, name, None)
+
+
+def _positional_fields(cls):
+    """The fields that are taken by position too."""
+    fields = fields_of(cls).values()
+    found = [f for f in fields if not f.keyword_only]
+    return found or (list(fields) if cls._framework.base_by_position else [])
+
+
+def own_init(cls):
+    """Whether a user's subclass wrote its own `__init__`."""
+    return not getattr(cls.__init__, "_from_fields", False)
 
 
 def _annotations(cls):
@@ -188,8 +216,8 @@ def _is_property(cls, name):
 
 def bind(cls, args, kwargs):
     """Constructor arguments by field name, converted; TypeError naming what does not fit."""
-    fields = cls._fields
-    positional = cls._positional_fields()
+    fields = fields_of(cls)
+    positional = _positional_fields(cls)
     owner = cls.__name__
     if len(args) > len(positional):
         raise TypeError(
@@ -199,8 +227,9 @@ def bind(cls, args, kwargs):
     given = {f.name: a for f, a in zip(positional, args, strict=False)}
     for name, value in kwargs.items():
         if name not in fields:
-            if name in cls._former_fields:
-                raise TypeError(f"{owner}() has no argument {name!r}: {cls._former_fields[name]}.")
+            former = cls._framework.former_fields
+            if name in former:
+                raise TypeError(f"{owner}() has no argument {name!r}: {former[name]}.")
             raise TypeError(
                 f"{owner}() has no argument {name!r}{suggest(name, fields)} "
                 f"It takes: {', '.join(fields)}."

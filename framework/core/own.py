@@ -8,9 +8,26 @@ internally, `builtin` gives the package's class to call it on, whatever a user's
 its name.
 """
 
+from copy import copy
+
 
 class Record:
     """What is internal to one object. Built-in subclasses keep their own state in it too."""
+
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+
+class Owning:
+    """Base of objects with a record: a copy has its own."""
+
+    def __getstate__(self):
+        state = dict(vars(self))
+        if "_framework" in state:
+            state["_framework"] = copy(state["_framework"])
+        return state
 
 
 class ClassRecord:
@@ -28,13 +45,18 @@ class ClassRecord:
     record = Record
 
     def __init__(self, cls, **own):
+        self.__dict__["own"] = {}  # without what is inherited
         for base in reversed(cls.__mro__[1:]):
             inherited = base.__dict__.get("_framework")
             if inherited is not None:
-                self.__dict__.update(inherited.__dict__)
-        if cls.__module__.partition(".")[0] == "framework":
+                self.__dict__.update(inherited.own)
+        if in_package(cls):
             self.builtin = cls
-        self.__dict__.update(own)
+        for name, value in own.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name, value):
+        self.__dict__[name] = self.own[name] = value
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -55,6 +77,21 @@ class Shown:
 
     def __get__(self, instance, owner=None):
         return self if instance is None else getattr(instance._framework, self.name)
+
+
+class readable:
+    """A property that an instance's own attribute of the name hides."""
+
+    def __init__(self, get):
+        self.get, self.__doc__ = get, get.__doc__
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else self.get(instance)
+
+
+def in_package(cls):
+    """Whether a class is the package's, not a user's."""
+    return cls.__module__.partition(".")[0] == "framework"
 
 
 def builtin(instance):

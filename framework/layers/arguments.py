@@ -1,6 +1,7 @@
 """What layers are given: names, shapes of inputs and weights; and making one without a trace."""
 
 from framework.core import random
+from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.naming import _given as given_names
 from framework.core.naming import auto_name
@@ -8,12 +9,12 @@ from framework.core.naming import auto_name
 
 def take_input_shape(layer, kwargs):
     """Keras's older way to say the input's shape, used by Sequential."""
-    batch = kwargs.pop("batch_size", None) if "batch_size" not in layer._fields else None
+    batch = kwargs.pop("batch_size", None) if "batch_size" not in fields_of(type(layer)) else None
     if kwargs.get("batch_input_shape") is not None:
         batch, *shape = kwargs.pop("batch_input_shape")
-    elif kwargs.get("input_dim") is not None and "input_dim" not in layer._fields:
+    elif kwargs.get("input_dim") is not None and "input_dim" not in fields_of(type(layer)):
         shape = (kwargs.pop("input_dim"),)
-    elif kwargs.get("input_shape") is not None and "input_shape" not in layer._fields:
+    elif kwargs.get("input_shape") is not None and "input_shape" not in fields_of(type(layer)):
         shape = kwargs.pop("input_shape")
     else:
         return

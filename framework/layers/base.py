@@ -3,7 +3,14 @@
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy
 from framework.core.changes import changes
-from framework.core.configurable import Configurable, bind, serialize_field, serialize_value
+from framework.core.configurable import (
+    Configurable,
+    bind,
+    fields_of,
+    own_init,
+    serialize_field,
+    serialize_value,
+)
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
 from framework.core.older import name_first
 from framework.core.recorders import thread
@@ -18,10 +25,9 @@ from framework.layers.owner import Owner
 from framework.layers.spec import InputSpec
 
 
-class _BaseFields(Configurable):
+class _BaseFields(Configurable, base_fields=True):
     """What every layer can be given, by keyword."""
 
-    _base_fields = True
     activity_regularizer: regularizers.RegularizerField = None
     trainable: bool = True
     dtype: policy.PolicyField = None
@@ -82,7 +88,7 @@ class Layer(Owner, _BaseFields):
             built=False, _path=None, _losses=[], _losses_entry=0, _direct=None, _first_call=None,
             _build_shapes=None, _trainable=True,
         )  # fmt: skip
-        if cls._own_init():
+        if own_init(cls):
             self.__dict__["_init_arguments"] = (args, kwargs)
         return self
 
@@ -90,9 +96,9 @@ class Layer(Owner, _BaseFields):
         cls = type(self)
         self.__dict__["_initialized"] = True
         take_input_shape(self, kwargs)
-        unknown = {k: v for k, v in kwargs.items() if k not in cls._fields}
+        unknown = {k: v for k, v in kwargs.items() if k not in fields_of(cls)}
         if unknown:
-            hint = suggest(next(iter(unknown)), cls._fields)
+            hint = suggest(next(iter(unknown)), fields_of(cls))
             raise InvalidArgumentError(
                 f"Unrecognized keyword arguments passed to {cls.__name__}: {unknown}{hint}"
             )
@@ -363,10 +369,10 @@ class Layer(Owner, _BaseFields):
         }
         if self.activity_regularizer is not None:
             config["activity_regularizer"] = serialize_value(self.activity_regularizer)
-        for name, field in self._fields.items():
+        for name, field in fields_of(type(self)).items():
             if not field.keyword_only:
                 config[name] = serialize_field(field, getattr(self, name))
-        if type(self)._own_init() and type(self).get_config in _GENERAL:
+        if own_init(type(self)) and type(self).get_config in _GENERAL:
             config = with_init_arguments(self, config)
         return config
 

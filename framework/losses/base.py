@@ -58,7 +58,7 @@ class Reduction:
             )
 
 
-class Loss(Watched):
+class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
     """Base of losses: what is written in `call` is masked, weighted and reduced here.
 
     Subclasses define `call(y_true, y_pred)`, which gives one value per sample.
@@ -78,12 +78,9 @@ class Loss(Watched):
         np.float32(8.5)
     """
 
-    _base_fields = _base_by_position = True
     name: Name = None
     reduction: ReductionField = "sum_over_batch_size"
     dtype: ComputeDtype = None
-
-    _casts_labels = True  # False where `call` takes y_true in the dtype it came in
 
     def __post_init__(self):
         if self.name is None:
@@ -104,7 +101,7 @@ class Loss(Watched):
         """
         mask = getattr(y_pred, "_keras_mask", None)
         dtype = self.dtype or as_dtype(floatx())  # a subclass may have left out super().__init__()
-        of_labels = dtype if self._casts_labels else None
+        of_labels = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)
             y_true = y_true if of_labels is None else as_tensor(y_true, dtype)

@@ -111,7 +111,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 
 @losses.add()
-class SparseCategoricalCrossentropy(Loss):
+class SparseCategoricalCrossentropy(Loss, casts_labels=False):
     """The cross-entropy of labels that are class numbers, from 0.
 
     Args:
@@ -131,8 +131,6 @@ class SparseCategoricalCrossentropy(Loss):
     axis: int = -1
     name: Name = "sparse_categorical_crossentropy"
     dtype: ComputeDtype = None
-
-    _casts_labels = False
 
     def call(self, y_true, y_pred):
         return composites.sparse_categorical_crossentropy(

@@ -21,7 +21,7 @@ from framework.ops.losses import as_tensor
 metrics = Registry("metric")
 
 
-class Metric(Watched):
+class Metric(Watched, base_fields=True, base_by_position=True):
     """Base of metrics: numbers gathered over many batches.
 
     Subclasses make their state in `__init__` by `add_weight`, change it in `update_state` and give
@@ -48,7 +48,6 @@ class Metric(Watched):
         np.float32(3.0)
     """
 
-    _base_fields = _base_by_position = True
     dtype: ComputeDtype = None
     name: Name = None
 

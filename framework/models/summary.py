@@ -7,6 +7,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
+from framework.optimizers.asking import group_of, is_ours
 
 
 def summary_text(
@@ -60,7 +61,7 @@ def _trainable(layer):
 def _group_column(model):
     """What the groups of the model's optimizer set for the variables of a layer, as a text."""
     optimizer = getattr(model, "optimizer", None)
-    if not hasattr(optimizer, "group_of"):
+    if not is_ours(optimizer):
         raise InvalidArgumentError(
             "summary: show_groups=True shows the groups of the model's optimizer; compile the "
             "model first."
@@ -70,7 +71,7 @@ def _group_column(model):
         variables = layer.weights if isinstance(layer, Layer) else []
         found = {}  # text -> the names of the variables for which it is set
         for variable in variables:
-            settings = optimizer.group_of(variable)
+            settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
             found.setdefault(text or "-", {})[variable.name] = None
         if len(found) < 2:

@@ -1,8 +1,10 @@
 """Optimizers that scale each element's step by its gradients' history."""
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import readable
 from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
 from framework.optimizers.base import NotNegativeOrNone, Optimizer, Rate, Share, optimizers
+from framework.optimizers.protocol import member
 
 
 @optimizers.add()
@@ -77,7 +79,7 @@ class RMSprop(Optimizer):
     epsilon: float = 1e-7
     centered: bool = False
 
-    @property
+    @readable
     def slot_blocks(self):
         blocks = [("velocity",)]
         if self.momentum:
@@ -86,9 +88,9 @@ class RMSprop(Optimizer):
             blocks.append(("average_gradient",))
         return tuple(blocks)
 
-    @property
+    @readable
     def slots(self):
-        return tuple(name for block in self.slot_blocks for name in block)
+        return tuple(name for block in member(self, "slot_blocks") for name in block)
 
     def update(self, param, grad, slot, lr, step):
         slot.velocity = spread = self.rho * slot.velocity + (1 - self.rho) * (grad * grad)
@@ -121,14 +123,14 @@ class Adam(Optimizer):
     epsilon: float = 1e-7
     amsgrad: bool = False
 
-    @property
+    @readable
     def slot_blocks(self):
         blocks = (("momentum", "velocity"),)
         return (*blocks, ("velocity_hat",)) if self.amsgrad else blocks
 
-    @property
+    @readable
     def slots(self):
-        return tuple(name for block in self.slot_blocks for name in block)
+        return tuple(name for block in member(self, "slot_blocks") for name in block)
 
     def update(self, param, grad, slot, lr, step):
         rate = lr * sqrt(1 - power(self.beta_2, step)) / (1 - power(self.beta_1, step))
@@ -211,20 +213,21 @@ class Nadam(Optimizer):
     slots = ("momentum", "velocity")
     shared = ("u_product",)
 
-    def _u(self, step):
-        return self.beta_1 * (1 - 0.5 * power(0.96, step))
-
     def advance(self, shared, step):
-        shared.u_product = shared.u_product * self._u(step)
+        shared.u_product = shared.u_product * _u(self, step)
 
     def update(self, param, grad, slot, lr, step):
-        now, ahead = self._u(step), self._u(step + 1)
+        now, ahead = _u(self, step), _u(self, step + 1)
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
         first = (ahead / (1 - slot.u_product * ahead)) * slot.momentum
         first = first + ((1 - now) / (1 - slot.u_product)) * grad
         second = slot.velocity / (1 - power(self.beta_2, step))
         return param - lr * first / (sqrt(second) + self.epsilon)
+
+
+def _u(nadam, step):
+    return nadam.beta_1 * (1 - 0.5 * power(0.96, step))
 
 
 @optimizers.add()

@@ -1,19 +1,19 @@
 """What all optimizers share: rates, clipping, decay, groups, averages, and applying an update."""
 
-import re
-from typing import ClassVar
-
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
-from framework.core.changes import changes
-from framework.core.configurable import Configurable, Resolved, serialize_value
+from framework.core.configurable import Configurable, Resolved, fields_of, serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import Shown, builtin, in_package, readable
 from framework.core.registry import Registry, snake_case
 from framework.core.variable import KerasVariable
-from framework.optimizers.applying import Applying
-from framework.optimizers.groups import Groups, as_rules, serialize_rules
+from framework.optimizers.applying import Applying, plan_of
+from framework.optimizers.groups import as_rules, serialize_rules
+from framework.optimizers.protocol import member
+from framework.optimizers.rates import begin_rates, serialized_rate
 from framework.optimizers.schedules import as_rate
+from framework.optimizers.updating import OptimizerRecord, forget_plans, set_rules
 
 optimizers = Registry("optimizer")
 get = optimizers.get
@@ -73,7 +73,22 @@ class _Rated(Configurable):
     learning_rate: Rate
 
 
-class Optimizer(Applying, _Rated):
+FORMER_FIELDS = {
+    "lr": "write learning_rate=...",
+    "decay": "for a rate that falls give learning_rate=keras.optimizers.schedules."
+    "InverseTimeDecay(rate, 1, decay), for weights that shrink weight_decay=...",
+}
+
+
+class Optimizer(
+    Applying,
+    _Rated,
+    record=OptimizerRecord,
+    base_fields=True,
+    former_fields=FORMER_FIELDS,
+    scales=False,
+    several=False,
+):
     """Base of optimizers.
 
     A subclass declares its fields, the names of its `slots` (one buffer per variable and name, by
@@ -102,13 +117,6 @@ class Optimizer(Applying, _Rated):
             or trainable; later rules win.
     """
 
-    _left_out = ()  # fields of the base that a subclass has no use for
-    _base_fields = True
-    _former_fields: ClassVar = {
-        "lr": "write learning_rate=...",
-        "decay": "for a rate that falls give learning_rate=keras.optimizers.schedules."
-        "InverseTimeDecay(rate, 1, decay), for weights that shrink weight_decay=...",
-    }
     weight_decay: NotNegativeOrNone = None
     clipnorm: PositiveOrNone = None
     clipvalue: PositiveOrNone = None
@@ -122,23 +130,22 @@ class Optimizer(Applying, _Rated):
     groups: Rules = None
 
     def __init__(self, *args, **kwargs):
-        self._begin_rates()
-        self._iterations = KerasVariable(np.zeros((), np.int64), trainable=False, name="iteration")
-        self._slots, self._shared, self._own_variables = {}, {}, []
-        self._known = {}  # serial -> a variable met so far
-        self._built_for, self.built = [], False
-        self._no_decay, self._no_decay_names = set(), []
-        self._forget_plans()
+        own = self._framework
+        begin_rates(self)
+        own.iterations = KerasVariable(np.zeros((), np.int64), trainable=False, name="iteration")
+        self.built = False
+        forget_plans(self)
+        own.opening = True
         super().__init__(*args, **kwargs)
+        own.opening = False
 
     __init__._from_fields = True
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        for name in cls._left_out:
-            cls._fields.pop(name, None)
-        if "learning_rate" in cls._fields:  # also where a subclass says float
-            cls._fields["learning_rate"].annotation = Rate
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        fields = fields_of(cls)
+        if "learning_rate" in fields:  # also where a subclass says float
+            fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
         self.name = self.name or snake_case(type(self).__name__)
@@ -150,24 +157,13 @@ class Optimizer(Applying, _Rated):
             )
 
     def __setattr__(self, name, value):
-        if name == "groups":
-            value = as_rules(value)
-            self.__dict__["_groups"] = None if value is None else Groups(value)
+        fields = fields_of(type(self))
+        if name == "groups" and name in fields and _is_setting(self):
+            set_rules(self, as_rules(value))
+            return
         super().__setattr__(name, value)
-        if name in self._fields and name != "learning_rate":
-            self._forget_plans()  # fields are constants of the compiled update
-
-    def _forget_plans(self):
-        if self.__dict__.get("_known"):
-            changes.configured += 1
-        self.__dict__.update(_plans={}, _programs={}, _kinds=[], _loops=False, _updates_left=None)
-        get_field = self.__dict__.get
-        self.__dict__["_optional"] = bool(
-            get_field("loss_scale_factor") or get_field("gradient_accumulation_steps")
-            or get_field("use_ema") or get_field("groups")
-        )  # fmt: skip
-        clips = ("clipnorm", "clipvalue", "global_clipnorm", "groups")
-        self.__dict__["_clips"] = any(map(get_field, clips))
+        if name in fields and name not in ("learning_rate", "groups"):
+            forget_plans(self)  # fields are constants of the compiled update
 
     # ---- state ----
 
@@ -175,8 +171,8 @@ class Optimizer(Applying, _Rated):
     def iterations(self):
         """The number of updates done."""
         if self.gradient_accumulation_steps:
-            return self._iterations.read() // self.gradient_accumulation_steps
-        return self._iterations
+            return self._framework.iterations.read() // self.gradient_accumulation_steps
+        return self._framework.iterations
 
     slot_blocks = None
     """The slots in the order in which Keras makes and saves them, as a tuple of tuples of names;
@@ -185,21 +181,26 @@ class Optimizer(Applying, _Rated):
     @property
     def variables(self):
         """Calls so far, the learning rate if it is a number, the slots of each variable."""
-        blocks = [("average",), ("gradient_accumulator",), *(self.slot_blocks or (self.slots,))]
+        own = self._framework
+        blocks = [
+            ("average",),
+            ("gradient_accumulator",),
+            *(member(self, "slot_blocks") or (member(self, "slots"),)),
+        ]
         slots = [
             made[name]
             for block in blocks
-            for made in self._slots.values()
+            for made in own.slots.values()
             for name in block
             if name in made
         ]
-        rate = [] if self._schedule is not None else [self._learning_rate]
-        return [self._iterations, *rate, *slots, *self._shared.values(), *self._own_variables]
+        rate = [] if own.schedule is not None else [own.learning_rate]
+        return [own.iterations, *rate, *slots, *own.shared.values(), *own.own_variables]
 
-    @property
+    @readable
     def state_variables(self):
         """`variables`, which are Keras's, and what else the next update depends on."""
-        return [*self.variables, self._multiplier]
+        return [*self.variables, self._framework.multiplier]
 
     def build(self, variables):
         """Make the slots now, not at each variable's first update.
@@ -209,14 +210,14 @@ class Optimizer(Applying, _Rated):
                 that `groups` speak of then start at it.
         """
         if hasattr(variables, "trainable_variables"):
-            self.bind(variables)
+            builtin(self).bind(self, variables)
             variables = variables.trainable_variables
         variables = list(variables)
-        if self._groups is not None:
-            self._groups.meet(variables)
+        if self._framework.groups is not None:
+            self._framework.groups.meet(variables)
         for variable in variables:
-            self._plan(variable)
-        self._built_for, self.built = variables, True
+            plan_of(self, variable)
+        self._framework.built_for, self.built = variables, True
 
     def bind(self, root):
         """Let the paths that `groups` speak of start at `root`: a model, layer or Module.
@@ -224,16 +225,16 @@ class Optimizer(Applying, _Rated):
         Raises:
             ValueError: a rule matches none of its variables.
         """
-        if self._groups is not None:
-            self._groups.bind(root)
-            self._forget_plans()
+        if self._framework.groups is not None:
+            self._framework.groups.bind(root)
+            forget_plans(self)
 
     def group_of(self, variable):
         """What the rules of `groups` set for a variable, by name: {} where none is about it."""
-        if self._groups is None:
+        if self._framework.groups is None:
             return {}
-        self._groups.meet([variable])
-        return self._groups.settings(variable)
+        self._framework.groups.meet([variable])
+        return self._framework.groups.settings(variable)
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
         """Spare some variables the decay.
@@ -242,18 +243,13 @@ class Optimizer(Applying, _Rated):
             var_list: these.
             var_names: those whose own name has one of these in it; regular expressions.
         """
-        self._no_decay.update(v.serial for v in var_list or ())
-        self._no_decay_names += list(var_names or ())
-        self._forget_plans()
+        self._framework.no_decay.update(v.serial for v in var_list or ())
+        self._framework.no_decay_names += list(var_names or ())
+        forget_plans(self)
 
     def _decay_of(self, variable):
         """The decay of a variable that no group is about."""
         return self.weight_decay
-
-    def _decays(self, variable):
-        if variable.serial in self._no_decay:
-            return False
-        return not any(re.search(name, variable.name) for name in self._no_decay_names)
 
     # ---- around the update ----
 
@@ -298,7 +294,7 @@ class Optimizer(Applying, _Rated):
         """End training: put the averages in the place of `var_list`, where `use_ema` is set."""
         if self.use_ema:
             for variable in var_list:
-                average = self._slots.get(variable.serial, {}).get("average")
+                average = self._framework.slots.get(variable.serial, {}).get("average")
                 if average is not None:
                     variable.assign(average)
 
@@ -307,7 +303,7 @@ class Optimizer(Applying, _Rated):
     def get_config(self):
         config = super().get_config()
         if "learning_rate" in config:
-            config["learning_rate"] = self._serialized_rate()
+            config["learning_rate"] = serialized_rate(self)
         if config.get("groups") is None:
             config.pop("groups", None)
         return config
@@ -326,18 +322,10 @@ class Optimizer(Applying, _Rated):
             config = {**config, "learning_rate": made}
         return cls(**config)
 
-    def __getstate__(self):
-        return {k: v for k, v in vars(self).items() if k not in ("_plans", "_programs", "_kinds")}
 
-    def __setstate__(self, state):
-        """A copy's variables have serials of their own."""
-        self.__dict__.update(state)
-        renamed = {old: v.serial for old, v in self._known.items()}
-        self.__dict__.update(
-            _known={v.serial: v for v in self._known.values()},
-            _slots={renamed.get(old, old): made for old, made in self._slots.items()},
-            _no_decay={renamed.get(old, old) for old in self._no_decay},
-        )
-        if self._groups is not None:
-            self.__dict__["_groups"] = Groups(self.groups)
-        self._forget_plans()
+def _is_setting(optimizer):
+    """Whether `groups` are rules now: a class of the user's takes them as an argument only."""
+    return optimizer._framework.opening or in_package(type(optimizer))
+
+
+Optimizer.groups = Shown("rules", "The rules that the optimizer was given for groups of variables.")

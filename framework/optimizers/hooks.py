@@ -29,7 +29,7 @@ class KerasHooks:
             initializers.get(initializer), shape=tuple(shape), dtype=dtype or dtypes.floatx(),
             trainable=False, name=name,
         )  # fmt: skip
-        self._own_variables.append(made)
+        self._framework.own_variables.append(made)
         return made
 
     def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
@@ -70,7 +70,7 @@ class KerasHooks:
 
     def _get_variable_index(self, variable):
         """The place of a variable in the list that the optimizer was built for."""
-        for index, known in enumerate(self._built_for):
+        for index, known in enumerate(self._framework.built_for):
             if known is variable:
                 return index
         raise InvalidArgumentError(
@@ -105,11 +105,11 @@ class KerasHooks:
         Returns:
             The new values of the trainable variables, and of the optimizer's, as two lists.
         """
-        held = [*self._built_for, *self.variables]
+        held = [*self._framework.built_for, *self.variables]
         given = [*trainable_variables, *optimizer_variables]
-        if len(held) != len(given) or not self._built_for:
+        if len(held) != len(given) or not self._framework.built_for:
             raise InvalidArgumentError(
-                f"stateless_apply: expected {len(self._built_for)} trainable and "
+                f"stateless_apply: expected {len(self._framework.built_for)} trainable and "
                 f"{len(self.variables)} optimizer variables, got {len(trainable_variables)} and "
                 f"{len(optimizer_variables)}. Call optimizer.build(variables) first."
             )
@@ -117,12 +117,12 @@ class KerasHooks:
         try:
             for variable, value in zip(held, given):
                 variable.assign(value)
-            self.apply(grads, self._built_for)
+            self.apply(grads, self._framework.built_for)
             after = [v.read() for v in held]
         finally:
             for variable, array in zip(held, before):
                 variable.hold(array)
-        return after[: len(self._built_for)], after[len(self._built_for) :]
+        return after[: len(self._framework.built_for)], after[len(self._framework.built_for) :]
 
 
 def slot_name(variable, name):

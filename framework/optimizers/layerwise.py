@@ -139,41 +139,44 @@ class Muon(Optimizer):
 
     slots = ("momentum", "velocity")
 
-    def _by_adam(self, variable):
-        path = getattr(variable, "path", variable.name)
-        embedding = self.exclude_embeddings and "embedding" in path.lower()
-        named = any(re.search(pattern, path) for pattern in self.exclude_layers or ())
-        return variable.array.ndim != 2 or embedding or named
-
     def slots_of(self, variable):
-        return ("momentum", "velocity") if self._by_adam(variable) else ("momentum",)
+        return ("momentum", "velocity") if _by_adam(self, variable) else ("momentum",)
 
     def _decay_of(self, variable):
-        return self.adam_weight_decay if self._by_adam(variable) else self.weight_decay
+        return self.adam_weight_decay if _by_adam(self, variable) else self.weight_decay
 
     def update(self, param, grad, slot, lr, step):
         if hasattr(slot, "velocity"):
-            return self._adam(param, grad, slot, lr * self.adam_lr_ratio, step)
+            return _adam(self, param, grad, slot, lr * self.adam_lr_ratio, step)
         slot.momentum = slot.momentum + (grad + slot.momentum * (self.momentum - 1))
         ahead = grad + self.momentum * slot.momentum if self.nesterov else slot.momentum
         size = 1.0
         if self.rms_rate is not None:
             size = float(np.sqrt(max(param.shape))) * self.rms_rate
-        return param - lr * self._orthogonal(ahead) * size
+        return param - lr * _orthogonal(self, ahead) * size
 
-    def _adam(self, param, grad, slot, lr, step):
-        rate = lr * sqrt(1 - power(self.adam_beta_2, step)) / (1 - power(self.adam_beta_1, step))
-        slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.adam_beta_1)
-        slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.adam_beta_2)
-        return param - rate * slot.momentum / (sqrt(slot.velocity) + self.epsilon)
 
-    def _orthogonal(self, x):
-        """Nearly `u @ v` of the singular value decomposition, by a quintic Newton-Schulz."""
-        rows, columns = x.shape
-        x = transpose(x, perm=(1, 0)) if rows > columns else x
-        x = x / (norm(x) + 1e-7)
-        for _ in range(self.ns_steps):
-            square_of = matmul(x, x, transpose_b=True)
-            mixed = self.muon_b * square_of + matmul(self.muon_c * square_of, square_of)
-            x = self.muon_a * x + matmul(mixed, x)
-        return transpose(x, perm=(1, 0)) if rows > columns else x
+def _by_adam(muon, variable):
+    path = getattr(variable, "path", variable.name)
+    embedding = muon.exclude_embeddings and "embedding" in path.lower()
+    named = any(re.search(pattern, path) for pattern in muon.exclude_layers or ())
+    return variable.array.ndim != 2 or embedding or named
+
+
+def _adam(muon, param, grad, slot, lr, step):
+    rate = lr * sqrt(1 - power(muon.adam_beta_2, step)) / (1 - power(muon.adam_beta_1, step))
+    slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - muon.adam_beta_1)
+    slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - muon.adam_beta_2)
+    return param - rate * slot.momentum / (sqrt(slot.velocity) + muon.epsilon)
+
+
+def _orthogonal(muon, x):
+    """Nearly `u @ v` of the singular value decomposition, by a quintic Newton-Schulz."""
+    rows, columns = x.shape
+    x = transpose(x, perm=(1, 0)) if rows > columns else x
+    x = x / (norm(x) + 1e-7)
+    for _ in range(muon.ns_steps):
+        square_of = matmul(x, x, transpose_b=True)
+        mixed = muon.muon_b * square_of + matmul(muon.muon_c * square_of, square_of)
+        x = muon.muon_a * x + matmul(mixed, x)
+    return transpose(x, perm=(1, 0)) if rows > columns else x

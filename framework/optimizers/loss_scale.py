@@ -1,18 +1,19 @@
 """Loss scaling: float16 gradients are lifted out of underflow, overflown steps are skipped."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import readable
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 from framework.ops.elementwise import is_finite, less, logical_and
 from framework.ops.reduction import reduce_all
 from framework.ops.slices import IndexedSlices, sliced
+from framework.optimizers.asking import bind, group_of, scale_rates, state_of
 from framework.optimizers.base import Optimizer, get, optimizers
+from framework.optimizers.updating import OptimizerRecord
 
 
 def _optimizer(value):
@@ -33,8 +34,27 @@ _INNER_ONES = (
 )  # fmt: skip
 
 
+_FORMER_FIELDS = {
+    name: f"give it to the inner optimizer, as in Adam({name}=...)" for name in _INNER_ONES
+}
+
+
+class _Record(OptimizerRecord):
+    """What is internal to a `LossScaleOptimizer`.
+
+    Attributes:
+        stage: how far the present step is. None: its loss has not been scaled. "scaled": scale_loss
+            did, and `apply` will unscale the gradients. "to be unscaled": get_scaled_loss did, and
+            the user has to unscale them. "unscaled": they are.
+    """
+
+    stage = None
+
+
 @optimizers.add()
-class LossScaleOptimizer(Optimizer):
+class LossScaleOptimizer(
+    Optimizer, left_out=_INNER_ONES, former_fields=_FORMER_FIELDS, record=_Record, scales=True
+):
     """An optimizer around another one, for float16: Micikevicius et al. 2017, arXiv:1710.03740.
 
     The loss is multiplied by a scale before it is differentiated, the gradients are divided by it
@@ -62,10 +82,6 @@ class LossScaleOptimizer(Optimizer):
             by `get_unscaled_gradients` and were not; or gradients are unscaled twice.
     """
 
-    _left_out = _INNER_ONES
-    _former_fields: ClassVar = {
-        name: f"give it to the inner optimizer, as in Adam({name}=...)" for name in _INNER_ONES
-    }
     inner_optimizer: InnerOptimizer
     initial_scale: float = 2.0**15
     dynamic_growth_steps: int = 2000
@@ -86,62 +102,51 @@ class LossScaleOptimizer(Optimizer):
         self.dynamic_scale = state(self.initial_scale, np.float32, "dynamic_scale")
         self.step_counter = state(0, np.int32, "step_counter")
         self.skipped_steps = state(0, np.int64, "skipped_steps")
-        # How far the present step is. None: its loss has not been scaled. "scaled": scale_loss did,
-        # and `apply` will unscale the gradients. "to be unscaled": get_scaled_loss did, and the
-        # user has to unscale them. "unscaled": they are.
-        self._stage = None
 
     # ---- scaling ----
 
     def scale_loss(self, loss):
         """The loss times the scale; `apply_gradients` will divide the gradients by it."""
-        self._stage = "scaled"
+        self._framework.stage = "scaled"
         return loss * cast(self.dynamic_scale.read(), dtype=loss.array.dtype)
 
     def get_scaled_loss(self, loss):
         """The loss times the scale; call `get_unscaled_gradients` on the gradients."""
         scaled = self.scale_loss(loss)
-        self._stage = "to be unscaled"
+        self._framework.stage = "to be unscaled"
         return scaled
 
     def get_unscaled_gradients(self, grads):
         """The gradients of a scaled loss divided by the scale; None stays None."""
-        if self._stage == "unscaled":
+        if self._framework.stage == "unscaled":
             raise InvalidArgumentError(
                 "get_unscaled_gradients: these gradients have been unscaled already; apply them."
             )
-        self._require_scaled("get_unscaled_gradients")
-        self._stage = "unscaled"
+        _require_scaled(self, "get_unscaled_gradients")
+        self._framework.stage = "unscaled"
         scale = self.dynamic_scale.read()
         return [None if g is None else _divided(g, scale) for g in grads]
-
-    def _require_scaled(self, method):
-        if self._stage is None:
-            raise InvalidArgumentError(
-                f"{method}: the loss of this step was not scaled. Inside the tape, "
-                "differentiate optimizer.scale_loss(loss) in place of the loss."
-            )
 
     # ---- applying ----
 
     def apply(self, grads, trainable_variables=None):
         """Unscale what is still scaled, and update unless a gradient is not finite."""
-        self._require_scaled("apply_gradients")
-        if self._stage == "to be unscaled":
+        _require_scaled(self, "apply_gradients")
+        if self._framework.stage == "to be unscaled":
             raise InvalidArgumentError(
                 "apply_gradients: the loss was scaled by get_scaled_loss, but the gradients were "
                 "not unscaled: call optimizer.get_unscaled_gradients(gradients) first."
             )
-        if self._stage == "scaled":
+        if self._framework.stage == "scaled":
             grads = self.get_unscaled_gradients(grads)
-        self._stage = None
+        self._framework.stage = None
         if self.check_finite(grads):
             # Asked before the update: what a plan reads is read before it changes anything.
             grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
-            self._grow(grows)
+            _grow(self, grows)
         else:
-            self._skip()
+            _skip(self)
 
     def check_finite(self, grads):
         """Whether all elements of all gradients are finite."""
@@ -151,18 +156,6 @@ class LossScaleOptimizer(Optimizer):
             found = reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)
             finite = found if finite is True else logical_and(finite, found)
         return bool(finite)
-
-    def _grow(self, grows):
-        if grows:
-            self.step_counter.assign(0)
-            self.dynamic_scale.assign(self.dynamic_scale * 2.0)
-        else:
-            self.step_counter.assign_add(1)
-
-    def _skip(self):
-        self.step_counter.assign(0)
-        self.skipped_steps.assign_add(1)
-        self.dynamic_scale.assign(self.dynamic_scale / 2.0)
 
     # ---- what is the inner optimizer's ----
 
@@ -184,22 +177,22 @@ class LossScaleOptimizer(Optimizer):
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
         return [*own, *self.inner_optimizer.variables]
 
-    @property
+    @readable
     def state_variables(self):
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
-        return [*own, *self.inner_optimizer.state_variables]
+        return [*own, *state_of(self.inner_optimizer)]
 
     def build(self, var_list):
         self.inner_optimizer.build(var_list)
 
     def bind(self, root):
-        self.inner_optimizer.bind(root)
+        bind(self.inner_optimizer, root)
 
     def group_of(self, variable):
-        return self.inner_optimizer.group_of(variable)
+        return group_of(self.inner_optimizer, variable)
 
     def scale_learning_rate(self, factor):
-        self.inner_optimizer.scale_learning_rate(factor)
+        scale_rates(self.inner_optimizer, factor)
 
     def finalize_variable_values(self, var_list):
         self.inner_optimizer.finalize_variable_values(var_list)
@@ -214,3 +207,25 @@ def _divided(gradient, scale):
 
 def _all_axes(tensor: Tensor):
     return tuple(range(tensor.array.ndim))
+
+
+def _require_scaled(optimizer, method):
+    if optimizer._framework.stage is None:
+        raise InvalidArgumentError(
+            f"{method}: the loss of this step was not scaled. Inside the tape, "
+            "differentiate optimizer.scale_loss(loss) in place of the loss."
+        )
+
+
+def _grow(optimizer, grows):
+    if grows:
+        optimizer.step_counter.assign(0)
+        optimizer.dynamic_scale.assign(optimizer.dynamic_scale * 2.0)
+    else:
+        optimizer.step_counter.assign_add(1)
+
+
+def _skip(optimizer):
+    optimizer.step_counter.assign(0)
+    optimizer.skipped_steps.assign_add(1)
+    optimizer.dynamic_scale.assign(optimizer.dynamic_scale / 2.0)

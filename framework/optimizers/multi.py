@@ -5,9 +5,12 @@ from collections.abc import MutableMapping
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import builtin, readable
 from framework.optimizers.applying import COUNT
+from framework.optimizers.asking import bind, group_of, rules_of, scale_rates, state_of
 from framework.optimizers.base import Optimizer, get, optimizers
 from framework.optimizers.loss_scale import LossScaleOptimizer
+from framework.optimizers.updating import OptimizerRecord
 
 
 class OptimizerMap(MutableMapping):
@@ -104,8 +107,22 @@ def _serialized(value):
     return serialize_value(value)
 
 
+_LEFT_OUT = (
+    "learning_rate", "groups", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm",
+    "use_ema", "ema_momentum", "ema_overwrite_frequency", "gradient_accumulation_steps",
+)  # fmt: skip
+
+
+class _Record(OptimizerRecord):
+    """What is internal to a `MultiOptimizer`: its optimizers, and {serial of a variable: one}."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.chosen = [], {}
+
+
 @optimizers.add()
-class MultiOptimizer(Optimizer):
+class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True):
     """One optimizer that hands each variable to the optimizer chosen for it.
 
     There is no learning rate here: each of `optimizers` has its own.
@@ -125,58 +142,27 @@ class MultiOptimizer(Optimizer):
         (np.float32(0.75), np.float32(0.5))
     """
 
-    _left_out = (
-        "learning_rate", "groups", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm",
-        "use_ema", "ema_momentum", "ema_overwrite_frequency", "gradient_accumulation_steps",
-    )  # fmt: skip
     weight_decay = clipnorm = clipvalue = global_clipnorm = gradient_accumulation_steps = None
     use_ema = False
     optimizer_map: Resolved("an OptimizerMap", _map, serialize=_serialized)
 
     def __post_init__(self):
         super().__post_init__()
-        self._inner = []
-        self._chosen = {}  # serial of a variable -> its optimizer
         chosen = self.optimizer_map
         if isinstance(chosen, OptimizerMap):
             for optimizer in [*(chosen[key] for key in chosen), chosen.default_optimizer]:
-                self._meet(optimizer)
+                _meet(self, optimizer)
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
         if name == "loss_scale_factor":
-            for optimizer in self.__dict__.get("_inner", ()):
+            for optimizer in self._framework.inner:
                 optimizer.loss_scale_factor = value
 
-    def _meet(self, optimizer):
-        if not isinstance(optimizer, Optimizer):
-            raise InvalidArgumentError(
-                f"MultiOptimizer: expected an optimizer for each variable, got {optimizer!r}."
-            )
-        _refuse_wrappers(optimizer)
-        if not any(optimizer is known for known in self._inner):
-            optimizer.loss_scale_factor = self.loss_scale_factor
-            self._inner.append(optimizer)
-
-    def _optimizer_of(self, variable):
-        found = self._chosen.get(variable.serial)
-        if found is None:
-            found = self._chosen[variable.serial] = self.optimizer_map(variable)
-            self._meet(found)
-        return found
-
-    def _by_optimizer(self, variables, *others):
-        """For each optimizer its share of parallel lists."""
-        rows = [(self._optimizer_of(v), v, *rest) for v, *rest in zip(variables, *others)]
-        for optimizer in self._inner:
-            own = [row[1:] for row in rows if row[0] is optimizer]
-            if own:
-                yield optimizer, *map(list, zip(*own))
-
-    @property
+    @readable
     def optimizers(self):
         """The optimizers, those of the map first."""
-        return list(self._inner)
+        return list(self._framework.inner)
 
     @property
     def learning_rate(self):
@@ -190,46 +176,49 @@ class MultiOptimizer(Optimizer):
             "A MultiOptimizer has no learning rate; set that of each of its .optimizers."
         )
 
-    @property
+    @readable
     def groups(self):
         """The rules of all of them, None where there are none."""
-        return [rule for o in self._inner for rule in o.groups or ()] or None
+        return [rule for o in self._framework.inner for rule in rules_of(o) or ()] or None
 
     def scale_learning_rate(self, factor):
-        for optimizer in self._inner:
-            optimizer.scale_learning_rate(factor)
+        for optimizer in self._framework.inner:
+            scale_rates(optimizer, factor)
 
     @property
     def variables(self):
         """The number of updates, and all that the optimizers keep."""
-        return [self._iterations, *(v for o in self._inner for v in o.variables)]
+        own = self._framework
+        return [own.iterations, *(v for o in own.inner for v in o.variables)]
 
-    @property
+    @readable
     def state_variables(self):
-        return [self._iterations, *(v for o in self._inner for v in o.state_variables)]
+        own = self._framework
+        return [own.iterations, *(v for o in own.inner for v in state_of(o))]
 
     def build(self, variables):
         if hasattr(variables, "trainable_variables"):
-            self.bind(variables)
+            MultiOptimizer.bind(self, variables)
             variables = variables.trainable_variables
-        self._built_for, self.built = list(variables), True
-        for optimizer, own in self._by_optimizer(self._built_for):
+        self._framework.built_for, self.built = list(variables), True
+        for optimizer, own in _by_optimizer(self, self._framework.built_for):
             optimizer.build(own)
 
     def bind(self, root):
-        for optimizer in self._inner:
-            optimizer.bind(root)
+        for optimizer in self._framework.inner:
+            bind(optimizer, root)
 
     def group_of(self, variable):
-        return self._optimizer_of(variable).group_of(variable)
+        return group_of(optimizer_of(self, variable), variable)
 
     def _apply(self, grads, variables, form):
-        for optimizer, own, theirs in self._by_optimizer(variables, grads):
-            optimizer._apply(theirs, own, form)
-        form.write(self._iterations, form.number(form.count(self._iterations) + 1, COUNT))
+        for optimizer, own, theirs in _by_optimizer(self, variables, grads):
+            builtin(optimizer)._apply(optimizer, theirs, own, form)
+        iterations = self._framework.iterations
+        form.write(iterations, form.number(form.count(iterations) + 1, COUNT))
 
     def finalize_variable_values(self, var_list):
-        for optimizer, own in self._by_optimizer(var_list):
+        for optimizer, own in _by_optimizer(self, var_list):
             optimizer.finalize_variable_values(own)
 
 
@@ -239,3 +228,31 @@ def _refuse_wrappers(optimizer):
             f"{type(optimizer).__name__} cannot stand inside a MultiOptimizer; wrap the "
             "MultiOptimizer in it."
         )
+
+
+def _meet(multi, optimizer):
+    if not isinstance(optimizer, Optimizer):
+        raise InvalidArgumentError(
+            f"MultiOptimizer: expected an optimizer for each variable, got {optimizer!r}."
+        )
+    _refuse_wrappers(optimizer)
+    if not any(optimizer is known for known in multi._framework.inner):
+        optimizer.loss_scale_factor = multi.loss_scale_factor
+        multi._framework.inner.append(optimizer)
+
+
+def optimizer_of(multi, variable):
+    found = multi._framework.chosen.get(variable.serial)
+    if found is None:
+        found = multi._framework.chosen[variable.serial] = multi.optimizer_map(variable)
+        _meet(multi, found)
+    return found
+
+
+def _by_optimizer(multi, variables, *others):
+    """For each optimizer its share of parallel lists."""
+    rows = [(optimizer_of(multi, v), v, *rest) for v, *rest in zip(variables, *others)]
+    for optimizer in multi._framework.inner:
+        own = [row[1:] for row in rows if row[0] is optimizer]
+        if own:
+            yield optimizer, *map(list, zip(*own))

@@ -19,23 +19,15 @@ _FLOAT = np.dtype(np.float32)
 class Rates:
     """The part of an optimizer that knows its learning rates."""
 
-    def _begin_rates(self):
-        def number(value, name):
-            return KerasVariable(np.full((), value, _FLOAT), trainable=False, name=name)
-
-        self._learning_rate = number(0, "learning_rate")
-        self._multiplier = number(1, "learning_rate_multiplier")
-        self._schedule = None  # in the number's place: a schedule, or a callable
-
     @property
     def learning_rate(self):
         """The present learning rate: a variable where it is a number, else a tensor.
 
         Assigning a number, a schedule or a callable without arguments is always possible.
         """
-        if self._schedule is None:
-            return self._learning_rate
-        return self._rate_now(None, Tensors)
+        if self._framework.schedule is None:
+            return self._framework.learning_rate
+        return rate_now(self, None, Tensors)
 
     @learning_rate.setter
     def learning_rate(self, value):
@@ -44,14 +36,14 @@ class Rates:
                 value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
-        if self._schedule is not None or callable(value):
+        if self._framework.schedule is not None or callable(value):
             changes.configured += 1
         if callable(value):
-            self._schedule = value
-            self._multiplier.assign(1.0)
+            self._framework.schedule = value
+            self._framework.multiplier.assign(1.0)
         else:
-            self._schedule = None
-            self._learning_rate.assign(value)
+            self._framework.schedule = None
+            self._framework.learning_rate.assign(value)
 
     def scale_learning_rate(self, factor):
         """Multiply all learning rates, the groups' too, by a factor, from the next update on.
@@ -66,34 +58,8 @@ class Rates:
             >>> float(optimizer.learning_rate)
             0.25
         """
-        self._multiplier.assign(self._multiplier * float(factor))
-        self._learning_rate.assign(self._learning_rate * float(factor))
-
-    def _rate_now(self, rate, form):
-        """The present value of a rate, in float32.
-
-        Args:
-            rate: a group's number, schedule or callable; None for the optimizer's own.
-            form: `Arrays` or `Tensors`.
-        """
-        if rate is None:
-            if self._schedule is None:
-                return form.read(self._learning_rate)
-            rate = self._schedule
-        value = rate
-        if isinstance(rate, LearningRateSchedule):
-            count = form.read(self._iterations)
-            value = rate(count if form is Tensors else Tensor(count))
-        elif callable(rate):
-            value = rate()
-            if form is Tensors and not isinstance(value, (Tensor, CoreVariable)):
-                value = _asked_again(rate, value)
-        return _in(form, value) * form.read(self._multiplier)
-
-    def _serialized_rate(self):
-        if self._schedule is not None:
-            return serialize_value(self._schedule)
-        return float(self._learning_rate.array)
+        self._framework.multiplier.assign(self._framework.multiplier * float(factor))
+        self._framework.learning_rate.assign(self._framework.learning_rate * float(factor))
 
 
 class _Called:
@@ -127,3 +93,40 @@ def _in(form, value):
     if type(value) is not Tensor:
         return Tensor(np.asarray(value, _FLOAT))
     return value if value.array.dtype == _FLOAT else cast(value, dtype=_FLOAT)
+
+
+def begin_rates(optimizer):
+    def number(value, name):
+        return KerasVariable(np.full((), value, _FLOAT), trainable=False, name=name)
+
+    optimizer._framework.learning_rate = number(0, "learning_rate")
+    optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
+    optimizer._framework.schedule = None  # in the number's place: a schedule, or a callable
+
+
+def rate_now(optimizer, rate, form):
+    """The present value of a rate, in float32.
+
+    Args:
+        rate: a group's number, schedule or callable; None for the optimizer's own.
+        form: `Arrays` or `Tensors`.
+    """
+    if rate is None:
+        if optimizer._framework.schedule is None:
+            return form.read(optimizer._framework.learning_rate)
+        rate = optimizer._framework.schedule
+    value = rate
+    if isinstance(rate, LearningRateSchedule):
+        count = form.read(optimizer._framework.iterations)
+        value = rate(count if form is Tensors else Tensor(count))
+    elif callable(rate):
+        value = rate()
+        if form is Tensors and not isinstance(value, (Tensor, CoreVariable)):
+            value = _asked_again(rate, value)
+    return _in(form, value) * form.read(optimizer._framework.multiplier)
+
+
+def serialized_rate(optimizer):
+    if optimizer._framework.schedule is not None:
+        return serialize_value(optimizer._framework.schedule)
+    return float(optimizer._framework.learning_rate.array)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
-from framework.core.configurable import Resolved, Watched, serialize_value
+from framework.core.configurable import Resolved, Watched, own_init, serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import builtin
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
@@ -53,7 +54,7 @@ class LearningRateSchedule(Watched):
         raise NotImplementedError(f"{type(self).__name__} must define __call__(self, step).")
 
     def get_config(self):
-        if self._own_init():
+        if own_init(type(self)):
             raise NotImplementedError(
                 f"{type(self).__name__} must define get_config() to be saved: it has an __init__ "
                 "of its own."
@@ -69,17 +70,18 @@ class _Built(LearningRateSchedule):
             step = step.read()
         elif type(step) is not Tensor:
             step = Tensor(np.asarray(getattr(step, "array", step)))
-        return self.rate(cast(step, dtype=_FLOAT))
+        return builtin(self).rate(self, cast(step, dtype=_FLOAT))
 
     def rate(self, step):
         """The rate at a step."""
         raise NotImplementedError(type(self).__name__)
 
-    def _positive(self, field):
-        if not getattr(self, field) > 0:
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: {field} must be > 0, got {getattr(self, field)}."
-            )
+
+def _positive(schedule, field):
+    if not getattr(schedule, field) > 0:
+        raise InvalidArgumentError(
+            f"{type(schedule).__name__}: {field} must be > 0, got {getattr(schedule, field)}."
+        )
 
 
 _FLOAT = np.dtype(np.float32)
@@ -118,7 +120,7 @@ class ExponentialDecay(_Built):
     name: str = "ExponentialDecay"
 
     def __post_init__(self):
-        self._positive("decay_steps")
+        _positive(self, "decay_steps")
 
     def rate(self, step):
         periods = step / self.decay_steps
@@ -150,7 +152,7 @@ class InverseTimeDecay(_Built):
     name: str = "InverseTimeDecay"
 
     def __post_init__(self):
-        self._positive("decay_steps")
+        _positive(self, "decay_steps")
 
     def rate(self, step):
         periods = step / self.decay_steps
@@ -219,7 +221,7 @@ class PolynomialDecay(_Built):
     name: str = "PolynomialDecay"
 
     def __post_init__(self):
-        self._positive("decay_steps")
+        _positive(self, "decay_steps")
 
     def rate(self, step):
         length = step * 0 + self.decay_steps
@@ -260,21 +262,22 @@ class CosineDecay(_Built):
     warmup_steps: Steps = 0
 
     def __post_init__(self):
-        self._positive("decay_steps")
+        _positive(self, "decay_steps")
 
     def rate(self, step):
         if self.warmup_target is None:
-            return self._cosine(step, self.initial_learning_rate)
-        decayed = self._cosine(step - self.warmup_steps, self.warmup_target)
+            return _cosine(self, step, self.initial_learning_rate)
+        decayed = _cosine(self, step - self.warmup_steps, self.warmup_target)
         if not self.warmup_steps:
             return decayed
         rise = self.warmup_target - self.initial_learning_rate
         warming = step / self.warmup_steps * rise + self.initial_learning_rate
         return select(elementwise.less(step, self.warmup_steps), warming, decayed)
 
-    def _cosine(self, step, highest):
-        done = minimum(step, self.decay_steps) / self.decay_steps
-        return _wave(done, self.alpha) * highest
+
+def _cosine(schedule, step, highest):
+    done = minimum(step, schedule.decay_steps) / schedule.decay_steps
+    return _wave(done, schedule.alpha) * highest
 
 
 @schedules.add()
@@ -302,7 +305,7 @@ class CosineDecayRestarts(_Built):
     name: str = "SGDRDecay"
 
     def __post_init__(self):
-        self._positive("first_decay_steps")
+        _positive(self, "first_decay_steps")
 
     def rate(self, step):
         time = step / self.first_decay_steps

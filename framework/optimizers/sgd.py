@@ -1,6 +1,7 @@
 """Descent along the gradient, or along its sign."""
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import readable
 from framework.ops.elementwise import sign
 from framework.optimizers.base import Optimizer, Rate, optimizers
 
@@ -36,7 +37,7 @@ class SGD(Optimizer):
         if not 0 <= self.momentum <= 1:
             raise InvalidArgumentError(f"SGD: momentum must be in [0, 1], got {self.momentum}.")
 
-    @property
+    @readable
     def slots(self):
         return ("momentum",) if self.momentum else ()
 

@@ -8,6 +8,7 @@ from framework import losses, metrics, optimizers
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.metrics import Mean
+from framework.optimizers.asking import bind, rules_of
 from framework.training.accumulation import Accumulator
 from framework.training.compiled_loss import CompiledLoss
 from framework.training.compiled_metrics import CompiledMetrics
@@ -33,8 +34,8 @@ class Compilation:
         self.loss = CompiledLoss(loss, loss_weights, names, track=True, find_layer=find_layer)
         self.metrics = CompiledMetrics(metrics, weighted_metrics, names)
         self.has_metrics = bool(self.metrics)
-        if model.built and getattr(self.optimizer, "groups", None) is not None:
-            self.optimizer.bind(model)
+        if model.built and rules_of(self.optimizer) is not None:
+            bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
 

@@ -79,7 +79,7 @@ class StepParts:
         step = self._step
         loss, found = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            step.optimizer._stage = "unscaled"  # as the recorded run left it
+            step.optimizer._framework.stage = "unscaled"  # as the recorded run left it
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*found, variables, _rows(x))
 
@@ -91,7 +91,7 @@ class StepParts:
     def apply(self, gradients):
         """Update by `Gradients`; False, and nothing done, where that needs Python."""
         step, nest = self._step, self._as_nest(gradients)
-        if nest is None or (step._scaled and step.optimizer._stage != "unscaled"):
+        if nest is None or (step._scaled and step.optimizer._framework.stage != "unscaled"):
             return False
         if step._accumulator is None:
             nest = nest[0], None
@@ -200,7 +200,9 @@ class _Accumulated:
             else:
                 made.hold(self.after, self._all, self._count + 1)
         if kind is None and step._scaled:
-            step.optimizer._stage = "unscaled" if made is not None and not self._due else None
+            step.optimizer._framework.stage = (
+                "unscaled" if made is not None and not self._due else None
+            )
 
 
 def _rows(x):

@@ -5,6 +5,9 @@ are held.
 """
 
 from framework.core import random
+from framework.optimizers.asking import is_ours, is_several, scales, several, state_of
+from framework.optimizers.multi import optimizer_of
+from framework.optimizers.updating import forget_plans
 
 
 class State:
@@ -21,9 +24,9 @@ class State:
         found = [*variables, *(generator.state for generator in generators)]
         self._made = []
         for part in parts_of(optimizer, variables):
-            slots = {serial: dict(made) for serial, made in part._slots.items()}
-            self._made.append((part, slots, dict(part._shared)))
-            found += part.state_variables
+            slots = {serial: dict(made) for serial, made in part._framework.slots.items()}
+            self._made.append((part, slots, dict(part._framework.shared)))
+            found += state_of(part)
         self._arrays = [(variable, variable.array) for variable in found]
 
     def restore(self):
@@ -31,12 +34,13 @@ class State:
         for variable, array in self._arrays:
             variable._array = array
         for part, slots, shared in self._made:
-            if _sizes(part._slots) == _sizes(slots) and len(part._shared) == len(shared):
+            own = part._framework
+            if _sizes(own.slots) == _sizes(slots) and len(own.shared) == len(shared):
                 continue  # nothing was made since
-            for held, before in ((part._slots, slots), (part._shared, shared)):
+            for held, before in ((own.slots, slots), (own.shared, shared)):
                 held.clear()
                 held.update(before)
-            part._forget_plans()  # they hold the slots
+            forget_plans(part)  # they hold the slots
 
 
 def _sizes(slots):
@@ -49,13 +53,13 @@ def parts_of(optimizer, variables=()):
     Args:
         variables: of a `MultiOptimizer` also the optimizers that these will meet.
     """
-    if not hasattr(optimizer, "_slots"):
+    if not is_ours(optimizer):
         return []
-    if hasattr(optimizer, "inner_optimizer"):
+    if scales(optimizer):
         return [optimizer, *parts_of(optimizer.inner_optimizer, variables)]
-    if hasattr(optimizer, "optimizers"):
+    if is_several(optimizer):
         for variable in variables:
             if variable.trainable:
-                optimizer._optimizer_of(variable)
-        return [optimizer, *(p for o in optimizer.optimizers for p in parts_of(o))]
+                optimizer_of(optimizer, variable)
+        return [optimizer, *(p for o in several(optimizer) for p in parts_of(o))]
     return [optimizer]

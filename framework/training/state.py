@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.core.errors import InvalidArgumentError
 from framework.core.random import global_generator
+from framework.optimizers.asking import state_of as state_of_optimizer
 
 _GENERATOR = "random/global"
 
@@ -67,7 +68,7 @@ def _variables(model, optimizer, metrics):
     found = {}
     for group, variables in (
         ("model", model.variables),
-        ("optimizer", optimizer.state_variables),
+        ("optimizer", state_of_optimizer(optimizer)),
         ("metrics", [v for metric in metrics for v in metric.variables]),
     ):
         for i, variable in enumerate(variables):

@@ -9,6 +9,7 @@ import numpy as np
 from framework.autodiff.tape import GradientTape
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.recorders import thread
+from framework.optimizers.asking import bind, inside, rules_of, scales
 from framework.training import state
 from framework.training.checks import warn
 from framework.training.gradients import Gradients
@@ -50,9 +51,9 @@ class TrainingStep:
         self._gives_loss_only = accumulator is None and not reports
         self._reasons = None  # why gradients are missing
         self._observer = None  # a `StepRecord` while a callback wants to look on
-        self._scaled = hasattr(optimizer, "get_scaled_loss")
+        self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
-        self._bound = getattr(_inner(optimizer), "groups", None) is None
+        self._bound = rules_of(inside(optimizer)) is None
         self._in_one = not clip and accumulator is None and not self._scaled
         self._plain = self._in_one and self._bound
         self._plans = Plans(model, "step")
@@ -228,7 +229,7 @@ class TrainingStep:
     def _bind(self):
         """Let the paths in the optimizer's groups start at the model, once it is built."""
         if not self._bound:
-            _inner(self.optimizer).bind(self.model)
+            bind(inside(self.optimizer), self.model)
             self._bound, self._plain = True, self._in_one
 
     def _gradients(self, x, y, sample_weight):
@@ -294,10 +295,6 @@ class TrainingStep:
             self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
         else:
             warn(f"The model {self.model.name!r} has no trainable weights: nothing is trained.")
-
-
-def _inner(optimizer):
-    return getattr(optimizer, "inner_optimizer", optimizer)
 
 
 def _by_kind(parts):

@@ -76,7 +76,7 @@ def test_usual_updates_are_elementwise(name):
     optimizer = getattr(keras.optimizers, kind)(**arguments)
     variables = [tf.Variable(np.ones(shape, "float32")) for shape in ((4,), (2, 3), (1, 2, 3, 4))]
     optimizer.apply_gradients([(v * 1.0, v) for v in variables])
-    assert all(program is not None for program in optimizer._programs.values())
+    assert all(program is not None for program in optimizer._framework.programs.values())
 
 
 def test_an_elementwise_function_of_other_arrays():

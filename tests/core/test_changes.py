@@ -108,7 +108,7 @@ OF_STEPS = {
     ),
     "optimizer": lambda model, loss: setattr(model.optimizer, "clipnorm", 0.01),
     "schedule": lambda model, loss: setattr(
-        model.optimizer._schedule, "initial_learning_rate", 0.5
+        model.optimizer._framework.schedule, "initial_learning_rate", 0.5
     ),
 }
 

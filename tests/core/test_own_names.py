@@ -5,13 +5,14 @@ import inspect
 import numpy as np
 import pytest
 
+import framework as tf
 from framework import config, keras
 from tests.core.own_names import documented, litter, littered, shadowed, with_properties
 
 X = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 Y = np.sin(X[:, :1]) + X[:, 1:2]
 
-layers, callbacks = keras.layers, keras.callbacks
+layers, callbacks, optimizers = keras.layers, keras.callbacks, keras.optimizers
 
 
 @pytest.fixture(params=["off", "numpy", "auto"])
@@ -61,12 +62,81 @@ class Counting(callbacks.Callback):
             self.model.optimizer.learning_rate = 0.5 * float(logs["loss"])
 
 
+class Fresh:
+    """An argument that each object gets one of its own of."""
+
+    def __init__(self, make):
+        self.make = make
+
+    def __call__(self):
+        return self.make()
+
+
+def _loops(model, optimizer, touch):
+    """Losses of `fit`, of steps, and of a tape loop, one after another with one optimizer."""
+    model.compile(optimizer, "mse")
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(optimizer))
+    kept = model.fit(X, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history
+    step = model.training_step()
+    steps = [step(X, Y) for _ in range(3)]
+    for _ in range(3):
+        touch(optimizer)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(X, training=True) - Y))
+            target = optimizer.scale_loss(loss)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(target, variables), variables))
+        steps.append(loss)
+    return kept, bits(*steps)
+
+
+def by_optimizer(cls, touch, *args, **kwargs):
+    model = make_model()
+    made = cls(*[a() if isinstance(a, Fresh) else a for a in args], **kwargs)
+    found = _loops(model, made, touch)
+    state = [v.numpy().tobytes() for v in made.variables]
+    return found, bits(*model.get_weights()), state, str(made.get_config())
+
+
+class KerasMomentum(optimizers.Optimizer):
+    """Written the way Keras's documentation shows."""
+
+    def build(self, variables):
+        super().build(variables)
+        self.moments = [self.add_variable_from_reference(v, "m") for v in variables]
+
+    def update_step(self, gradient, variable, learning_rate):
+        moment = self.moments[self._get_variable_index(variable)]
+        self.assign(moment, 0.9 * moment - learning_rate * gradient)
+        self.assign_add(variable, moment)
+
+
+class SignDescent(optimizers.Optimizer):
+    """Written as this package's documentation shows."""
+
+    learning_rate: float = 0.01
+    beta: float = 0.9
+
+    slots = ("mean",)
+
+    def update(self, param, grad, slot, lr, step):
+        slot.mean = self.beta * slot.mean + (1 - self.beta) * grad
+        return param - lr * slot.mean / (tf.abs(slot.mean) + 1e-3)
+
+
+def optimizer(base, *args, more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    taken = documented("Optimizer", more=f"{more} {fields}") - {"groups"}
+    return by_optimizer, base, taken, args, kwargs
+
+
 def callback(base, *args, more=""):
-    return by_callback, base, documented("Callback", more=more), args
+    fields = " ".join(inspect.signature(base).parameters)
+    return by_callback, base, documented("Callback", more=f"{more} {fields}"), args, {}
 
 
 MONITOR = "monitor mode min_delta monitor_op patience verbose wait best "
-CASES = {
+CASES: dict[str, tuple] = {
     "Callback": callback(callbacks.Callback),
     "Callback of a user": callback(Counting, more="seen_batches"),
     "History": callback(callbacks.History, True, more="epoch history batches"),
@@ -82,6 +152,34 @@ CASES = {
         callbacks.LearningRateScheduler, lambda epoch, rate: rate * 0.5
     ),
     "CSVLogger": callback(callbacks.CSVLogger, "/dev/null", ",", False, True, more="sep keys"),
+    "SGD": optimizer(optimizers.SGD, 0.1, momentum=0.9, nesterov=True),
+    "SGD with everything": optimizer(
+        optimizers.SGD, optimizers.schedules.ExponentialDecay(0.1, 5, 0.9), momentum=0.5,
+        weight_decay=0.01, clipnorm=0.5, use_ema=True, ema_overwrite_frequency=2,
+        gradient_accumulation_steps=2,
+    ),
+    "groups": optimizer(
+        optimizers.Adam, 0.01,
+        groups={"first/*": {"learning_rate": 0.1}, "*/bias": {"trainable": False}},
+    ),
+    "Adam": optimizer(optimizers.Adam, 0.01, global_clipnorm=1.0, amsgrad=True),
+    "Nadam": optimizer(optimizers.Nadam, 0.01),
+    "Muon": optimizer(optimizers.Muon, 0.01),
+    "Adafactor": optimizer(optimizers.Adafactor, 0.01),
+    "Ftrl": optimizer(optimizers.Ftrl, 0.1),
+    "Optimizer of a user, Keras's way": optimizer(KerasMomentum, 0.05, more="moments"),
+    "Optimizer of a user, this package's way": optimizer(SignDescent, 0.05),
+    "MultiOptimizer": optimizer(
+        optimizers.MultiOptimizer,
+        Fresh(lambda: optimizers.OptimizerMap(
+            optimizers.SGD(0.1), {".*kernel": optimizers.Adam(0.01)}
+        )),
+    ),
+    "LossScaleOptimizer": optimizer(
+        optimizers.LossScaleOptimizer, Fresh(lambda: optimizers.Adam(0.01)), 8.0, 2,
+        more="dynamic_scale step_counter skipped_steps check_finite get_scaled_loss"
+        " get_unscaled_gradients",
+    ),
 }  # fmt: skip
 
 
@@ -91,22 +189,21 @@ def nothing(_thing):
 
 @pytest.mark.parametrize("case", CASES)
 def test_attributes_of_a_users_own(case, compiled):
-    use, base, taken, args = CASES[case]
-    taken = taken | set(inspect.signature(base).parameters)
-    expected = use(base, nothing, *args)
-    assert use(littered(base, taken), nothing, *args) == expected
-    assert use(base, lambda thing: litter(thing, taken), *args) == expected
+    use, base, taken, args, kwargs = CASES[case]
+    expected = use(base, nothing, *args, **kwargs)
+    assert use(littered(base, taken), nothing, *args, **kwargs) == expected
+    later = type(base.__name__, (base,), {})
+    assert use(later, lambda thing: litter(thing, taken), *args, **kwargs) == expected
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("define", [shadowed, with_properties])
 def test_methods_and_properties_of_a_users_own(case, define):
-    use, base, taken, args = CASES[case]
-    taken = taken | set(inspect.signature(base).parameters)
+    use, base, taken, args, kwargs = CASES[case]
     made = []
-    expected = use(base, made.append, *args)
-    example = made[0] if made else base(*args)
-    assert use(define(base, taken, example), nothing, *args) == expected
+    expected = use(base, made.append, *args, **kwargs)
+    example = made[0]
+    assert use(define(base, taken, example), nothing, *args, **kwargs) == expected
 
 
 def test_a_callback_counts_its_own_steps():

@@ -55,7 +55,9 @@ def made(name, loops):
 
 
 def are_loops(optimizer):
-    return {type(p.form) is InLoops for p in optimizer._programs.values() if p is not None}
+    return {
+        type(p.form) is InLoops for p in optimizer._framework.programs.values() if p is not None
+    }
 
 
 @pytest.mark.parametrize("name", DISTINCT)
@@ -155,7 +157,7 @@ def test_one_variable_that_is_seen_leaves_the_others_in_place():
 def test_numbers_of_another_dtype_are_refused_not_read():
     optimizer = made("adam", True)
     w = train(optimizer, shapes=[(5,)])[0]
-    form = optimizer._plans[w.serial].program.form
+    form = optimizer._framework.plans[w.serial].program.form
     arrays = [np.ones(7, np.float32) for _ in range(4)]
     numbers = [np.ones((), np.float64) for _ in form.numbers.read]
     with pytest.raises(TypeError, match="float64"):

@@ -2,6 +2,7 @@
 
 from framework.activations import Activation
 from framework.constraints import ConstraintField
+from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
 from framework.kernels.windows import output_sizes
@@ -192,7 +193,7 @@ class ConvLSTM(RNN):
 
     def __post_init__(self):
         cls = ConvLSTMCell
-        names = [n for n, f in cls._fields.items() if not f.keyword_only and n != "rank"]
+        names = [n for n, f in fields_of(cls).items() if not f.keyword_only and n != "rank"]
         self.cell = cls(
             self._rank, **{n: getattr(self, n) for n in names}, name=self._cell_name,
             dtype=self._dtype_policy, trainable=self._trainable,

@@ -2,7 +2,7 @@
 
 from framework.activations import Activation
 from framework.constraints import ConstraintField
-from framework.core.configurable import one_of
+from framework.core.configurable import fields_of, one_of
 from framework.initializers import InitializerField
 from framework.layers.core import PositiveInt
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
@@ -23,7 +23,7 @@ class _WithCell(RNN):
 
     def __post_init__(self):
         cls = self._cell_class
-        arguments = {n: getattr(self, n) for n, f in cls._fields.items() if not f.keyword_only}
+        arguments = {n: getattr(self, n) for n, f in fields_of(cls).items() if not f.keyword_only}
         self.cell = cls(
             **arguments, implementation=self._implementation, name=self._cell_name,
             dtype=self._dtype_policy, trainable=self._trainable,

@@ -1,7 +1,7 @@
 """RNN: a layer that runs a cell over sequences, and the base of SimpleRNN, GRU and LSTM."""
 
 from framework.core import nest
-from framework.core.configurable import Field, Resolved, _annotations, serialize_value
+from framework.core.configurable import Field, Resolved, _annotations, fields_of, serialize_value
 from framework.core.doors import cast, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.variable import CoreVariable, KerasVariable
@@ -65,13 +65,13 @@ class RNN(Layer):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if cls._cell_class is not None and "cell" in cls._fields:
-            fields = dict(cls._fields)
+        if cls._cell_class is not None and "cell" in fields_of(cls):
+            fields = dict(fields_of(cls))
             fields.pop("cell")
             own = {name: fields.pop(name) for name in _annotations(cls)}  # in the order of Keras
             for name, field in fields.items():
                 fields[name] = Field(name, field.annotation, field.default, True)
-            cls._fields = {**own, **fields}
+            cls._framework.fields = {**own, **fields}
 
     def __post_init__(self):
         self.__dict__.update(states=None, _expected_batch_size=None)

@@ -1,6 +1,6 @@
 """The hooks of a callback."""
 
-from framework.core.own import ClassRecord, Record, Shown
+from framework.core.own import ClassRecord, Owning, Record, Shown
 
 
 class CallbackRecord(Record):
@@ -11,7 +11,7 @@ class CallbackRecord(Record):
     lazy_logs = False  # whether hooks take a function that makes the logs
 
 
-class Callback:
+class Callback(Owning):
     """Base of callbacks: every hook does nothing until a subclass overrides it.
 
     `self.model` is the model in training, `self.params` a dict with "epochs", "steps" and

@@ -1,6 +1,7 @@
 """SwapEMAWeights: evaluates with the running mean of the weights."""
 
 from framework.core.errors import InvalidArgumentError
+from framework.optimizers.asking import inside
 from framework.training.callbacks.base import Callback
 
 
@@ -56,13 +57,13 @@ class SwapEMAWeights(Callback):
 def _averages(callback):
     """[(variable, the variable of its running mean)]."""
     optimizer = getattr(callback.model, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    optimizer = inside(optimizer)
     if optimizer is None or not getattr(optimizer, "use_ema", False):
         raise InvalidArgumentError(
             "SwapEMAWeights needs an optimizer with use_ema=True, such as Adam(use_ema=True)."
         )
     found = [
-        (v, optimizer._slots.get(v.serial, {}).get("average"))
+        (v, optimizer._framework.slots.get(v.serial, {}).get("average"))
         for v in callback.model.trainable_variables
     ]
     return [(variable, average) for variable, average in found if average is not None]

@@ -4,6 +4,7 @@ import inspect
 import itertools
 
 from framework.core.errors import InvalidArgumentError
+from framework.optimizers.asking import inside, is_several, scale_rates, several
 from framework.training.callbacks.base import Callback
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
@@ -132,7 +133,7 @@ def _reduce(callback, epoch):
         if rate <= callback.min_lr * _AS_GOOD_AS:
             continue
         new = max(rate * callback.factor, callback.min_lr)
-        optimizer.scale_learning_rate(new / rate)
+        scale_rates(optimizer, new / rate)
         if callback.verbose > 0:
             print(f"\nEpoch {epoch + 1}: reducing {_words(name)} to {new:.6g}.")
         callback.cooldown_counter = callback.cooldown
@@ -153,8 +154,8 @@ def _words(name):
 def _rated(callback):
     """The optimizers that have a learning rate, by the rates' names in the logs."""
     optimizer = getattr(callback.model, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    if hasattr(optimizer, "learning_rate"):
+    optimizer = inside(optimizer)
+    if not is_several(optimizer) and hasattr(optimizer, "learning_rate"):
         return {"learning_rate": optimizer}
     found = {}
     for one in _several(optimizer, callback.model):
@@ -172,9 +173,9 @@ def _rated(callback):
 
 def _several(optimizer, model):
     """The optimizers of a `MultiOptimizer`; none where it is something else."""
-    if getattr(optimizer, "optimizers", None) == [] and model.built:
+    if is_several(optimizer) and not several(optimizer) and model.built:
         optimizer.build(model)  # a function chooses them, by the variables
-    return getattr(optimizer, "optimizers", ())
+    return several(optimizer)
 
 
 def _takes_two(function):

@@ -1,7 +1,10 @@
 """StepRecord: what callbacks may look at of the batch that was just trained on."""
 
 from framework.core.errors import InvalidArgumentError
+from framework.optimizers.applying import plans_of
+from framework.optimizers.asking import inside, is_several
 from framework.optimizers.forms import Arrays
+from framework.optimizers.rates import rate_now
 from framework.training.callbacks.base import Callback
 
 NEEDS = ("batch", "outputs", "loss", "gradients", "norms", "rates")
@@ -93,15 +96,15 @@ class StepRecord:
 
 def rates_of(optimizer, variables):
     """The learning rate of each variable at the present step, a float by path."""
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    chosen = getattr(optimizer, "optimizer_map", None)
-    return {v.path: _rate(optimizer if chosen is None else chosen(v), v) for v in variables}
+    optimizer = inside(optimizer)
+    chosen = optimizer.optimizer_map if is_several(optimizer) else lambda variable: optimizer
+    return {v.path: _rate(chosen(v), v) for v in variables}
 
 
 def _rate(optimizer, variable):
-    (plan,) = optimizer._plans_of([variable])
-    rate, _ = optimizer._kinds[plan.kind]
-    return float(optimizer._rate_now(rate, Arrays))
+    (plan,) = plans_of(optimizer, [variable])
+    rate, _ = optimizer._framework.kinds[plan.kind]
+    return float(rate_now(optimizer, rate, Arrays))
 
 
 def needs_of(callbacks):
