@@ -167,6 +167,8 @@ def _array_of_python(value, wanted, casts):
             return array.astype(_of_numbers(array, value).np)
     elif not casts and array.size and loses(array.dtype.kind, wanted):
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
+    elif array.dtype.kind == "u" and wanted.is_integer and wanted is not dtypes.uint64:
+        raise InvalidArgumentError(f"{value!r} does not fit {wanted}; give dtype=tf.uint64.")
     return _in_dtype(array, wanted)
 
 

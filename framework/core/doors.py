@@ -11,7 +11,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.conversion import array_of, holds_tensors, loses, tensor
-from framework.core.errors import DTypeError
+from framework.core.errors import DTypeError, InvalidArgumentError, unfit
 from framework.core.operand import Operand, WeakNumber
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -102,7 +102,7 @@ def _adopt(value, dtype):
         kind = "f" if dtype.is_floating else dtype.np.kind
         if kind not in kinds and kind != "O":
             raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype}.")
-        return Tensor(np.asarray(value, dtype.np))
+        return Tensor(_number(value, dtype))
     if hasattr(value, "dtype") and loses(np.asarray(value).dtype.kind, dtype):
         raise DTypeError(
             f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype "
@@ -135,5 +135,13 @@ def _as(value, dtype):
     if isinstance(value, WeakNumber):
         return _adopt(value, dtype)
     if type(value) in _NUMBERS:
-        return Tensor(np.asarray(value, dtype.np))
+        return Tensor(_number(value, dtype))
     return value if value.dtype == dtype else cast(value, dtype=dtype.np)
+
+
+def _number(value, dtype):
+    """A Python number as a 0-d array of a DType; InvalidArgumentError where it does not fit."""
+    try:
+        return np.asarray(value, dtype.np)
+    except OverflowError:
+        raise InvalidArgumentError(f"Operands: {unfit(value, dtype.np)}") from None

@@ -77,6 +77,19 @@ class BatchedValueError(FrameworkError, AttributeError):
     """Python asked for the value of a tensor that stands for many rows at once."""
 
 
+def unfit(number, dtype):
+    """What is said of a Python int that a NumPy dtype of integers does not hold; else None."""
+    low, high = 0, 2 ** (8 * dtype.itemsize) - 1
+    if dtype.kind == "i":
+        low, high = -(high // 2) - 1, high // 2
+    if low <= number <= high:
+        return None
+    return (
+        f"got the number {number}, expected {low} to {high}, the range of the other operand's "
+        f"dtype {dtype}. Cast that first, as by tf.cast(x, tf.int32)."
+    )
+
+
 def suggest(name, known):
     """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them.
 

@@ -11,7 +11,7 @@ from numpy import ndarray, ufunc
 
 from framework.core import dtypes
 from framework.core.checking import checked
-from framework.core.errors import FrameworkError, ShapeError
+from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError, unfit
 from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
@@ -129,7 +129,7 @@ class Op:
                 return self._unusual(args, attrs)
         try:
             value = self.forward(*arrays, **attrs)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise self.misfit(error, arrays) from None
         if not boxed:
             return value if not self.saves else value[0]
@@ -138,7 +138,10 @@ class Op:
         return self._several(args, attrs, value)
 
     def misfit(self, error, arrays):
-        """NumPy's complaint about shapes as a ShapeError that names the op; others as they are."""
+        """NumPy's complaint about shapes as a ShapeError that names the op, that about a Python int
+        that does not fit as an InvalidArgumentError; others as they are."""
+        if isinstance(error, OverflowError):
+            return _overflow(self.name, arrays) or error
         if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
             return error
         shapes = ", ".join(str(np.shape(a)) for a in arrays)
@@ -241,6 +244,16 @@ class Op:
 _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
+def _overflow(name, arrays):
+    """The error about the Python int that does not fit the dtype of the arrays, if there is one."""
+    found = {a.dtype for a in arrays if type(a) is ndarray}
+    for dtype in found if len(found) == 1 else ():
+        for number in arrays:
+            if type(number) is int and dtype.kind in "iu" and (reason := unfit(number, dtype)):
+                return InvalidArgumentError(f"{name}: {reason}")
+    return None
+
+
 class Unary(Op):
     """An op of one input without attributes: the same call, without its generality's cost."""
 
@@ -268,7 +281,7 @@ class Binary(Op):
             x, y = a.array, b.array if type(b) is Tensor else b
             try:
                 value = self.forward(x, y)
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 raise self.misfit(error, (x, y)) from None
             return self.wrap(value, (a, b), NO_ATTRS)
         return Op.__call__(self, a, b)

@@ -217,9 +217,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     dtype = dtypes.as_dtype(dtype)
     hot = movement.one_hot(indices, depth=int(depth), dtype=dtype.np if not given else np.bool_)
     if given:
-        on, off = (np.asarray(1 if on_value is None else on_value, dtype.np),
-                   np.asarray(0 if off_value is None else off_value, dtype.np))  # fmt: skip
-        hot = _choose(hot, Tensor(on), Tensor(off))
+        on, off = 1 if on_value is None else on_value, 0 if off_value is None else off_value
+        hot = _choose(hot, tensor(on, dtype), tensor(off, dtype))
     axis = one_axis(-1 if axis is None else axis, indices.ndim + 1, "one_hot")
     if axis == indices.ndim:
         return hot

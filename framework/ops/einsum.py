@@ -17,7 +17,8 @@ def einsum(equation, *operands):
 
     Args:
         equation: such as "ij,jk->ik"; "..." stands for axes that broadcast, a letter twice in one
-            operand for its diagonal; without "->" the letters that occur once, in order.
+            operand for its diagonal; without "->" the letters that occur once, in order. A letter
+            has one size: unlike NumPy's, 1 does not broadcast.
 
     Raises:
         InvalidArgumentError: an equation that cannot be read, or does not fit the operands.
@@ -60,6 +61,11 @@ def _parsed(equation, ranks):
     every = "".join(inputs)
     if len(sides) == 2:
         output = sides[1].replace("...", dots)
+        if wide and "..." not in sides[1]:
+            raise InvalidArgumentError(
+                f"einsum: the result in {equation!r} lacks '...', which stands for {wide} axes of "
+                "the operands. Name them by letters where they are to be summed."
+            )
     else:
         output = dots + "".join(sorted(c for c in set(every) - set(dots) if every.count(c) == 1))
     if not set(every) <= set(string.ascii_letters + dots):
@@ -90,7 +96,11 @@ def _simplified(x, labels, equation):
 
 
 def _refuse(equation, label, m, n):
-    raise ShapeError(f"einsum: {label!r} in {equation!r} has the sizes {m} and {n}.")
+    wide = label in string.digits
+    raise ShapeError(
+        f"einsum: {'...' if wide else label!r} in {equation!r} has the sizes {m} and {n}"
+        + ("." if wide or 1 not in (m, n) else "; only the axes of '...' broadcast.")
+    )
 
 
 def _order(terms, output):
@@ -135,7 +145,7 @@ def _contracted(a, b, kept, equation):
 
 
 def _size(equation, label, m, n):
-    if m != n and 1 not in (m, n) and None not in (m, n):
+    if m != n and None not in (m, n) and (1 not in (m, n) or label not in string.digits):
         _refuse(equation, label, m, n)
     return n if m == 1 else m
 

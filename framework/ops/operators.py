@@ -162,6 +162,8 @@ def _arithmetic(name, op, door):
         return _binary(general, door), _reflected(general, door)
     if general is op:
         return _strict_binary(op), _reflected(op, door)
+    if name == "floordiv":  # of floats it is no op of its own either
+        return _binary(general, door), _reflected(general, door)
     return _strict_division(op, general), _reflected_division(op, general)
 
 

@@ -1,4 +1,4 @@
-"""saturate_cast: exactly the ends of integers' ranges; TensorFlow's numbers where they are right."""
+"""saturate_cast: the ends of the ranges of integers, the largest of narrower floats."""
 
 import numpy as np
 import pytest
