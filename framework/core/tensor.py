@@ -68,6 +68,10 @@ class Tensor(Operators):
         """A hashable handle that is equal only to handles of this very object."""
         return Ref(self)
 
+    def _as_operand(self):
+        """Itself: a tensor may stand where a layer keeps a variable."""
+        return self
+
     # ---- values read by Python: every one of them passes through `_read` ----
 
     def _read(self, how):

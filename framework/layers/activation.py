@@ -130,5 +130,5 @@ class PReLU(Layer):
         )
 
     def call(self, inputs):
-        x, alpha = promote(inputs, self.alpha.read())
+        x, alpha = promote(inputs, self.alpha._as_operand())
         return relu(x) - alpha * relu(-x)

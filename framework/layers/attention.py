@@ -83,12 +83,12 @@ class Attention(Layer):
         """Scores (batch, queries, keys)."""
         if self.score_mode == "dot":
             scores = matmul(query, key, transpose_b=True)
-            return scores if self.scale is None else scores * self.scale.read()
+            return scores if self.scale is None else scores * self.scale._as_operand()
         pairs = _pairs(query, key)
         if self.scale is not None:
-            pairs = pairs * self.scale.read()
+            pairs = pairs * self.scale._as_operand()
         total = reduce_sum(tanh(pairs), axis=(len(pairs.shape) - 1,), keepdims=False)
-        return self.concat_score_weight.read() * total
+        return self.concat_score_weight._as_operand() * total
 
     def _apply_scores(self, scores, value, scores_mask=None, training=False):
         """The values weighted by the scores' softmax, and the weights."""
@@ -172,7 +172,7 @@ class AdditiveAttention(Attention):
     def _calculate_scores(self, query, key):
         pairs = tanh(_pairs(query, key))
         if self.scale is not None:
-            pairs = pairs * self.scale.read()
+            pairs = pairs * self.scale._as_operand()
         return reduce_sum(pairs, axis=(len(pairs.shape) - 1,), keepdims=False)
 
     def get_config(self):

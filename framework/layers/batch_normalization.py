@@ -111,8 +111,8 @@ class BatchNormalization(_Normalization):
         return _to(y, self.compute_dtype)
 
     def _by_statistics(self, x, axis, mean, variance):
-        gamma = None if self.gamma is None else _to(self.gamma.read(), x.dtype)
-        beta = None if self.beta is None else _to(self.beta.read(), x.dtype)
+        gamma = None if self.gamma is None else _to(self.gamma._as_operand(), x.dtype)
+        beta = None if self.beta is None else _to(self.beta._as_operand(), x.dtype)
         return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=self.epsilon)
 
     def _by_batch(self, x, axis, mask):

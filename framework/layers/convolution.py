@@ -70,11 +70,11 @@ class _Convolution(Windowed):
         return restored(conv(x, kernel, groups=self.groups, **self._window()), self.data_format)
 
     def call(self, inputs):
-        kernel = self.kernel.read()
+        kernel = self.kernel._as_operand()
         own = type(self).convolution_op is not _Convolution.convolution_op
         if self.bias is None or own or self.data_format == "channels_first":
             return self._finished(self.convolution_op(inputs, kernel))
-        bias = self.bias.read()
+        bias = self.bias._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel, bias = promote(inputs, kernel, bias)
         self._places(inputs.shape)

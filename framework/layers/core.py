@@ -78,12 +78,12 @@ class Dense(Layer):
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
 
     def call(self, inputs):
-        kernel = self.kernel.read()
+        kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         outputs = _rows_times(inputs, kernel)
         if self.bias is not None:
-            outputs = add(outputs, self.bias.read())
+            outputs = add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
 

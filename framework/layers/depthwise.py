@@ -44,7 +44,7 @@ class _Depthwise(Windowed):
         self._add_bias(count * self.depth_multiplier)
 
     def call(self, inputs):
-        kernel = self.kernel.read()
+        kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         self._places(inputs.shape)
@@ -121,7 +121,7 @@ class _Separable(Windowed):
         self._add_bias(self.filters)
 
     def call(self, inputs):
-        each, across = self.depthwise_kernel.read(), self.pointwise_kernel.read()
+        each, across = self.depthwise_kernel._as_operand(), self.pointwise_kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != each.array.dtype:
             inputs, each, across = promote(inputs, each, across)
         self._places(inputs.shape)

@@ -84,7 +84,7 @@ class EinsumDense(Adaptable, Layer):
         """The kernel, with LoRA's delta where that is enabled."""
         if not self.built and not self._building:
             raise AttributeError("You must build the layer before accessing `kernel`.")
-        return self._with_lora(self._kernel.read()) if self.lora_enabled else self._kernel
+        return self._with_lora(self._kernel._as_operand()) if self.lora_enabled else self._kernel
 
     def build(self, input_shape):
         labels = _read(self.equation, len(input_shape))
@@ -118,7 +118,7 @@ class EinsumDense(Adaptable, Layer):
         return told
 
     def call(self, inputs):
-        kernel = self._kernel.read()
+        kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = self._with_lora(kernel)
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
@@ -127,7 +127,7 @@ class EinsumDense(Adaptable, Layer):
             outputs = self._projected(inputs, kernel)
         else:
             outputs = einsum(self.equation, inputs, kernel)
-            outputs = outputs if self.bias is None else add(outputs, self.bias.read())
+            outputs = outputs if self.bias is None else add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
     def _projected(self, inputs, kernel):
@@ -146,9 +146,9 @@ class EinsumDense(Adaptable, Layer):
         bias = self.bias
         flat = bias is not None and bias.array.shape == outer
         if flat:
-            outputs = add(outputs, reshape(bias.read(), shape=(math.prod(outer),)))
+            outputs = add(outputs, reshape(bias._as_operand(), shape=(math.prod(outer),)))
         outputs = reshape(outputs, shape=(*free, *outer))
-        return add(outputs, bias.read()) if bias is not None and not flat else outputs
+        return add(outputs, bias._as_operand()) if bias is not None and not flat else outputs
 
     def get_config(self):
         config = self._lora_config(super().get_config())

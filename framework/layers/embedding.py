@@ -100,12 +100,12 @@ class Embedding(_Table):
         if not self.built and not self._building:
             raise AttributeError("You must build the layer before accessing `embeddings`.")
         if self.lora_enabled:
-            return self._with_lora(self._embeddings.read())
+            return self._with_lora(self._embeddings._as_operand())
         return self._embeddings
 
     def call(self, inputs):
         table = self.embeddings
-        table = table if self.lora_enabled else table.read()
+        table = table if self.lora_enabled else table._as_operand()
         if inputs.dtype not in (dtypes.int32, dtypes.int64):
             inputs = cast(inputs, dtype=dtypes.int32.np)
         what = f"Embedding layer {self.name!r} (input_dim={self.input_dim}): inputs"
@@ -174,7 +174,7 @@ class ReversibleEmbedding(Embedding):
         if self.tie_weights:
             kernel = transpose(tensor(self.embeddings), perm=(1, 0))
         else:
-            kernel = self.reverse_embeddings.read()
+            kernel = self.reverse_embeddings._as_operand()
         if self.reverse_dtype is not None:
             dtype = dtypes.as_dtype(self.reverse_dtype).np
             inputs, kernel = cast(inputs, dtype=dtype), cast(kernel, dtype=dtype)

@@ -89,10 +89,10 @@ class _Normalization(Layer):
         if self.gamma is None:
             gamma = np.ones(shape, x.dtype.np)
         else:
-            gamma = _to(self.gamma.read(), x.dtype)
+            gamma = _to(self.gamma._as_operand(), x.dtype)
         if self.beta is None:
             return gamma, np.zeros(shape, x.dtype.np)
-        return gamma, _to(self.beta.read(), x.dtype)
+        return gamma, _to(self.beta._as_operand(), x.dtype)
 
 
 class LayerNormalization(_Normalization):
@@ -185,7 +185,7 @@ class RMSNormalization(Layer):
     def call(self, inputs):
         x = wide(inputs)
         axes = all_axes(_alone(self.axis), x.ndim, "RMSNormalization")
-        scale = _to(self.scale.read(), x.dtype)
+        scale = _to(self.scale._as_operand(), x.dtype)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)):
             y = norm.rms_norm(x, scale, epsilon=self.epsilon)
         else:

@@ -66,7 +66,7 @@ class SpectralNormalization(Wrapper):
 
     def normalized_weights(self):
         """The next vector of the iteration, and the kernel divided by the singular value."""
-        whole, u = self.kernel.read(), self.vector_u.read()
+        whole, u = self.kernel._as_operand(), self.vector_u._as_operand()
         shape = tuple(whole.shape)
         weights = reshape(whole, shape=(math.prod(shape[:-1]), shape[-1]))
         v = before = u

@@ -60,7 +60,7 @@ class _Transposed(Windowed):
         self._add_bias(self.filters)
 
     def call(self, inputs):
-        kernel = self.kernel.read()
+        kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         sizes, padding = self._target(inputs.shape)

@@ -159,7 +159,7 @@ class Windowed(Layer):
     def _finished(self, outputs):
         """Bias and activation."""
         if self.bias is not None:
-            bias = self.bias.read()
+            bias = self.bias._as_operand()
             if self.data_format == "channels_first":
                 bias = reshape(bias, shape=(1, -1) + (1,) * self._rank)
             outputs = add(outputs, bias)

@@ -15,7 +15,7 @@ from framework.ops.losses import shape_of
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_sum
 from framework.training.checks import check_logits
-from framework.training.inputs import plus_layer_losses
+from framework.training.inputs import plus_layer_losses, rows_of
 from framework.training.matching import Outputs, name_of
 
 _FLOAT64 = np.dtype(np.float64)
@@ -141,6 +141,21 @@ class CompiledLoss:
         name = f"{loss.name if name is None else name}_loss"
         taken = [tracker.name for tracker in self.trackers]
         return name if name not in taken else f"{name}_{i}"
+
+
+class TrackedLoss:
+    """A CompiledLoss whose calls also update a running mean."""
+
+    def __init__(self, loss, tracker):
+        self._loss, self._tracker = loss, tracker
+
+    def __call__(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        total = self._loss(y, y_pred, sample_weight, regularization_losses)
+        self._tracker.update_state(total, sample_weight=rows_of(y_pred))
+        return total
+
+    def __getattr__(self, name):
+        return getattr(self._loss, name)
 
 
 def _one(sample_weight):

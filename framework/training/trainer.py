@@ -20,7 +20,7 @@ from framework.training.compilation import (
     output_names_of,
     scaling_of,
 )
-from framework.training.compiled_loss import CompiledLoss
+from framework.training.compiled_loss import CompiledLoss, TrackedLoss
 from framework.training.compiled_metrics import CompiledMetrics
 from framework.training.fitting import Fitting
 from framework.training.inputs import as_tensors, layer_loss, plus_layer_losses, rows_of, unpack
@@ -116,8 +116,15 @@ class Trainer(Fitting):
 
     @property
     def compiled_loss(self):
-        """The losses given to compile, as one function."""
-        return None if self._training is None else self._training.loss
+        """The losses given to compile, as one function.
+
+        In a model with its own `train_step` or `test_step` a call also updates the metric "loss",
+        as in TensorFlow 2.
+        """
+        training = self._training
+        if training is None or not any(map(self._overrides, ("train_step", "test_step"))):
+            return training and training.loss
+        return TrackedLoss(training.loss, training.loss_tracker)
 
     def _require_compiled(self, method):
         if self._training is None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework import layers
 from framework.autodiff.tape import GradientTape
 from framework.core import random
 from framework.core.errors import InvalidArgumentError, ShapeError, SymbolicValueError
@@ -787,3 +788,29 @@ def test_weights_in_keras_2_s_order():
     assert layer.b.numpy().tolist() == [1.0] * size
     assert type(layer.b.regularizer).__name__ == "L2"
     assert type(layer.b.constraint).__name__ == "NonNeg"
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "weights"),
+    [
+        (Dense(2), (1, 3), {"kernel": (3, 2), "bias": (2,)}),
+        (layers.Conv1D(2, 2), (1, 4, 3), {"kernel": (2, 3, 2), "bias": (2,)}),
+        (layers.EinsumDense("ab,bc->ac", 2, bias_axes="c"), (1, 3), {"bias": (2,)}),
+        (layers.LayerNormalization(), (1, 3), {"gamma": (3,), "beta": (3,)}),
+    ],
+)
+def test_a_tensor_may_stand_in_a_weight_s_place(layer, shape, weights):
+    """As hypernetworks do: the outer network's weights are another network's outputs."""
+    x = tf.ones(shape)
+    layer(x)
+    made = {name: tf.random.normal(size, seed=1) for name, size in weights.items()}
+    for name, value in made.items():
+        getattr(layer, name).assign(value)
+    expected = layer(x)
+    with GradientTape() as tape:
+        for name, value in made.items():
+            tape.watch(value)
+            setattr(layer, name, value)
+        found = layer(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert all(g is not None for g in tape.gradient(found, list(made.values())))

@@ -193,14 +193,17 @@ def test_compiled_loss_with_the_losses_of_layers():
             self.compiled_metrics.update_state(y, y_pred)
             return {m.name: m.result() for m in self.metrics}
 
-    weights = []
+    weights, losses = [], []
     for kind in (Own, keras.Sequential):
         keras.utils.set_random_seed(0)
         model = kind([keras.layers.Dense(1, kernel_regularizer="l2")])
         model.compile("sgd", "mse", metrics=["mae"])
-        assert "mae" in model.fit(X, Y, epochs=3, verbose=0).history
+        logs = model.fit(X, Y, epochs=3, batch_size=8, shuffle=False, verbose=0).history
+        assert list(logs) == ["loss", "mae"]
         weights.append(model.get_weights()[0])
+        losses.append(logs["loss"])
     np.testing.assert_array_equal(*weights)
+    np.testing.assert_allclose(*losses, rtol=1e-6)
 
 
 def test_metrics_property():

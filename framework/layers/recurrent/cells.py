@@ -87,9 +87,9 @@ class Cell(DropoutRNNCell, Layer):
 
     def _weights_now(self):
         return (
-            self.kernel.read(),
-            self.recurrent_kernel.read(),
-            None if self.bias is None else self.bias.read(),
+            self.kernel._as_operand(),
+            self.recurrent_kernel._as_operand(),
+            None if self.bias is None else self.bias._as_operand(),
         )
 
     def _drops(self, training):

@@ -114,13 +114,13 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
         masks = self._masks(inputs, h, training)
         ones = (1,) * self.rank
         again = {"strides": ones, "padding": "SAME", "dilations": ones}
-        kernel = self.kernel.read()
+        kernel = self.kernel._as_operand()
         inputs = in_dtype_of(kernel, inputs)
         gates = self._convolved(inputs, masks[0], kernel, self._window())
-        of_state = self._convolved(h, masks[1], self.recurrent_kernel.read(), again)
+        of_state = self._convolved(h, masks[1], self.recurrent_kernel._as_operand(), again)
         z = gates + of_state
         if self.bias is not None:
-            z = z + self.bias.read()
+            z = z + self.bias._as_operand()
         parts = split(z, sizes=(self.filters,) * 4, axis=self.rank + 1)
         i, f, candidate, o = (restored(part, self.data_format) for part in parts)
         i, f, o = (self.recurrent_activation(gate) for gate in (i, f, o))
