@@ -162,10 +162,8 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
 # ---- metrics -------------------------------------------------------------------------------------
 
 
-class MeanOfMatches(MeanOfFunction):
+class MeanOfMatches(MeanOfFunction, direction="up"):
     """The share of predictions that are right."""
-
-    _direction = "up"
 
 
 @metrics.add("acc")

@@ -11,6 +11,7 @@ from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name
 from framework.core.older import name_first
+from framework.core.own import Record
 from framework.core.recorders import replaying, thread
 from framework.core.registry import Registry
 from framework.core.symbolic import KerasTensor
@@ -21,7 +22,13 @@ from framework.ops.losses import as_tensor
 metrics = Registry("metric")
 
 
-class Metric(Watched, base_fields=True, base_by_position=True):
+class MetricRecord(Record):
+    """What is internal to a metric: the variables and the metrics that it holds."""
+
+    variables = metrics = None  # until __init__ has run
+
+
+class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=True, direction=None):
     """Base of metrics: numbers gathered over many batches.
 
     Subclasses make their state in `__init__` by `add_weight`, change it in `update_state` and give
@@ -52,7 +59,8 @@ class Metric(Watched, base_fields=True, base_by_position=True):
     name: Name = None
 
     def __init__(self, *args, **kwargs):
-        self._variables, self._metrics = [], []
+        own = self._framework
+        own.variables, own.metrics = [], []
         super().__init__(*args, **kwargs)
 
     __init__._from_fields = True
@@ -73,13 +81,13 @@ class Metric(Watched, base_fields=True, base_by_position=True):
             aggregation: accepted; there is one process.
             name: a string.
         """
-        self._require_init()
+        _require_init(self)
         with name_scope(self.name.replace("/", ">")):
             variable = KerasVariable(
                 initializers.get("zeros" if initializer is None else initializer),
                 shape=shape, dtype=dtype, trainable=False, aggregation=aggregation, name=name,
             )  # fmt: skip
-        self._variables.append(variable)
+        self._framework.variables.append(variable)
         return variable
 
     @name_first("name", "shape", "aggregation", "synchronization", "initializer", "dtype")
@@ -96,28 +104,15 @@ class Metric(Watched, base_fields=True, base_by_position=True):
     @property
     def variables(self):
         """The variables of the state, then those of metrics held as attributes."""
-        return [*self._variables, *(v for metric in self._metrics for v in metric.variables)]
-
-    def _require_init(self):
-        if "_variables" not in self.__dict__:
-            raise TapeError(
-                f"{type(self).__name__}: call super().__init__() first in __init__(); state can "
-                "only be added then."
-            )
+        own = self._framework
+        return [*own.variables, *(v for metric in own.metrics for v in metric.variables)]
 
     def __setattr__(self, name, value):
-        held = self.__dict__.get("_variables")
+        held = self._framework.variables
         if held is not None:
             for leaf in nest.flatten(value) if isinstance(value, (list, tuple, dict)) else (value,):
-                self._track(leaf, held)
+                _track(self, leaf, held)
         super().__setattr__(name, value)
-
-    def _track(self, leaf, held):
-        if isinstance(leaf, CoreVariable):
-            if not any(leaf is v for v in held):
-                held.append(leaf)
-        elif isinstance(leaf, Metric) and not any(leaf is m for m in self._metrics):
-            self._metrics.append(leaf)
 
     # ---- use ----
 
@@ -136,7 +131,7 @@ class Metric(Watched, base_fields=True, base_by_position=True):
 
     def __call__(self, *args, **kwargs):
         """Take in one batch, and give the result so far."""
-        self._require_init()
+        _require_init(self)
         self.update_state(*args, **kwargs)
         return self.result()
 
@@ -144,32 +139,15 @@ class Metric(Watched, base_fields=True, base_by_position=True):
 
     def stateless_update_state(self, metric_variables, *args, **kwargs):
         """The state that `update_state` makes of the given one; the metric's own stays."""
-        return self._with_state(metric_variables, lambda: self.update_state(*args, **kwargs))[1]
+        return _with_state(self, metric_variables, lambda: self.update_state(*args, **kwargs))[1]
 
     def stateless_result(self, metric_variables):
         """The result that the given state amounts to."""
-        return self._with_state(metric_variables, self.result)[0]
+        return _with_state(self, metric_variables, self.result)[0]
 
     def stateless_reset_state(self):
         """The state after a reset."""
-        return self._with_state([v.read() for v in self.variables], self.reset_state)[1]
-
-    def _with_state(self, state, call):
-        variables = self.variables
-        if len(state) != len(variables):
-            raise InvalidArgumentError(
-                f"{self.name}: argument metric_variables must hold one value per variable of the "
-                f"metric, {len(variables)} in all ({', '.join(v.name for v in variables)}), got "
-                f"{len(state)}."
-            )
-        own = [v.read() for v in variables]
-        try:
-            for variable, value in zip(variables, state, strict=True):
-                variable.assign(value)
-            return call(), [v.read() for v in variables]
-        finally:
-            for variable, value in zip(variables, own, strict=True):
-                variable.assign(value)
+        return _with_state(self, [v.read() for v in self.variables], self.reset_state)[1]
 
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}>"
@@ -211,3 +189,37 @@ def serialize(metric):
 def deserialize(config, custom_objects=None):
     """The metric that `serialize` described."""
     return metrics.deserialize(config, custom_objects)
+
+
+def _require_init(metric):
+    if metric._framework.variables is None:
+        raise TapeError(
+            f"{type(metric).__name__}: call super().__init__() first in __init__(); state can "
+            "only be added then."
+        )
+
+
+def _track(metric, leaf, held):
+    if isinstance(leaf, CoreVariable):
+        if not any(leaf is v for v in held):
+            held.append(leaf)
+    elif isinstance(leaf, Metric) and not any(leaf is m for m in metric._framework.metrics):
+        metric._framework.metrics.append(leaf)
+
+
+def _with_state(metric, state, call):
+    variables = metric.variables
+    if len(state) != len(variables):
+        raise InvalidArgumentError(
+            f"{metric.name}: argument metric_variables must hold one value per variable of the "
+            f"metric, {len(variables)} in all ({', '.join(v.name for v in variables)}), got "
+            f"{len(state)}."
+        )
+    own = [v.read() for v in variables]
+    try:
+        for variable, value in zip(variables, state, strict=True):
+            variable.assign(value)
+        return call(), [v.read() for v in variables]
+    finally:
+        for variable, value in zip(variables, own, strict=True):
+            variable.assign(value)

@@ -2,7 +2,7 @@
 
 from framework.core.fields import ComputeDtype, Name
 from framework.metrics.base import metrics, on_tensors, operand
-from framework.metrics.reduction import Mean, MeanOfLoss, with_tensors
+from framework.metrics.reduction import Mean, MeanOfLoss, take_in, with_tensors
 from framework.ops import losses as composites
 from framework.ops.elementwise import sqrt, square
 
@@ -27,7 +27,7 @@ class MeanSquaredError(MeanOfLoss):
 
 
 @metrics.add("rmse")
-class RootMeanSquaredError(Mean):
+class RootMeanSquaredError(Mean, direction="down"):
     """The root of the mean squared difference.
 
     Args:
@@ -41,14 +41,12 @@ class RootMeanSquaredError(Mean):
     name: Name = "root_mean_squared_error"
     dtype: ComputeDtype = None
 
-    _direction = "down"
-
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Take in one batch; `sample_weight` holds one weight per sample, or per value."""
         tensors, dtype = on_tensors(), self.dtype
         y_true, y_pred = operand(y_true, dtype, tensors), operand(y_pred, dtype, tensors)
         y_true, y_pred = composites.matched(y_true, y_pred, self.name)
-        self._take_in(square(y_pred - y_true), sample_weight, None, tensors)
+        take_in(self, square(y_pred - y_true), sample_weight, None, tensors)
 
     def result(self):
         """The root of the mean so far."""
@@ -132,7 +130,7 @@ class LogCoshError(MeanOfLoss):
 
 
 @metrics.add()
-class CosineSimilarity(MeanOfLoss):
+class CosineSimilarity(MeanOfLoss, direction="up"):
     """The mean cosine of the angle between the two.
 
     Args:
@@ -147,8 +145,6 @@ class CosineSimilarity(MeanOfLoss):
     name: Name = "cosine_similarity"
     dtype: ComputeDtype = None
     axis: int = -1
-
-    _direction = "up"
 
     def loss(self, y_true, y_pred):
         return composites.cosine_similarity(y_true, y_pred, self.axis)

@@ -7,6 +7,7 @@ import numpy as np
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name
+from framework.core.own import builtin
 from framework.core.recorders import pause_all
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -104,33 +105,7 @@ class Mean(Metric):
 
     def update_state(self, values, sample_weight=None):
         """Take in `values`, each with its weight."""
-        self._take_in(values, sample_weight, None, on_tensors())
-
-    def _take_in(self, values, sample_weight, mask, tensors):
-        dtype = self.dtype
-        made = getattr(values, "_keras_mask", None)
-        values = operand(values, dtype, tensors)
-        weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
-        weights = self._masked(weights, mask, tensors)
-        if weights is not None:  # as Keras, which forgets a mask of the values otherwise
-            weights = self._masked(weights, made, tensors)
-        values, weights = _samplewise(values, weights, reduce_mean, self.name)
-        if weights is None:
-            count = float((shape_of(values)[0] or 0) if values.ndim else 1)
-        else:
-            count = _total(weights)
-        if not isinstance(values, KerasTensor):
-            self.total.assign_add(_total(values))
-            self.count.assign_add(count)
-
-    def _masked(self, weights, mask, tensors):
-        if mask is None:
-            return weights
-        mask = operand(mask, self.dtype, tensors)
-        if weights is None:
-            return mask
-        mask, weights = same_rank(mask, weights)
-        return weights * mask
+        take_in(self, values, sample_weight, None, on_tensors())
 
     def result(self):
         """The mean so far, 0 before the first value."""
@@ -167,20 +142,18 @@ class MeanOfFunction(Mean):
         tensors = on_tensors()
         mask = getattr(y_pred, "_keras_mask", None)
         y_true, y_pred = operand(y_true, None, tensors), operand(y_pred, None, tensors)
-        self._take_in(self.values(y_true, y_pred), sample_weight, mask, tensors)
+        take_in(self, builtin(self).values(self, y_true, y_pred), sample_weight, mask, tensors)
 
 
-class MeanOfLoss(MeanOfFunction):
+class MeanOfLoss(MeanOfFunction, direction="down"):
     """The mean of `loss(y_true, y_pred)`, a function of operands of one floating dtype."""
-
-    _direction = "down"
 
     def loss(self, y_true, y_pred):
         """One value per sample."""
         raise NotImplementedError(f"{type(self).__name__} must define loss(y_true, y_pred).")
 
     def values(self, y_true, y_pred):
-        return self.loss(*floats(y_true, y_pred))
+        return builtin(self).loss(self, *floats(y_true, y_pred))
 
 
 @metrics.add()
@@ -217,3 +190,31 @@ class MeanMetricWrapper(MeanOfFunction):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
+
+
+def take_in(mean, values, sample_weight, mask, tensors):
+    dtype = mean.dtype
+    made = getattr(values, "_keras_mask", None)
+    values = operand(values, dtype, tensors)
+    weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
+    weights = _masked(mean, weights, mask, tensors)
+    if weights is not None:  # as Keras, which forgets a mask of the values otherwise
+        weights = _masked(mean, weights, made, tensors)
+    values, weights = _samplewise(values, weights, reduce_mean, mean.name)
+    if weights is None:
+        count = float((shape_of(values)[0] or 0) if values.ndim else 1)
+    else:
+        count = _total(weights)
+    if not isinstance(values, KerasTensor):
+        mean.total.assign_add(_total(values))
+        mean.count.assign_add(count)
+
+
+def _masked(mean, weights, mask, tensors):
+    if mask is None:
+        return weights
+    mask = operand(mask, mean.dtype, tensors)
+    if weights is None:
+        return mask
+    mask, weights = same_rank(mask, weights)
+    return weights * mask

@@ -53,7 +53,7 @@ PUBLIC = {
 
 # Names with an underscore that public code reads or overrides in Keras.
 PRACTICE = """
-    _allow_non_tensor_positional_args _convert_input_args _flatten_layers _fn _fn_kwargs
+    _allow_non_tensor_positional_args _convert_input_args _direction _flatten_layers _fn _fn_kwargs
     _get_variable_index _model _seed_generators
 """
 

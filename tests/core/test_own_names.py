@@ -13,6 +13,7 @@ X = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 Y = np.sin(X[:, :1]) + X[:, 1:2]
 
 layers, callbacks, optimizers = keras.layers, keras.callbacks, keras.optimizers
+losses, metrics, schedules = keras.losses, keras.metrics, optimizers.schedules
 
 
 @pytest.fixture(params=["off", "numpy", "auto"])
@@ -124,6 +125,149 @@ class SignDescent(optimizers.Optimizer):
         return param - lr * slot.mean / (tf.abs(slot.mean) + 1e-3)
 
 
+def by_metric(cls, touch, *args, **kwargs):
+    model, made = make_model(), cls(*args, **kwargs)
+    alone = cls(*args, **kwargs)
+    model.compile("sgd", "mse", metrics=[made])
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = model.fit(X, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history
+    for start in (0, 8):
+        alone.update_state(Y[start:][:8], X[start:][:8, :1])
+        touch(alone)
+    alone(Y, X[:, :1], sample_weight=Y[:, 0] ** 2)
+    kept = bits(*(v.numpy() for v in alone.variables), alone.result())
+    alone.reset_state()
+    return found, kept, bits(alone.result()), str(made.get_config())
+
+
+class Largest(metrics.Metric):
+    """Written the way Keras's documentation shows, with a metric inside."""
+
+    def __init__(self, name="largest", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.largest = self.add_weight(name="largest", initializer="zeros")
+        self.mean = metrics.Mean(name="inner")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.largest.assign(tf.maximum(self.largest, tf.reduce_max(tf.abs(y_pred - y_true))))
+        self.mean.update_state(y_pred)
+
+    def result(self):
+        return self.largest * self.mean.result()
+
+
+def metric(base, *args, more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    return by_metric, base, documented("Metric", more=f"{more} total count {fields}"), args, kwargs
+
+
+def by_loss(cls, touch, *args, **kwargs):
+    model, made = make_model(), cls(*args, **kwargs)
+    model.compile("adam", made)
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = model.fit(
+        X, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later], sample_weight=Y[:, 0] ** 2
+    )
+    values = [made(Y, X[:, :1]), made(Y, X[:, :1], Y[:, :1] ** 2)]
+    return found.history, bits(*model.get_weights(), *values), str(made.get_config())
+
+
+class FourthPower(losses.Loss):
+    """Written the way Keras's documentation shows."""
+
+    def call(self, y_true, y_pred):
+        return tf.reduce_mean((y_true - y_pred) ** 4, axis=-1)
+
+
+def loss(base, *args, more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    return by_loss, base, documented("Loss", more=f"{more} fn {fields}"), args, kwargs
+
+
+def by_parts_of_layers(argument):
+    """A kind of object that a layer takes under a name of an argument."""
+
+    def use(cls, touch, *args, **kwargs):
+        made = cls(*args, **kwargs)
+        keras.utils.set_random_seed(5)
+        model = make_model(layers.Dense(1, name="last", **{argument: made}))
+        model.compile("sgd", "mse")
+        later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+        found = model.fit(X, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history
+        return found, bits(*model.get_weights()), str(made.get_config())
+
+    return use
+
+
+def part(argument, base, *args, more="", **kwargs):
+    kind = "Initializer" if argument == "kernel_initializer" else "Configured"
+    fields = " ".join(inspect.signature(base).parameters)
+    return (
+        by_parts_of_layers(argument),
+        base,
+        documented(kind, more=f"{more} {fields}"),
+        args,
+        kwargs,
+    )
+
+
+class ConfiguredL2(keras.regularizers.Regularizer):
+    def __call__(self, x):
+        return 0.1 * tf.reduce_sum(tf.square(x))
+
+    def get_config(self):
+        return {}
+
+
+class Halved(keras.constraints.Constraint):
+    def __call__(self, w):
+        return 0.5 * w
+
+
+class Quarters(keras.initializers.Initializer):
+    def __call__(self, shape, dtype=None):
+        return 0.25 * tf.ones(shape, dtype)
+
+
+def by_schedule(cls, touch, *args, **kwargs):
+    made = cls(*args, **kwargs)
+    model = make_model()
+    model.compile(optimizers.SGD(made), "mse")
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = model.fit(X, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history
+    return found, bits(*model.get_weights(), *(made(step) for step in range(9)))
+
+
+class Warmup(schedules.LearningRateSchedule):
+    def __call__(self, step):
+        return 0.01 * tf.minimum(tf.cast(step, "float32") / 5.0, 1.0)
+
+
+def schedule(base, *args, more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    return by_schedule, base, documented("Configured", more=f"{more} {fields}"), args, kwargs
+
+
+class Batches(keras.utils.PyDataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return X[8 * index :][:8], Y[8 * index :][:8]
+
+
+def by_dataset(cls, touch, *args, **kwargs):
+    model, made = make_model(), cls(*args, **kwargs)
+    model.compile("sgd", "mse")
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = model.fit(made, epochs=3, verbose=0, shuffle=False, callbacks=[later]).history
+    return found, model.evaluate(made, verbose=0), bits(model.predict(made, verbose=0))
+
+
+def dataset(base, *args, **kwargs):
+    return by_dataset, base, documented("PyDataset"), args, kwargs
+
+
 def optimizer(base, *args, more="", **kwargs):
     fields = " ".join(inspect.signature(base).parameters)
     taken = documented("Optimizer", more=f"{more} {fields}") - {"groups"}
@@ -180,6 +324,35 @@ CASES: dict[str, tuple] = {
         more="dynamic_scale step_counter skipped_steps check_finite get_scaled_loss"
         " get_unscaled_gradients",
     ),
+    "Metric of a user": metric(Largest, more="largest mean"),
+    "Mean": metric(metrics.MeanMetricWrapper, losses.mean_absolute_error, "mae"),
+    "MeanSquaredError": metric(metrics.MeanSquaredError),
+    "RootMeanSquaredError": metric(metrics.RootMeanSquaredError),
+    "BinaryAccuracy": metric(metrics.BinaryAccuracy, threshold=0.1),
+    "CosineSimilarity": metric(metrics.CosineSimilarity),
+    "Loss of a user": loss(FourthPower),
+    "Huber": loss(losses.Huber, delta=0.5),
+    "LogCosh": loss(losses.LogCosh, reduction="sum"),
+    "Regularizer of a user": part("kernel_regularizer", ConfiguredL2),
+    "L1L2": part("kernel_regularizer", keras.regularizers.L1L2, 0.1, 0.2),
+    "Constraint of a user": part("kernel_constraint", Halved),
+    "MaxNorm": part("kernel_constraint", keras.constraints.MaxNorm, 0.5),
+    "MinMaxNorm": part("kernel_constraint", keras.constraints.MinMaxNorm, 0.1, 0.5),
+    "Initializer of a user": part("kernel_initializer", Quarters),
+    "GlorotUniform": part(
+        "kernel_initializer", keras.initializers.GlorotUniform, seed=1,
+        more="scale mode distribution",
+    ),
+    "RandomNormal": part("kernel_initializer", keras.initializers.RandomNormal, seed=1),
+    "Orthogonal": part("kernel_initializer", keras.initializers.Orthogonal, seed=1),
+    "Schedule of a user": schedule(Warmup),
+    "CosineDecay": schedule(schedules.CosineDecay, 0.1, 7, warmup_target=0.2, warmup_steps=2),
+    "ExponentialDecay": schedule(schedules.ExponentialDecay, 0.1, 5, 0.5),
+    "PiecewiseConstantDecay": schedule(
+        schedules.PiecewiseConstantDecay, [2, 4], [0.1, 0.01, 0.001]
+    ),
+    "PyDataset": dataset(Batches),
+    "PyDataset with workers": dataset(Batches, workers=2),
 }  # fmt: skip
 
 
@@ -187,23 +360,29 @@ def nothing(_thing):
     """The plain run."""
 
 
+def numbers(case, cls, touch=nothing):
+    """What the case's kind of training gives with this class."""
+    use, _, _, args, kwargs = CASES[case]
+    keras.backend.clear_session()  # names count from one again
+    return use(cls, touch, *args, **kwargs)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_attributes_of_a_users_own(case, compiled):
-    use, base, taken, args, kwargs = CASES[case]
-    expected = use(base, nothing, *args, **kwargs)
-    assert use(littered(base, taken), nothing, *args, **kwargs) == expected
+    _, base, taken, _, _ = CASES[case]
+    expected = numbers(case, base)
+    assert numbers(case, littered(base, taken)) == expected
     later = type(base.__name__, (base,), {})
-    assert use(later, lambda thing: litter(thing, taken), *args, **kwargs) == expected
+    assert numbers(case, later, lambda thing: litter(thing, taken)) == expected
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("define", [shadowed, with_properties])
 def test_methods_and_properties_of_a_users_own(case, define):
-    use, base, taken, args, kwargs = CASES[case]
+    _, base, taken, _, _ = CASES[case]
     made = []
-    expected = use(base, made.append, *args, **kwargs)
-    example = made[0]
-    assert use(define(base, taken, example), nothing, *args, **kwargs) == expected
+    expected = numbers(case, base, made.append)
+    assert numbers(case, define(base, taken, made[0])) == expected
 
 
 def test_a_callback_counts_its_own_steps():

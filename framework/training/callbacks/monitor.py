@@ -6,6 +6,7 @@ import numpy as np
 
 from framework.core.errors import InvalidArgumentError
 from framework.losses import Loss, losses
+from framework.metrics import MeanMetricWrapper, Metric
 from framework.training.callbacks.base import Callback
 from framework.training.checks import warn
 
@@ -68,7 +69,9 @@ def _goes_up(callback):
 
 def _metrics(callback):
     for metric in getattr(callback.model, "metrics", ()):
-        yield from getattr(metric, "metrics", (metric,))
+        yield from (
+            (metric,) if isinstance(metric, Metric) else getattr(metric, "metrics", (metric,))
+        )
 
 
 def is_better(callback, value, than):
@@ -95,7 +98,10 @@ def value_in(callback, logs):
 
 def _direction_of(metric):
     """What the metric says, "up" or "down", or None; the mean of a loss goes down."""
-    function = getattr(metric, "_fn", None)
+    function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    return getattr(metric, "_direction", None)
+    told = getattr(metric, "_direction", None)  # Keras's name for it
+    if told is None and isinstance(metric, Metric):
+        return type(metric)._framework.direction
+    return told
