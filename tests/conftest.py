@@ -4,7 +4,9 @@ No display; the same Hypothesis examples each time; MNIST only where it is found
 Warnings are errors: `filterwarnings` in pyproject.toml.
 """
 
+import logging
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -33,6 +35,34 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.get_closest_marker("mnist"):
                 item.add_marker(pytest.mark.skip(reason="no mnist.npz; see `pytest --markers`"))
+
+
+_FAILURE = re.compile(r"(writing|compiling|running) its (plan|loops) failed")
+
+
+class _Failures(logging.Handler):
+    """Keeps what the log says of the compiler's own failures."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def emit(self, record):
+        if _FAILURE.search(message := record.getMessage()):
+            self.found.append(message)
+
+
+@pytest.fixture(autouse=True)
+def no_failures_of_the_compiler():
+    """Runs go on where the compiler fails, and the log says so: in a test it is an error.
+
+    A module that has the compiler fail overrides this fixture; a test clears what it gives.
+    """
+    handler, logger = _Failures(), logging.getLogger("framework")
+    logger.addHandler(handler)
+    yield handler.found
+    logger.removeHandler(handler)
+    assert not handler.found
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ A run is recorded twice, and becomes a plan if both did the same.
 """
 
 import threading
+from functools import partial
 
 import numpy as np
 
@@ -269,16 +270,18 @@ def _packing(result):
     if not all(type(v) is Tensor or v is None or isinstance(v, (str, bytes)) for v in leaves):
         return None, None
     tensors = [v for v in leaves if type(v) is Tensor]
+    firsts = first_places(tensors)
+    several = _several if len(firsts) == len(set(firsts)) else partial(_several_alike, firsts)
 
-    if type(result) in _FLAT and all(type(v) is Tensor for v in result):
+    if several is _several and type(result) in _FLAT and all(type(v) is Tensor for v in result):
         return tensors, _FLAT[type(result)]
     # The tensors of this run may go.
     leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
     structure = nest.map_structure(lambda _: None, result)
 
     def pack(arrays):
-        found = iter(arrays)
-        new = [Tensor(next(found)) if v is _TENSOR else v for v in leaves]
+        found = iter(several(arrays))
+        new = [next(found) if v is _TENSOR else v for v in leaves]
         return nest.pack_sequence_as(structure, new)
 
     return tensors, pack
@@ -297,6 +300,18 @@ def _several(arrays):
         tensor.array, tensor.serial = array, None
         found.append(tensor)
     return found
+
+
+def _several_alike(firsts, arrays):
+    """The same, a tensor that stands at several places once."""
+    found = _several(arrays)
+    return [found[place] for place in firsts]
+
+
+def first_places(tensors):
+    """For each of these tensors the first place where it stands."""
+    known = {}
+    return [known.setdefault(id(tensor), place) for place, tensor in enumerate(tensors)]
 
 
 def _in_tuple(arrays):

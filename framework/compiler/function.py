@@ -30,6 +30,7 @@ from framework.core.recorders import thread
 from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable
 from framework.kernels import tier
+from framework.ops.elementwise import identity
 
 
 def function(
@@ -202,7 +203,9 @@ class Function:
             result = self.python_function(*args, **kwargs)
         finally:
             thread.function = outer
-        return result if type(result) is Tensor or result is None else _as_result(result)
+        if type(result) is not Tensor and result is not None:
+            result = _as_result(result)
+        return _apart(result, args, kwargs)
 
     # ---- what is known of it ----
 
@@ -292,6 +295,28 @@ def _as_result(result):
     if all(type(leaf) is Tensor for leaf in nest.flatten(result)):
         return result
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)
+
+
+def _apart(result, args, kwargs):
+    """The result, with tensors of its own instead of tensors among the arguments.
+
+    A plan has no other to give: whatever runs the body, `f(x)` is not `x`.
+    """
+    given = Arguments((*args, *kwargs.values())).leaves()
+    own = {id(each): None for each in given if type(each) is Tensor}
+    if not own or not any(id(leaf) in own for leaf in nest.flatten(result)):
+        return result
+
+    def apart(leaf):
+        if id(leaf) not in own:
+            return leaf
+        if own[id(leaf)] is None:
+            own[id(leaf)] = made = identity(leaf)
+            if (mask := mask_of(leaf)) is not None:
+                made._keras_mask = mask
+        return own[id(leaf)]
+
+    return nest.map_structure(apart, result)
 
 
 _TRAINING = {None: Token("in a layer"), True: Token("training"), False: Token("not training")}

@@ -31,7 +31,8 @@ def fits_loop(step):
     if len(columns_of(step, output.shape)) > 1:
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
-    if loops.gives(step.op.name, dtypes, step.attrs) != output.dtype:
+    gives = loops.gives(step.op.name, dtypes, step.attrs)
+    if gives is None or gives != output.dtype:  # float64 is equal to None
         return False
     if step.op.name == "power":  # of numbers it is the C library's in NumPy too: the same bits
         exponent = None if type(step.args[1]) is Value else step.args[1]

@@ -101,6 +101,8 @@ def _equal(x, y):
     if isinstance(x, (np.ndarray, np.generic)):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
+        if x.dtype.hasobject:
+            return x.tolist() == y.tolist()  # texts, of which the bytes are addresses
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(map(_equal, x, y))

@@ -15,7 +15,7 @@ from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.arguments import Token
-from framework.compiler.compiled import Entry, packing
+from framework.compiler.compiled import Entry, first_places, packing
 from framework.compiler.graph import Recording
 from framework.compiler.halves import Halves, Joint, why_not
 from framework.compiler.plan import Plan
@@ -184,7 +184,8 @@ class _Run:
         self.followed = _firsts(alike)
         self.variables = [(v, _watches(tape, v)) for v in recording.read.values()]
         self.watched = [v for v, watched in self.variables if watched]
-        self.made = [place for place, t in enumerate(leaves) if t.serial in inner._live]
+        firsts = enumerate(first_places(leaves))
+        self.made = [n for n, first in firsts if n == first and leaves[n].serial in inner._live]
         self.joint = None
 
     def differentiate(self):

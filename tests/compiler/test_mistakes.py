@@ -20,6 +20,11 @@ from tests.compiler import interpreted
 MISTAKE = LookupError("a mistake\nof ours")
 
 
+@pytest.fixture
+def no_failures_of_the_compiler():
+    """Here it does fail."""
+
+
 @pytest.fixture(autouse=True)
 def with_loops(monkeypatch):
     interpreted.install(monkeypatch)
