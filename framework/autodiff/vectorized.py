@@ -9,12 +9,14 @@ from framework.autodiff.batching import Batched, Level, rows_of
 from framework.core import nest, recorders
 from framework.core.doors import tensor
 from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.core.recorders import Recorder
 from framework.core.tensor import Tensor
 from framework.ops.movement import getitem, stack
 from framework.ops.slices import IndexedSlices
 
 
+@operation
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """`fn` of each row of `elems`, its results stacked; computed for all rows at once.
 

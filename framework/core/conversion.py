@@ -33,7 +33,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
         found = value
     elif type(value) is ndarray:
         return Tensor(array_of(value, dtype, casts))
-    elif isinstance(value, Operand):
+    elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
     elif hasattr(value, "_as_operand"):  # a variable, IndexedSlices and their like
         found = value._as_operand()

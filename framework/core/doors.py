@@ -62,7 +62,7 @@ def strict_all(*values) -> tuple[Any, ...]:
     """Any number of operands as tensors of one dtype; DTypeError where they bring two."""
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
-    typed = [v for v in values if isinstance(v, (Tensor, Operand))]
+    typed = [v for v in values if _is_typed(v)]
     if not typed:
         return _untyped([v._read() if isinstance(v, WeakNumber) else v for v in values])
     dtype = typed[0].dtype
@@ -72,12 +72,20 @@ def strict_all(*values) -> tuple[Any, ...]:
                 f"Operands have different dtypes: {dtype} and {other.dtype}. Cast one of them "
                 "with tf.cast; nothing is promoted silently."
             )
-    return tuple(v if isinstance(v, (Tensor, Operand)) else _adopt(v, dtype) for v in values)
+    return tuple(v if _is_typed(v) else _adopt(v, dtype) for v in values)
+
+
+def _is_typed(value):
+    return isinstance(value, (Tensor, Operand)) and not isinstance(value, WeakNumber)
 
 
 def _untyped(values):
     """Operands without any tensor: those in lists, then arrays decide, else Python's own promotion
     among numbers."""
+    if any(isinstance(v, KerasTensor) for v in values):  # numbers known at run time
+        kinds = [(v if isinstance(v, KerasTensor) else array_of(v)).dtype for v in values]
+        dtype = dtypes.python_float() if any("float" in k.name for k in kinds) else dtypes.int32
+        return tuple(tensor(v, dtype) for v in values)
     nested = [isinstance(v, (list, tuple)) and holds_tensors(v) for v in values]
     if any(nested):
         return strict_all(*[tensor(v) if held else v for v, held in zip(values, nested)])

@@ -14,7 +14,7 @@ import numpy as np
 from framework.core import dtypes, sharing
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
-from framework.core.symbolic import KerasTensor
+from framework.core.symbolic import KerasTensor, drawn_as_zeros
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
@@ -156,6 +156,8 @@ def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0):
     """
     dtype = dtypes.as_dtype(dtype)
     if thread.symbolic is not None:
+        if type(thread.symbolic) is drawn_as_zeros:
+            return Tensor(np.zeros(shape, dtype.np))
         return KerasTensor(shape, dtype)
     again = Draw(source, distribution, tuple(shape), dtype, a, b)
     tensor = Tensor(again())

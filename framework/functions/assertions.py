@@ -5,6 +5,7 @@ import numpy as np
 from framework.core.doors import strict, tensor
 from framework.core.dtypes import as_dtype, float32
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation, when_run
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
@@ -26,7 +27,7 @@ def _compare(name, holds, words):
 
     assertion.__name__ = assertion.__qualname__ = name
     assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words}, element by element."
-    return assertion
+    return when_run(assertion)
 
 
 assert_equal = _compare("assert_equal", np.equal, "x == y")
@@ -55,7 +56,7 @@ def _sign(name, holds, words):
 
     assertion.__name__ = assertion.__qualname__ = name
     assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words} for each element."
-    return assertion
+    return when_run(assertion)
 
 
 assert_positive = _sign("assert_positive", np.greater, "x > 0")
@@ -64,6 +65,7 @@ assert_negative = _sign("assert_negative", np.less, "x < 0")
 assert_non_positive = _sign("assert_non_positive", np.less_equal, "x <= 0")
 
 
+@when_run
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """InvalidArgumentError unless |x - y| <= atol + rtol * |y|; each 10 epsilons where None."""
     x, y = (np.asarray(tensor(v)) for v in strict(x, y))
@@ -81,6 +83,7 @@ def assert_all_finite(x, message, name=None):
     return check_numerics(x, message, name)
 
 
+@operation
 def check_numerics(tensor, message, name=None):
     """`tensor` itself; InvalidArgumentError where it holds inf or nan."""
     x = _tensor(tensor)
@@ -156,6 +159,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         shape = tuple(expected) if isinstance(expected, (tuple, list, str)) else (expected,)
         fits = len(shape) == x.ndim and all(
             want in (None, ".")
+            or size is None
             or (size == int(want) if _is_number(want) else sizes.setdefault(want, size) == size)
             for want, size in zip(shape, x.shape)
         )
@@ -176,6 +180,7 @@ def is_numeric_tensor(tensor):
     return dtype is not None and (dtype.is_inexact or dtype.is_integer)
 
 
+@when_run
 def Assert(condition, data, summarize=None, name=None):  # noqa: N802 (TensorFlow's name)
     """InvalidArgumentError that shows `data` where `condition` does not hold.
 

@@ -7,6 +7,7 @@ import numpy as np
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.ops import contraction as ops
 from framework.ops import elementwise, movement, reduction, spectral
@@ -51,6 +52,7 @@ def matmul(
     return ops.matmul(a, b, transpose_a=turn_a, transpose_b=turn_b)
 
 
+@operation
 def matvec(
     a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
@@ -71,6 +73,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     return movement.transpose(x, perm=tuple(order))
 
 
+@operation
 def tensordot(a, b, axes, name=None):
     """The sum of products over pairs of axes.
 
@@ -120,6 +123,7 @@ def _pairs(axes, a, b):
 # ---- norms ---------------------------------------------------------------------------------------
 
 
+@operation
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """The norm of vectors (one axis, or all of them) or matrices (two axes).
 

@@ -7,7 +7,13 @@ import numpy as np
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.dtypes import as_dtype
-from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.errors import (
+    DTypeError,
+    InvalidArgumentError,
+    ShapeError,
+    SymbolicValueError,
+)  # fmt: skip
+from framework.core.operations import operation
 from framework.core.recorders import pause_all
 from framework.core.tensor import Tensor
 from framework.functions.array import TensorArray
@@ -159,6 +165,8 @@ def _rows(elems, what):
         raise ShapeError(
             f"{what}: the first sizes of `elems` differ: {[x.shape[0] for x in leaves]}."
         )
+    if leaves[0].shape[0] is None:
+        raise SymbolicValueError(f"{what}: how many rows there are is not known yet.")
     if not leaves[0].shape[0]:
         return [], leaves
     columns = [movement.unstack(x, axis=0) for x in leaves]
@@ -175,6 +183,7 @@ def _stacked(results):
     )
 
 
+@operation
 def map_fn(
     fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False,
     infer_shape=True, name=None, fn_output_signature=None,
@@ -243,6 +252,7 @@ def _folded(fn, elems, initializer, backwards, what):
     return state, values
 
 
+@operation
 def foldl(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     name=None,
@@ -262,6 +272,7 @@ def foldl(
     return _folded(fn, elems, initializer, False, "foldl")[0]
 
 
+@operation
 def foldr(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     name=None,
@@ -275,6 +286,7 @@ def foldr(
     return _folded(fn, elems, initializer, True, "foldr")[0]
 
 
+@operation
 def scan(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     infer_shape=True, reverse=False, name=None,

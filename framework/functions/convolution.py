@@ -2,6 +2,7 @@
 
 from framework.core.doors import strict, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.functions import windows
 from framework.functions.creation import sizes
 from framework.kernels.windows import output_sizes
@@ -9,6 +10,7 @@ from framework.ops import conv as ops
 from framework.ops import movement
 
 
+@operation
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ):
@@ -41,11 +43,13 @@ def convolution(
     return _convolved(x, w, strides, padding, data_format, dilations, n, "convolution")
 
 
+@operation
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
     """`convolution` over one axis, of input (batch, width, channels)."""
     return _over(1, input, filters, stride, padding, data_format, dilations, "conv1d")
 
 
+@operation
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     """`convolution` over two axes.
 
@@ -61,6 +65,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     return _over(2, input, filters, strides, padding, data_format, dilations, "conv2d")
 
 
+@operation
 def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
     """`convolution` over three axes: depth, height, width."""
     return _over(3, input, filters, strides, padding, data_format, dilations, "conv3d")
@@ -114,6 +119,7 @@ def _groups(channels, w, what):
 # ---- one filter for each channel -----------------------------------------------------------------
 
 
+@operation
 def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None
 ):  # fmt: skip
@@ -145,6 +151,7 @@ def _depthwise(x, w, strides, padding, data_format, dilations, what):
     return _convolved(x, each, strides, padding, data_format, dilations, 2, what)
 
 
+@operation
 def separable_conv2d(
     input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None,
     name=None,
@@ -173,6 +180,7 @@ def separable_conv2d(
 # ---- transposed ----------------------------------------------------------------------------------
 
 
+@operation
 def conv1d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None,
     name=None,
@@ -184,6 +192,7 @@ def conv1d_transpose(
     )
 
 
+@operation
 def conv2d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None,
     name=None,
@@ -210,6 +219,7 @@ def conv2d_transpose(
     )
 
 
+@operation
 def conv3d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None,
     name=None,

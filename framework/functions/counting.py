@@ -7,6 +7,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.doors import cast, strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.ops import counting as ops
 from framework.ops import elementwise, movement, reduction
@@ -27,6 +28,7 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor
 
 
+@operation
 def unique(x, out_idx=dtypes.int32, name=None):
     """The different elements of a 1-d tensor, in order, and for each element which of them it is.
 
@@ -38,6 +40,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
     return Unique(*_unique(x, out_idx, "unique")[:2])
 
 
+@operation
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     """As `unique`, and how often each of the different elements occurs."""
     return UniqueWithCounts(*_unique(x, out_idx, "unique_with_counts"))
@@ -50,6 +53,7 @@ def _unique(x, out_idx, what):
     return ops.unique(x, dtype=dtypes.as_dtype(out_idx).np)
 
 
+@operation
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """Where each of `values` would have to be put in to keep the order, along the last axis.
 
@@ -74,6 +78,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     return ops.searchsorted(x, values, side=side, dtype=dtypes.as_dtype(out_type).np)
 
 
+@operation
 def bincount(
     arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
     binary_output=False,
@@ -118,6 +123,7 @@ def _no_integers(x):
     return cast(x, dtype=np.dtype(np.int32))  # an empty list
 
 
+@operation
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
@@ -161,6 +167,7 @@ def confusion_matrix(
     return movement.reshape(counts, shape=(size, size))
 
 
+@operation
 def invert_permutation(x, name=None):
     """The permutation that undoes `x`: y[x[i]] = i.
 

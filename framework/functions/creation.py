@@ -8,8 +8,10 @@ from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.conversion import array_of
 from framework.core.doors import cast, strict_all, tensor
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError
 from framework.core.operand import Operand, WeakNumber
+from framework.core.operations import Operation, apply, operation
+from framework.core.standins import is_symbolic
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
@@ -30,23 +32,27 @@ def constant(value, dtype=None, shape=None, name="Const"):
     >>> tf.constant([[1.0, 2.0]])
     <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>
     """
-    if isinstance(value, (Tensor, Operand, CoreVariable)):
-        made = tensor(value, dtype)
-        return made if shape is None else movement.reshape(made, shape=sizes(shape, "constant"))
-    if shape is None and isinstance(value, WeakNumber):
-        return tensor(value, dtype)
-    array = array_of(value, dtype)
     if shape is not None:
-        shape = sizes(shape, "constant")
-        if array.size == 1:
-            array = np.full(shape, array.reshape(()), array.dtype)
-        elif array.size != np.prod(shape):
-            raise ShapeError(
-                f"constant: `value` has {array.size} elements, shape={shape} needs "
-                f"{int(np.prod(shape))}."
-            )
-        array = array.reshape(shape)
-    return Tensor(array)
+        return _constant(value, dtype, shape)
+    if isinstance(value, (Tensor, Operand, CoreVariable, WeakNumber)):
+        return tensor(value, dtype)
+    return Tensor(array_of(value, dtype))
+
+
+@operation
+def _constant(value, dtype, shape):
+    shape = sizes(shape, "constant")
+    if isinstance(value, (Tensor, Operand, CoreVariable)):
+        return movement.reshape(tensor(value, dtype), shape=shape)
+    array = array_of(value, dtype)
+    if array.size == 1:
+        array = np.full(shape, array.reshape(()), array.dtype)
+    elif array.size != np.prod(shape):
+        raise ShapeError(
+            f"constant: `value` has {array.size} elements, shape={shape} needs "
+            f"{int(np.prod(shape))}."
+        )
+    return Tensor(array.reshape(shape))
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
@@ -87,14 +93,28 @@ def sizes(shape, what):
 
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros."""
-    return Tensor(np.zeros(sizes(shape, "zeros"), dtypes.as_dtype(dtype).np))
+    try:
+        return Tensor(np.zeros(sizes(shape, "zeros"), dtypes.as_dtype(dtype).np))
+    except FrameworkError as error:
+        if not is_symbolic(shape):
+            raise
+        return apply(_ZEROS, (shape, dtype), {}, error)
 
 
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones."""
-    return Tensor(np.ones(sizes(shape, "ones"), dtypes.as_dtype(dtype).np))
+    try:
+        return Tensor(np.ones(sizes(shape, "ones"), dtypes.as_dtype(dtype).np))
+    except FrameworkError as error:
+        if not is_symbolic(shape):
+            raise
+        return apply(_ONES, (shape, dtype), {}, error)
 
 
+_ZEROS, _ONES = Operation(zeros), Operation(ones)
+
+
+@operation
 def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims`, each element `value`, which is 0-d.
 
@@ -109,11 +129,16 @@ def fill(dims, value, name=None, layout=None):
 
 
 def _like(x, dtype, number):
-    x = x if isinstance(x, KerasTensor) else tensor(x)
+    x = tensor(x)
     dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(x, KerasTensor):
-        return KerasTensor(x.shape, dtype)
+        made = KerasTensor(x.shape, dtype, name="full_like")
+        made.origin = (_LIKE, (x, dtype, number), {}, None)
+        return made
     return Tensor(np.full(x.array.shape, number, dtype.np))
+
+
+_LIKE = Operation(_like)
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):
@@ -126,6 +151,7 @@ def ones_like(input, dtype=None, name=None, layout=None):
     return _like(input, dtype, 1)
 
 
+@operation
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """The identity matrix, or a batch of them.
 
@@ -141,6 +167,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     return Tensor(array)
 
 
+@operation
 def range(start, limit=None, delta=1, dtype=None, name="range"):
     """The numbers from `start` (0 where only one is given) to below `limit`, `delta` apart.
 
@@ -169,6 +196,7 @@ def _ranked(parts):
     return floats or parts
 
 
+@operation
 def linspace(start, stop, num, name=None, axis=0):
     """`num` numbers from `start` to `stop`, both included, evenly apart.
 
@@ -193,6 +221,7 @@ def linspace(start, stop, num, name=None, axis=0):
     return start * (1 - along) + stop * along  # exact at both ends
 
 
+@operation
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """`on_value` at each index along a new axis of length `depth`, `off_value` elsewhere.
 

@@ -4,12 +4,14 @@ import numpy as np
 
 from framework.core.doors import strict, strict_all, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement
 
 _ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
+@operation
 def band_part(input, num_lower, num_upper, name=None):
     """The matrix with zeros outside a band around its diagonal.
 
@@ -46,6 +48,7 @@ def _matrices(x, what):
 # ---- one diagonal, or several side by side -------------------------------------------------------
 
 
+@operation
 def diag(
     diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT",
 ):  # fmt: skip
@@ -89,6 +92,7 @@ def _extent(length, low, high, rows, columns):
     return rows, columns
 
 
+@operation
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
     """The diagonals of matrices.
 
@@ -113,6 +117,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT")
     return elementwise.select(there, found, value)
 
 
+@operation
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
     """Matrices with other diagonals.
 
@@ -187,6 +192,7 @@ def _placed(x, rows, columns, band, align, what):
 # ---- tensors -------------------------------------------------------------------------------------
 
 
+@operation
 def tensor_diag(diagonal, name=None):
     """A tensor of twice the rank, zero but where both halves of the index are equal.
 
@@ -201,6 +207,7 @@ def tensor_diag(diagonal, name=None):
     return movement.reshape(diag(flat), shape=shape + shape)
 
 
+@operation
 def tensor_diag_part(input, name=None):
     """The elements at which both halves of the index are equal: the inverse of `tensor_diag`."""
     x = tensor(input)

@@ -5,11 +5,13 @@ import numpy as np
 from framework.core import dtypes, random
 from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import always
 from framework.functions.creation import sizes
 from framework.functions.sampling import float_dtype, once, source_of
 from framework.ops import elementwise
 
 
+@always
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """Gamma distributed numbers, `shape` of them for each pair of `alpha` and `beta`.
 
@@ -33,6 +35,7 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     return _gamma_numbers(source_of(seed), shape, alpha, beta, dtype, "gamma")
 
 
+@always
 def stateless_gamma(
     shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None
 ):  # fmt: skip
@@ -61,6 +64,7 @@ def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
 
+@always
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Poisson distributed numbers, `shape` of them for each rate.
 
@@ -82,6 +86,7 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     return random.draw(source_of(seed), "poisson", shape, dtype, rates)
 
 
+@always
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Poisson distributed numbers that follow from `seed`, two integers, alone.
 
@@ -95,6 +100,7 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     return random.draw(once(seed, what), "poisson", _room(shape, what, lam=rates), dtype, rates)
 
 
+@always
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
     """How many of `counts` trials succeed, each with probability `probs`.
 

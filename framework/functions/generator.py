@@ -5,6 +5,7 @@ import numpy as np
 from framework.core import dtypes, random
 from framework.core.doors import cast, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.operations import always, operation
 from framework.functions.creation import sizes
 from framework.functions.distributions import binomial_numbers
 from framework.functions.sampling import between, located
@@ -82,6 +83,7 @@ class Generator:
         seed, number = np.asarray(self.state).tolist()
         self.reset((seed, number + int(delta)))
 
+    @operation
     def make_seeds(self, count=1):
         """Seeds for stateless functions: an int64 tensor of shape (2, count)."""
         return random.draw(self._generator, "integers", (2, int(count)), dtypes.int64, 0, 2**31)
@@ -91,19 +93,23 @@ class Generator:
         seeds = np.asarray(self.make_seeds(count))[0]
         return [type(self).from_seed(int(seed)) for seed in seeds]
 
+    @operation
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normally distributed numbers."""
         return located(self._generator, "normal", shape, dtype, mean, stddev, "normal")
 
+    @operation
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normal numbers; what lies beyond two standard deviations is drawn again."""
         what = "truncated_normal"
         return located(self._generator, what, shape, dtype, mean, stddev, what)
 
+    @operation
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
         """Numbers from `minval` to below `maxval`, all equally likely."""
         return between(self._generator, shape, dtype, minval, maxval, "uniform")
 
+    @operation
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
         """Integers, all that `dtype` has equally likely."""
         dtype = dtypes.as_dtype(dtype)
@@ -111,6 +117,7 @@ class Generator:
             raise DTypeError(f"uniform_full_int: expected an integer dtype, got {dtype}.")
         return random.draw(self._generator, "bits", sizes(shape, "uniform_full_int"), dtype)
 
+    @always
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
         """How many of `counts` trials succeed, each with probability `probs`.
 

@@ -6,6 +6,7 @@ from framework.core.axes import one_axis
 from framework.core.doors import cast, strict, tensor
 from framework.core.dtypes import as_dtype, bool_
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise
@@ -26,7 +27,7 @@ def where(condition, x=None, y=None, name=None):
     """
     condition = tensor(condition)
     if x is None and y is None:
-        return Tensor(np.argwhere(np.asarray(condition)).astype(np.int64))
+        return _positions(condition)
     if x is None or y is None:
         raise InvalidArgumentError("where: give both x and y, or neither.")
     if not condition.dtype.is_bool:
@@ -34,6 +35,12 @@ def where(condition, x=None, y=None, name=None):
     return elementwise.select(condition, *strict(x, y))
 
 
+@operation
+def _positions(condition):
+    return Tensor(np.argwhere(np.asarray(condition)).astype(np.int64))
+
+
+@operation
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """Slices of `params` at `indices` along `axis`.
 
@@ -91,6 +98,7 @@ def _batch_gather(x, indices, axis, batch_dims):
     return ops.transpose(found, perm=order)
 
 
+@operation
 def slice(input_, begin, size, name=None):
     """The block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
 
@@ -110,6 +118,7 @@ def slice(input_, begin, size, name=None):
     return ops.getitem(x, index=tuple(_slice(b, e) for b, e in zip(begin, ends)))
 
 
+@operation
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     """The elements (or slices) where the mask, which covers the axes from `axis` on, is true.
 
@@ -131,6 +140,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     return ops.gather(ops.reshape(x, shape=flat), np.flatnonzero(mask), axis=axis)
 
 
+@operation
 def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
     """True at the first `lengths` positions of a new last axis of length `maxlen`.
 

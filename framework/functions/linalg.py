@@ -9,6 +9,7 @@ import numpy as np
 
 from framework.core.doors import cast, floating, strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.functions.contraction import matmul, norm
 from framework.ops import einsum as _einsum
@@ -44,6 +45,7 @@ def _system(matrix, rhs, what, square=True):
     return matrix, rhs
 
 
+@operation
 def einsum(equation, *inputs, optimize="greedy", name=None):
     """The sum of products that `equation` describes, such as "ij,jk->ik".
 
@@ -70,6 +72,7 @@ def adjoint(matrix, name=None):
     return ops.adjoint(x)
 
 
+@operation
 def cross(a, b, name=None):
     """The cross product of vectors of 3 numbers along the last axis.
 
@@ -93,6 +96,7 @@ def cross(a, b, name=None):
 # ---- systems of equations ------------------------------------------------------------------------
 
 
+@operation
 def solve(matrix, rhs, adjoint=False, name=None):
     """x with matrix @ x = rhs.
 
@@ -113,6 +117,7 @@ def solve(matrix, rhs, adjoint=False, name=None):
     return ops.solve(ops.adjoint(matrix) if adjoint else matrix, rhs)
 
 
+@operation
 def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
     """x with matrix @ x = rhs, of which `matrix` only the lower (or upper) triangle is read."""
     matrix, rhs = _system(matrix, rhs, "triangular_solve")
@@ -121,6 +126,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
     return ops.triangular_solve(matrix, rhs, lower=bool(lower))
 
 
+@operation
 def cholesky_solve(chol, rhs, name=None):
     """x with a @ x = rhs, given `chol = cholesky(a)`."""
     chol, rhs = _system(chol, rhs, "cholesky_solve")
@@ -128,6 +134,7 @@ def cholesky_solve(chol, rhs, name=None):
     return ops.triangular_solve(ops.adjoint(chol), inner, lower=False)
 
 
+@operation
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """The x for which |matrix @ x - rhs|² + l2_regularizer |x|² is smallest.
 
@@ -152,6 +159,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     return matmul(across, cholesky_solve(chol, rhs))
 
 
+@operation
 def inv(input, adjoint=False, name=None):
     """The inverse of square matrices, or of their adjoints.
 
@@ -162,6 +170,7 @@ def inv(input, adjoint=False, name=None):
     return ops.inverse(ops.adjoint(x) if adjoint else x)
 
 
+@operation
 def pinv(a, rcond=None, validate_args=False, name=None):
     """The Moore-Penrose pseudo-inverse.
 
@@ -189,6 +198,7 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Tensor
 
 
+@operation
 def det(input, name=None):
     """The determinant of square matrices.
 
@@ -199,11 +209,13 @@ def det(input, name=None):
     return ops.det(_matrix(input, "det", square=True))
 
 
+@operation
 def slogdet(input, name=None):
     """The sign of the determinant and the logarithm of its size: (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(*ops.slogdet(_matrix(input, "slogdet", square=True)))
 
 
+@operation
 def logdet(matrix, name=None):
     """The logarithm of the determinant of Hermitian positive definite matrices.
 
@@ -215,6 +227,7 @@ def logdet(matrix, name=None):
     return reduction.reduce_sum(logs, axis=(logs.ndim - 1,), keepdims=False) * 2
 
 
+@operation
 def trace(x, name=None):
     """The sum of the diagonal.
 
@@ -229,6 +242,7 @@ def trace(x, name=None):
     return reduction.reduce_sum(along, axis=(along.ndim - 1,), keepdims=False)
 
 
+@operation
 def matrix_rank(a, tol=None, validate_args=False, name=None):
     """How many singular values are above `tol`, int32.
 
@@ -241,6 +255,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     return ops.matrix_rank(x, tol if tol is None else np.asarray(tol))
 
 
+@operation
 def normalize(tensor, ord="euclidean", axis=None, name=None):
     """The tensor divided by its norm, and the norm: see `norm`.
 
@@ -265,6 +280,7 @@ class Qr(NamedTuple):
     r: Tensor
 
 
+@operation
 def cholesky(input, name=None):
     """The lower triangle l with l @ adjoint(l) = input, for Hermitian positive definite matrices.
 
@@ -281,6 +297,7 @@ def cholesky(input, name=None):
     return ops.cholesky(_matrix(input, "cholesky", square=True))
 
 
+@operation
 def qr(input, full_matrices=False, name=None):
     """q with orthonormal columns and an upper triangle r, q @ r = input.
 
@@ -299,6 +316,7 @@ def qr(input, full_matrices=False, name=None):
     return Qr(q, movement.concat(r, rest, axis=x.ndim - 1))
 
 
+@operation
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """(s, u, v) with tensor = u @ diag(s) @ adjoint(v); s falls. Without `compute_uv` s alone.
 
@@ -310,6 +328,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     return spectral.svd(x, full=bool(full_matrices and x.shape[-1] != x.shape[-2]))
 
 
+@operation
 def eigh(tensor, name=None):
     """Eigenvalues, rising, and eigenvectors (in columns) of Hermitian matrices.
 
@@ -318,16 +337,19 @@ def eigh(tensor, name=None):
     return spectral.eigh(_matrix(tensor, "eigh", square=True))
 
 
+@operation
 def eigvalsh(tensor, name=None):
     """The eigenvalues of Hermitian matrices, rising; only the lower triangle is read."""
     return spectral.eigvalsh(_matrix(tensor, "eigvalsh", square=True))
 
 
+@operation
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors (in columns) of square matrices, both complex."""
     return spectral.eig(_matrix(tensor, "eig", square=True))
 
 
+@operation
 def eigvals(tensor, name=None):
     """The eigenvalues of square matrices, complex, in no particular order."""
     return spectral.eigvals(_matrix(tensor, "eigvals", square=True))
@@ -336,6 +358,7 @@ def eigvals(tensor, name=None):
 # ---- functions of matrices -----------------------------------------------------------------------
 
 
+@operation
 def expm(input, name=None):
     """The matrix exponential.
 
@@ -347,6 +370,7 @@ def expm(input, name=None):
     return ops.expm(_matrix(input, "expm", square=True))
 
 
+@operation
 def sqrtm(input, name=None):
     """The principal square root of square matrices: sqrtm(x) @ sqrtm(x) = x.
 

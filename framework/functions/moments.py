@@ -6,6 +6,7 @@ import numpy as np
 
 from framework.core.axes import all_axes
 from framework.core.doors import floating, strict, strict_all, tensor
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.ops import elementwise, movement, reduction
 from framework.ops.casting import like, widened
@@ -30,6 +31,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     return like(mean, given), like(variance, given)
 
 
+@operation
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     """The mean and the variance over `axes`, elements counting as often as their weights say.
 
@@ -58,6 +60,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     return movement.reshape(mean, shape=shape), movement.reshape(variance, shape=shape)
 
 
+@operation
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """What `normalize_moments` makes mean and variance of, and what can be added up over batches.
 
@@ -81,6 +84,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     return count, total, squares, shift
 
 
+@operation
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     """Mean and variance from what `sufficient_statistics` gives.
 

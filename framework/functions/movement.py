@@ -8,7 +8,8 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.doors import strict_all, tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.symbolic import KerasTensor
+from framework.core.operations import Operation, apply, operation
+from framework.core.standins import is_symbolic
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise
@@ -27,13 +28,19 @@ def reshape(tensor, shape, name=None):
     >>> tf.reshape(tf.range(6), [3, -1]).shape
     TensorShape([3, 2])
     """
-    x, shape = _tensor(tensor), sizes(shape, "reshape")
+    x = _tensor(tensor)
     try:
-        return ops.reshape(x, shape=shape)
-    except ValueError:
+        return ops.reshape(x, shape=sizes(shape, "reshape"))
+    except (ValueError, TypeError) as error:
+        if is_symbolic(x, shape):
+            return apply(_RESHAPE, (x, shape), {}, error)
+        shape = sizes(shape, "reshape")  # raises where that is what was wrong
         raise ShapeError(
             f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
         ) from None
+
+
+_RESHAPE = Operation(reshape)
 
 
 def transpose(a, perm=None, conjugate=False, name="transpose"):
@@ -83,13 +90,20 @@ def squeeze(input, axis=None, name=None):
 
 def broadcast_to(input, shape, name=None):
     """`input` repeated along axes of size 1 and new leading axes until it has `shape`."""
-    x, shape = tensor(input), sizes(shape, "broadcast_to")
+    x = tensor(input)
     try:
-        return ops.broadcast_to(x, shape=shape)
-    except ValueError:
+        return ops.broadcast_to(x, shape=sizes(shape, "broadcast_to"))
+    except (ValueError, TypeError) as error:
+        if is_symbolic(x, shape):
+            return apply(_BROADCAST_TO, (x, shape), {}, error)
+        shape = sizes(shape, "broadcast_to")  # raises where that is what was wrong
         raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
 
 
+_BROADCAST_TO = Operation(broadcast_to)
+
+
+@operation
 def ensure_shape(x, shape, name=None):
     """`x` itself; ShapeError where its shape is not `shape` (None: any size)."""
     x = tensor(x)
@@ -99,8 +113,11 @@ def ensure_shape(x, shape, name=None):
 
 
 def shape(input, out_type=None, name=None):
-    """The shape as an int32 tensor."""
-    return Tensor(np.array(_sizes_of(input), _integer(out_type)))
+    """The shape as an int32 tensor; of a KerasTensor one that is known when the model runs."""
+    sizes = _sizes_of(input)
+    if None in sizes:
+        return apply(_SHAPE, (input, out_type), {})
+    return Tensor(np.array(sizes, _integer(out_type)))
 
 
 def rank(input, name=None):
@@ -110,14 +127,17 @@ def rank(input, name=None):
 
 def size(input, out_type=None, name=None):
     """The number of elements as an int32 tensor."""
-    return Tensor(np.array(math.prod(_sizes_of(input)), _integer(out_type)))
+    sizes = _sizes_of(input)
+    if None in sizes:
+        return apply(_SIZE, (input, out_type), {})
+    return Tensor(np.array(math.prod(sizes), _integer(out_type)))
+
+
+_SHAPE, _SIZE = Operation(shape, reads_shapes=True), Operation(size, reads_shapes=True)
 
 
 def _sizes_of(x):
-    x = tensor(x)
-    if isinstance(x, KerasTensor) and None in x.shape:
-        x._refuse()
-    return tuple(x.shape)
+    return tuple(tensor(x).shape)
 
 
 def _integer(out_type):
@@ -175,6 +195,7 @@ def _several(values, what):
     return strict_all(*values)
 
 
+@operation
 def unstack(value, num=None, axis=0, name="unstack"):
     """The slices along an axis, as a list."""
     x = tensor(value)
@@ -184,6 +205,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
     return list(ops.unstack(x, axis=axis))
 
 
+@operation
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """`value` cut along an axis into a number of equal parts, or parts of the sizes given.
 
@@ -215,6 +237,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 # ---- repeating, turning, padding -----------------------------------------------------------------
 
 
+@operation
 def tile(input, multiples, name=None):
     """`input` repeated `multiples[i]` times along axis i.
 
@@ -236,6 +259,7 @@ def tile(input, multiples, name=None):
     return ops.reshape(spread, shape=tuple(whole))
 
 
+@operation
 def repeat(input, repeats, axis=None, name=None):
     """Each element (or slice along `axis`) repeated; `axis` None flattens first.
 
@@ -262,6 +286,7 @@ def reverse(tensor, axis, name=None):
     return ops.flip(x, axis=all_axes(axis, x.ndim, "reverse"))
 
 
+@operation
 def roll(input, shift, axis, name=None):
     """The elements moved by `shift` along `axis`; what falls off comes back at the start."""
     x = tensor(input)
@@ -277,6 +302,7 @@ def _ints(value):
     return [int(v) for v in np.atleast_1d(np.asarray(value))]
 
 
+@operation
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     """`paddings[i] = (before, after)` elements added around axis i.
 
@@ -321,6 +347,7 @@ def _mirrored(x, widths, mode):
     return x
 
 
+@operation
 def meshgrid(*args, indexing="xy", name=None):
     """Grids of coordinates: for n vectors, n tensors of rank n.
 

@@ -9,6 +9,7 @@ from framework.core import dtypes, random
 from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, floating, strict, strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import always, operation
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, norm, reduction, rows
@@ -147,6 +148,7 @@ def _common_shape(labels, logits, what):
     raise ShapeError(f"{what}: labels of shape {labels} do not fit logits of shape {logits}.")
 
 
+@operation
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """The cross-entropy of classes `labels` and softmax(`logits`) over the last axis.
 
@@ -239,6 +241,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     return norm.unit(x, axes, epsilon)
 
 
+@operation
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
     """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; those two may be None."""
     x = floating(x, "batch_normalization")
@@ -251,6 +254,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
     return normalized if offset is None else elementwise.add(*strict(normalized, offset))
 
 
+@operation
 def bias_add(value, bias, data_format=None, name=None):
     """`value` plus a vector along its last axis, or along axis 1 where data_format is "NC...".
 
@@ -274,6 +278,7 @@ def bias_add(value, bias, data_format=None, name=None):
 # ---- rows of a table, the largest, dropout -------------------------------------------------------
 
 
+@operation
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of `params` numbered `ids`; the gradient of `params` is IndexedSlices.
 
@@ -294,6 +299,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     return gather_rows(params, ids)
 
 
+@always
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`.
 
@@ -323,6 +329,7 @@ def dropped(source, x, rate, noise_shape=None):
     return elementwise.select(kept, scaled, Tensor(np.zeros((), x.dtype.np)))
 
 
+@operation
 def in_top_k(targets, predictions, k, name=None):
     """Whether each row's target class is among its `k` largest predictions; of equals all are.
 
@@ -348,6 +355,7 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
+@operation
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """The `k` largest along the last axis, falling, and where they are; of equals the first.
 

@@ -7,6 +7,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.doors import cast, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.functions import windows
 from framework.functions.creation import sizes
@@ -121,6 +122,7 @@ def _window(n, x, ksize, strides, padding, data_format, dilations, what):
     return first, window
 
 
+@operation
 def max_pool_with_argmax(
     input, ksize, strides, padding, data_format="NHWC", output_dtype=dtypes.int64,
     include_batch_in_index=False, name=None,
@@ -155,6 +157,7 @@ def max_pool_with_argmax(
 # ---- blocks of cells -----------------------------------------------------------------------------
 
 
+@operation
 def space_to_depth(input, block_size, data_format="NHWC", name=None):
     """Blocks of `block_size` x `block_size` cells as channels of one cell.
 
@@ -178,6 +181,7 @@ def space_to_depth(input, block_size, data_format="NHWC", name=None):
     return windows.restored(y, first)
 
 
+@operation
 def depth_to_space(input, block_size, data_format="NHWC", name=None):
     """The channels of each cell as a block of `block_size` x `block_size` cells."""
     x, first, b = _blocks(input, block_size, data_format, "depth_to_space")
@@ -205,6 +209,7 @@ def _blocks(input, block_size, data_format, what):
     return windows.last(x, first), first, b
 
 
+@operation
 def space_to_batch(input, block_shape, paddings, name=None):
     """Blocks of cells moved into the batch: cell (i, j) of all blocks makes an image of its own.
 

@@ -5,6 +5,7 @@ import numpy as np
 from framework.core import dtypes, random
 from framework.core.doors import cast, floating, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import always, operation
 from framework.core.random import set_seed as _set_seed
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, reduction
@@ -72,6 +73,7 @@ def between(source, shape, dtype, low, high, what):
     return located(source, "uniform", shape, dtype, low, high - low, what)
 
 
+@operation
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normally distributed numbers.
 
@@ -84,12 +86,14 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
     return located(source_of(seed), "normal", shape, dtype, mean, stddev, "normal")
 
 
+@operation
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normal numbers; what lies beyond two standard deviations is drawn again."""
     source = source_of(seed)
     return located(source, "truncated_normal", shape, dtype, mean, stddev, "truncated_normal")
 
 
+@operation
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Numbers from `minval` to below `maxval` (1 where None), all equally likely.
 
@@ -100,6 +104,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
     return between(source_of(seed), shape, dtype, minval, maxval, "uniform")
 
 
+@operation
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
@@ -108,6 +113,7 @@ def stateless_normal(
     return located(source, "normal", shape, dtype, mean, stddev, "stateless_normal")
 
 
+@operation
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
@@ -116,6 +122,7 @@ def stateless_truncated_normal(
     return located(once(seed, what), "truncated_normal", shape, dtype, mean, stddev, what)
 
 
+@operation
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
@@ -124,6 +131,7 @@ def stateless_uniform(
     return between(source, shape, dtype, minval, maxval, "stateless_uniform")
 
 
+@always
 def shuffle(value, seed=None, name=None):
     """The rows of `value` in a random order."""
     x = tensor(value)
@@ -133,6 +141,7 @@ def shuffle(value, seed=None, name=None):
     return movement.gather(x, movement.argsort(keys, axis=0), axis=0)
 
 
+@always
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     """Class numbers drawn with probabilities softmax(`logits`), for each row of `logits`.
 
@@ -148,6 +157,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     return drawn_classes(source_of(seed), logits, num_samples, dtype or dtypes.int64, "categorical")
 
 
+@always
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
     """Class numbers that follow from `seed`, two integers, alone."""
     what = "stateless_categorical"

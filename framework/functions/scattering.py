@@ -6,6 +6,7 @@ import numpy as np
 
 from framework.core.doors import strict_all, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, scatter, segment
 from framework.ops.counting import unravel_index as _unravel_index
@@ -35,6 +36,7 @@ def _places(indices, shape, what, policy=""):
     return scatter.places(indices, shape=front, what=what, ignore=_ignores(policy, what))
 
 
+@operation
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """Elements or slices of `params` at the index tuples in the last axis of `indices`.
 
@@ -67,6 +69,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     return segment.segment_take(flat, places)
 
 
+@operation
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     """Zeros of `shape` with `updates` added at the index tuples in the last axis of `indices`.
 
@@ -105,6 +108,7 @@ def _rows(indices, updates, shape, what, policy=""):
     return movement.reshape(places, shape=(n,)), movement.reshape(updates, shape=(n, *inner))
 
 
+@operation
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
     """A tensor with `updates` added at the index tuples in the last axis of `indices`.
 
@@ -116,12 +120,14 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
     return x + _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_add")
 
 
+@operation
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
     """A tensor with `updates` subtracted at the index tuples in the last axis of `indices`."""
     x, updates = strict_all(tensor, updates)
     return x - _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_sub")
 
 
+@operation
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     """A tensor with `updates` at the index tuples in `indices`; of several in one place the last.
 
@@ -132,6 +138,7 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     return _by_rows(scatter.row_update, tensor, indices, updates, "", "tensor_scatter_nd_update")
 
 
+@operation
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
     """The larger of what is there and `updates`, at the index tuples in `indices`.
 
@@ -142,6 +149,7 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=
     )
 
 
+@operation
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
     """The smaller of what is there and `updates`, at the index tuples in `indices`."""
     return _by_rows(
@@ -164,6 +172,7 @@ def _by_rows(op, x, indices, updates, policy, what):
 # ---- parts ---------------------------------------------------------------------------------------
 
 
+@operation
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """The rows of `data`, those with the number 0 in `partitions`, those with 1, and so on.
 
@@ -193,6 +202,7 @@ def _as_rows(x, rank):
     return movement.reshape(x, shape=(math.prod(x.shape[:rank]), *x.shape[rank:]))
 
 
+@operation
 def dynamic_stitch(indices, data, name=None):
     """One tensor of all rows in `data`, at the places in `indices`.
 
@@ -224,6 +234,7 @@ def dynamic_stitch(indices, data, name=None):
 # ---- positions -----------------------------------------------------------------------------------
 
 
+@operation
 def unravel_index(indices, dims, name=None):
     """For positions in a tensor of shape `dims`, laid flat, their index along each axis.
 
@@ -238,6 +249,7 @@ def unravel_index(indices, dims, name=None):
     return _unravel_index(indices, dims=sizes(dims, "unravel_index"))
 
 
+@operation
 def strided_slice(
     input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
     shrink_axis_mask=0, var=None, name=None,

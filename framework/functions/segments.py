@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.core.doors import cast, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.ops import elementwise, movement
 from framework.ops import segment as ops
 
@@ -34,6 +35,7 @@ def _integers(segment_ids, what):
     return ids if ids.dtype.is_integer else cast(ids, dtype=np.dtype(np.int32))
 
 
+@operation
 def segment_sum(data, segment_ids, name=None):
     """The sum of the rows of each segment; 0 where it has none.
 
@@ -49,6 +51,7 @@ def segment_sum(data, segment_ids, name=None):
     return ops.segment_sum(x, ids, count=count)
 
 
+@operation
 def segment_mean(data, segment_ids, name=None):
     """The mean of the rows of each segment; 0 where it has none."""
     x, ids, count = _sorted(data, segment_ids, "segment_mean")
@@ -56,18 +59,21 @@ def segment_mean(data, segment_ids, name=None):
     return mean if mean.dtype == x.dtype else cast(mean, dtype=x.dtype.np)
 
 
+@operation
 def segment_max(data, segment_ids, name=None):
     """The largest of each segment; 0 where it has no rows. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_max")
     return ops.where_empty(ops.segment_max(x, ids, count=count), ids, count, 0)
 
 
+@operation
 def segment_min(data, segment_ids, name=None):
     """The smallest of each segment; 0 where it has no rows. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_min")
     return ops.where_empty(ops.segment_min(x, ids, count=count), ids, count, 0)
 
 
+@operation
 def segment_prod(data, segment_ids, name=None):
     """The product of the rows of each segment; 1 where it has none."""
     x, ids, count = _sorted(data, segment_ids, "segment_prod")
@@ -100,6 +106,7 @@ def _divisor(x, ids, count, dtype):
     return movement.reshape(sizes, shape=(count, *(1,) * (x.ndim - ids.ndim)))
 
 
+@operation
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment; 0 where it has none.
 
@@ -117,11 +124,13 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     return ops.segment_sum(x, ids, count=count)
 
 
+@operation
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows of each segment; 0 where it has none. Of integers in float64."""
     return _mean(*_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"))
 
 
+@operation
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment over the square root of their number."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
@@ -130,18 +139,21 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     return elementwise.divide(total, elementwise.sqrt(_divisor(x, ids, count, dtype)))
 
 
+@operation
 def unsorted_segment_max(data, segment_ids, num_segments, name=None):
     """The largest of each segment; the dtype's lowest number where it has no rows."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_max")
     return ops.segment_max(x, ids, count=count)
 
 
+@operation
 def unsorted_segment_min(data, segment_ids, num_segments, name=None):
     """The smallest of each segment; the dtype's highest number where it has no rows."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_min")
     return ops.segment_min(x, ids, count=count)
 
 
+@operation
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
     """The product of the rows of each segment; 1 where it has none."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")

@@ -6,7 +6,7 @@ from operator import index
 import numpy as np
 
 from framework.core import doors
-from framework.core.errors import DTypeError, OutOfRangeError, ShapeError
+from framework.core.errors import DTypeError, OutOfRangeError, ShapeError, SymbolicValueError
 from framework.core.op import NO_ATTRS
 from framework.core.operand import Operand
 from framework.core.recorders import thread
@@ -178,7 +178,7 @@ def hang(kind, door):
     for name, op in UNARY.items():
         setattr(kind, f"__{name}__", _unary(op))
     kind.__round__ = _rounded
-    kind.__getitem__ = _item_of_variable if issubclass(kind, CoreVariable) else _getitem
+    kind.__getitem__ = ITEMS.get(kind, _item_of_variable)
     kind.__array_ufunc__ = _array_ufunc
     if kind is not KerasTensor:
         kind.__eq__ = _equality(e.equal, door)
@@ -190,13 +190,40 @@ def hang(kind, door):
 
 def _getitem(tensor, slice_spec, var=None):
     items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
-    plain = tuple(_plain_index(i) for i in items)
     try:
+        plain = tuple(_plain_index(i) for i in items)
         return movement.getitem(tensor, index=plain)
-    except IndexError as error:
+    except (SymbolicValueError, IndexError) as error:
+        if any(map(_is_symbolic, items)):
+            return _item_when_run(tensor, items)
         raise OutOfRangeError(
             f"Index {slice_spec!r} into a tensor of shape {tensor.shape}: {error}"
         ) from None
+
+
+def _item_of_symbolic(tensor, slice_spec):
+    items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
+    if any(map(_is_symbolic, items)):
+        return _item_when_run(tensor, items)
+    return _getitem(tensor, slice_spec)
+
+
+def _is_symbolic(item):
+    parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
+    return any(isinstance(p, KerasTensor) for p in parts)
+
+
+def _item_when_run(tensor, items):
+    """An item whose place is known when the model runs: one operation of the model."""
+    from framework.core.operations import Operation, apply
+
+    parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
+    return apply(Operation(_item_of), (tensor, parts), {})
+
+
+def _item_of(tensor, parts):
+    items = [slice(*p[1:]) if isinstance(p, tuple) and p[:1] == ("slice",) else p for p in parts]
+    return tensor[tuple(items)]
 
 
 _set_assign = vars(Tensor)["assign"].__set__  # of the slot
@@ -221,6 +248,8 @@ def _plain_index(item):
         parts = item.start, item.stop, item.step
         try:
             return slice(*(None if p is None else index(p) for p in parts))
+        except SymbolicValueError:
+            raise  # a size that is known when a model runs
         except TypeError:
             raise DTypeError(f"A slice goes by integers or None, got {item!r}.") from None
     if isinstance(item, (Tensor, CoreVariable)):
@@ -267,6 +296,8 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
         return getattr(ufunc, method)(*plain, **kwargs)
     return op(*doors.strict_all(*inputs))
 
+
+ITEMS = {Tensor: _getitem, KerasTensor: _item_of_symbolic}
 
 for _kind, _door in (
     (Tensor, doors.strict), (CoreVariable, doors.strict), (KerasVariable, doors.promote),

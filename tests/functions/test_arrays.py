@@ -212,5 +212,6 @@ def test_symbolic():
     for shape, found in cases.items():
         assert found.shape == shape
     assert [y.shape for y in tf.split(x, 2, axis=2)] == [(None, 3, 2)] * 2
+    assert (tf.shape(x).shape, tf.shape(x).dtype) == ((3,), "int32")
     with pytest.raises(TypeError, match="no values"):
-        tf.shape(x)
+        int(tf.shape(x)[0])

@@ -56,7 +56,6 @@ ERRORS = [
     (lambda: keras.ops.max_pool(X, 2, padding="full"), "padding"),
     (lambda: keras.ops.max_pool(X, 2, data_format="NWC"), "data_format"),
     (lambda: keras.ops.average_pool(X[0], 2), "shape"),
-    (lambda: keras.ops.adaptive_max_pool(keras.Input((None, 2)), 2), "known"),
 ]
 
 
@@ -64,3 +63,10 @@ ERRORS = [
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_adaptive_pooling_of_sizes_that_are_not_known():
+    x = keras.Input((None, 2))
+    y = keras.ops.adaptive_max_pool(x, 2)
+    assert y.shape == (None, 2, 2)
+    np.testing.assert_array_equal(keras.Model(x, y)(X), keras.ops.adaptive_max_pool(X, 2))

@@ -10,7 +10,8 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.doors import promote, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import WeakNumber
-from framework.core.symbolic import KerasTensor
+from framework.core.operations import operation
+from framework.core.symbolic import KerasTensor, size_of
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.functions import contraction, creation, indexing, movement as strict
@@ -50,8 +51,23 @@ def is_tensor(x):
 
 
 def shape(x):
-    """The shape as a tuple; None where a size is unknown."""
-    return tuple(tensor(x).shape)
+    """The shape as a tuple of ints.
+
+    An unknown size of a KerasTensor is a number that is known when the model runs: it has
+    arithmetic and comparisons and is taken wherever a size is. (Keras has None there, of which
+    nothing can be computed; `x.shape` has it here too.)
+
+    >>> from framework import keras
+    >>> x = keras.Input((4, 6))
+    >>> batch, length, width = keras.ops.shape(x)
+    >>> y = keras.ops.reshape(x, (batch * length // 2, 2 * width))
+    >>> y.shape, keras.Model(x, y)(keras.ops.ones((3, 4, 6))).shape
+    ((None, 12), TensorShape([6, 12]))
+    """
+    if type(x) is Tensor:
+        return tuple(x.shape)
+    x = tensor(x)
+    return tuple([size_of(x, i) if n is None else n for i, n in enumerate(x.shape)])
 
 
 def size(x):
@@ -128,6 +144,7 @@ def full_like(x, fill_value, dtype=None):
     return value + creation.zeros_like(x, value.dtype)
 
 
+@operation
 def arange(start, stop=None, step=None, dtype=None):
     """The numbers from `start` (0 where only one is given) to below `stop`, `step` apart."""
     start, stop, step = [v._read() if isinstance(v, WeakNumber) else v for v in (start, stop, step)]
@@ -142,8 +159,10 @@ def _bounds(start, stop):
     return (0, start) if stop is None else (start, stop)
 
 
+@operation
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """`num` numbers from `start` to `stop`, evenly apart; `stop` itself only with `endpoint`."""
+    num = int(num)
     start, stop = (floating(v) for v in promote(start, stop))
     step = (stop - start) / max(num - 1 if endpoint else num, 1)
     made = creation.linspace(start, stop if endpoint else stop - step, num, axis=axis)
@@ -151,6 +170,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (made, step) if retstep else made
 
 
+@operation
 def eye(N, M=None, k=0, dtype=None):
     """A matrix with ones on the diagonal `k`."""
     return Tensor(np.eye(N, M, k, _default(dtype).np))
@@ -161,17 +181,20 @@ def identity(n, dtype=None):
     return eye(n, dtype=dtype)
 
 
+@operation
 def tri(N, M=None, k=0, dtype=None):
     """A matrix with ones on and below the diagonal `k`."""
     return Tensor(np.tri(N, M, k, _default(dtype).np))
 
 
+@operation
 def tril(x, k=0):
     """The elements on and below the diagonal `k`, 0 elsewhere."""
     x = tensor(x)
     return elementwise.select(np.tri(*x.shape[-2:], k, bool), x, np.zeros((), x.dtype.np))
 
 
+@operation
 def triu(x, k=0):
     """The elements on and above the diagonal `k`, 0 elsewhere."""
     x = tensor(x)
@@ -196,9 +219,9 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
 def reshape(x, newshape):
     """The same elements in another shape; one size may be -1."""
     x = tensor(x)
-    return ops.reshape(x, shape=ints(newshape)) if isinstance(x, KerasTensor) else strict.reshape(
-        x, newshape
-    )  # fmt: skip
+    if isinstance(x, KerasTensor) and isinstance(newshape, (list, tuple)) and None in newshape:
+        return ops.reshape(x, shape=ints(newshape))
+    return strict.reshape(x, newshape)
 
 
 def ravel(x):
@@ -278,6 +301,7 @@ def vstack(xs):
     return concatenate([t if t.ndim > 1 else reshape(t, (1, -1)) for t in map(tensor, xs)], 0)
 
 
+@operation
 def split(x, indices_or_sections, axis=0):
     """`x` cut along `axis` into equal parts, or at the positions given."""
     x = tensor(x)
@@ -296,6 +320,7 @@ def unstack(x, num=None, axis=0):
 # ---- repeating, turning, padding -----------------------------------------------------------------
 
 
+@operation
 def tile(x, repeats):
     """`x` repeated along its axes; one number counts for the last axis."""
     x, repeats = tensor(x), ints(repeats)
@@ -315,6 +340,7 @@ def flip(x, axis=None):
     return ops.flip(x, axis=all_axes(axis, x.ndim, "flip"))
 
 
+@operation
 def roll(x, shift, axis=None):
     """The elements moved by `shift` along `axis`, in the flattened tensor where None."""
     x = tensor(x)
@@ -323,6 +349,7 @@ def roll(x, shift, axis=None):
     return strict.roll(x, shift, axis)
 
 
+@operation
 def pad(x, pad_width, mode="constant", constant_values=None):
     """`pad_width` elements added around each axis: a number, a pair, or a pair for each axis."""
     x = tensor(x)
@@ -345,11 +372,13 @@ def where(condition, x1=None, x2=None):
     return elementwise.select(as_dtype(condition, "bool"), *promote(x1, x2))
 
 
+@operation
 def nonzero(x):
     """The positions of elements that are not 0: a tuple with the indices along each axis."""
     return tuple(Tensor(i.astype(np.int32)) for i in np.nonzero(np.asarray(tensor(x))))
 
 
+@operation
 def take(x, indices, axis=None):
     """Slices of `x` at `indices` along `axis`, elements of the flattened `x` where None."""
     x = tensor(x)
@@ -359,6 +388,7 @@ def take(x, indices, axis=None):
     return indexing.gather(x, _from_start(indices, x.shape[axis]), axis=axis)
 
 
+@operation
 def take_along_axis(x, indices, axis=None):
     """Elements of `x` at `indices`, which has the rank of `x`, along `axis`."""
     x = tensor(x)
@@ -380,6 +410,7 @@ def get_item(x, key):
     return (x if isinstance(x, (Tensor, CoreVariable, KerasTensor)) else tensor(x))[key]
 
 
+@operation
 def slice(inputs, start_indices, shape):
     """The block of `shape` that starts at `start_indices`."""
     return indexing.slice(inputs, start_indices, shape)
@@ -395,6 +426,7 @@ def sort(x, axis=-1):
     return indexing.sort(ravel(x) if axis is None else x, -1 if axis is None else axis)
 
 
+@operation
 def top_k(x, k, sorted=True):
     """The `k` largest elements along the last axis, largest first, and their indices."""
     x = tensor(x)

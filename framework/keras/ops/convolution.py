@@ -2,12 +2,14 @@
 
 from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.functions.windows import check_room, last, restored
 from framework.kernels.windows import output_sizes, transposed
 from framework.keras.ops.door import ints
 from framework.ops import conv as ops
 
 
+@operation
 def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """The kernel slid over all spatial axes of the inputs.
 
@@ -29,6 +31,7 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
     return restored(_convolved(last(x, first), w, window, "conv"), first)
 
 
+@operation
 def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """Each channel convolved with windows of its own: kernel (*size, channels, multiplier)."""
     x, w = _operands(inputs, kernel, "depthwise_conv")
@@ -37,6 +40,7 @@ def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None,
     return restored(_depthwise(last(x, first), w, window, "depthwise_conv"), first)
 
 
+@operation
 def separable_conv(
     inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
     dilation_rate=1,
@@ -51,6 +55,7 @@ def separable_conv(
     return restored(_convolved(between, across, _window(1, "valid", 1, across, what), what), first)
 
 
+@operation
 def conv_transpose(
     inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None,
     dilation_rate=1,

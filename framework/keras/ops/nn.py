@@ -16,6 +16,7 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.doors import promote as _promote, tensor as _tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import ShapeError as _ShapeError
+from framework.core.operations import operation
 from framework.keras.ops.arrays import one_hot as one_hot
 from framework.keras.ops.convolution import (
     conv as conv, conv_transpose as conv_transpose, depthwise_conv as depthwise_conv,
@@ -79,6 +80,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return _losses.categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
+@operation
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """The cross-entropy of class numbers and distributions along `axis`."""
     target, output = _tensor(target), _floating(output)
@@ -96,6 +98,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
     return _like(wide / _e.maximum(_e.power(total, 1.0 / order), least), x)
 
 
+@operation
 def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
     """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta.
 
@@ -111,6 +114,7 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
     return _like(normal, x)
 
 
+@operation
 def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, all vectors along `axis`."""
     x = _floating(x)
@@ -134,6 +138,7 @@ def _along(vector, x, axis):
     return _m.reshape(vector, shape=tuple(shape))
 
 
+@operation
 def dot_product_attention(
     query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
     attn_logits_soft_cap=None,

@@ -4,6 +4,7 @@ from framework.core.axes import all_axes
 from framework.core.doors import promote, tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.operations import operation
 from framework.keras.ops.door import floating
 from framework.ops import elementwise as _e
 from framework.ops import movement as _m
@@ -81,6 +82,7 @@ def _adapted(pool, inputs, output_size, data_format, what):
     return pool(x, sizes=sizes, first=first, what=what)
 
 
+@operation
 def adaptive_max_pool(inputs, output_size, data_format=None):
     """The largest cell of windows spread so that they make `output_size` places.
 
@@ -92,6 +94,7 @@ def adaptive_max_pool(inputs, output_size, data_format=None):
     return _adapted(pool, inputs, output_size, data_format, "adaptive_max_pool")
 
 
+@operation
 def adaptive_average_pool(inputs, output_size, data_format=None):
     """The mean of windows spread so that they make `output_size` places."""
     pool = windowed.adaptive_mean

@@ -1,0 +1,164 @@
+"""Public functions as operations of a model.
+
+Most functions are a few ops, which take KerasTensors one by one. A function that needs more than
+they have (sizes as numbers, values) is one operation instead: it is remembered as a whole, and the
+model runs it on tensors. What it gives is found by stand-ins.
+"""
+
+import functools
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from framework.core import dtypes, nest
+from framework.core.errors import FrameworkError, ShapeError, SymbolicValueError
+from framework.core.standins import completed, guesses, is_symbolic, results_at, trials
+from framework.core.symbolic import KerasTensor, SymbolicNumber, known_sizes
+from framework.core.tensor import Tensor
+
+F = TypeVar("F", bound=Callable)
+
+
+class Operation:
+    """A function that KerasTensors remember as their origin.
+
+    Args:
+        function: any; it is called on tensors when the model runs.
+        reads_shapes: what it gives follows from the shapes of its arguments alone.
+    """
+
+    always = False
+
+    def __init__(self, function, reads_shapes=False):
+        self.function, self.reads_shapes = function, reads_shapes
+        self.name = function.__name__.strip("_")
+
+    def __call__(self, *args, **kwargs):
+        if self.always and is_symbolic(args, kwargs):
+            return apply(self, args, kwargs)
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            if not is_symbolic(args, kwargs):
+                raise
+            return apply(self, args, kwargs, error)
+
+
+def operation(function: F) -> F:
+    """Decorate a function that is one operation where its ops do not take its KerasTensors."""
+    made = Operation(function)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if not is_symbolic(args, kwargs):
+                raise
+            return apply(made, args, kwargs, error)
+
+    return cast(F, call)
+
+
+def always(function: F) -> F:
+    """Decorate a function that is one operation for every KerasTensor: one that draws, say."""
+    made = Operation(function)
+    made.always = True
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if any(isinstance(a, KerasTensor) for a in (*args, *kwargs.values())):
+            return apply(made, args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if not is_symbolic(args, kwargs):
+                raise
+            return apply(made, args, kwargs, error)
+
+    return cast(F, call)
+
+
+def when_run(function: F) -> F:
+    """Decorate a check of values, which a symbolic call does not make: there are none yet."""
+
+    @functools.wraps(function)
+    def check(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except SymbolicValueError:
+            return None
+
+    return cast(F, check)
+
+
+def apply(operation, args, kwargs, error=None) -> Any:
+    """KerasTensors for what `operation(*args, **kwargs)` gives.
+
+    Args:
+        operation: an Operation.
+        args, kwargs: its arguments, KerasTensors among them.
+        error: what its ops raised on KerasTensors, to be raised where stand-ins do no better.
+    """
+    leaves = nest.flatten((args, kwargs))
+    failure = None
+    for pair in trials(leaves):
+        try:
+            runs = [results_at(operation, args, kwargs, k) for k in completed(pair, leaves)]
+        except Exception as other:
+            failure = failure or other
+            continue
+        return _outputs(operation, args, kwargs, runs)
+    runs, known = [], known_sizes(leaves)
+    for k in guesses(leaves):
+        with suppress(Exception):
+            runs.append(results_at(operation, args, kwargs, k))
+            known = [n for n in known if n not in (k.first, k.others)]
+    if runs:
+        return _outputs(operation, args, kwargs, runs, known)
+    if isinstance(error, FrameworkError) and not isinstance(error, SymbolicValueError):
+        raise error
+    raise failure from None
+
+
+def _outputs(operation, args, kwargs, runs, possible=None):
+    """The results of several runs as KerasTensors: what differs is unknown.
+
+    Args:
+        operation, args, kwargs: the call.
+        runs: its results.
+        possible: the sizes that do not follow from guesses; None where nothing was guessed.
+    """
+    flat = [nest.flatten(run) for run in runs]
+    if len({len(leaves) for leaves in flat}) > 1:
+        raise ShapeError(
+            f"{operation.name}: how many results there are follows from a size that is not known."
+        )
+    single = not nest.is_nested(runs[0])
+    made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
+    kwargs = dict(kwargs)  # one for each call: its identity tells calls apart
+    for i, leaf in enumerate(made):
+        if isinstance(leaf, KerasTensor):
+            leaf.name = operation.name
+            leaf.origin = (operation, tuple(args), kwargs, None if single else i)
+    return nest.pack_sequence_as(runs[0], made)
+
+
+def _common(operation, leaves, possible):
+    """What stands for one leaf of the results of several runs."""
+    leaf = leaves[0]
+    if type(leaf) in (bool, int, float):
+        return leaf if len(set(leaves)) == 1 else SymbolicNumber(type(leaf))
+    if not isinstance(leaf, (Tensor, KerasTensor, np.ndarray, np.generic)):
+        return leaf
+    if len({len(x.shape) for x in leaves}) > 1:
+        raise ShapeError(
+            f"{operation.name}: how many axes the result has follows from what is not known."
+        )
+    sizes = [set(sizes) for sizes in zip(*(x.shape for x in leaves))]
+    shape = [found.pop() if len(found) == 1 else None for found in sizes]
+    if possible is not None:
+        shape = [n if n in possible else None for n in shape]
+    return KerasTensor(shape, dtypes.as_dtype(leaf.dtype))

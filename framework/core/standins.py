@@ -1,0 +1,264 @@
+"""Stand-ins: small arrays for the KerasTensors in a call, to see what a whole function gives.
+
+A function that looks at sizes cannot run on unknown ones. It runs on small arrays twice, with two
+different numbers for each unknown size of the model's inputs: what differs is unknown. Sizes are
+followed through the calls that gave a KerasTensor, so that those used together fit together.
+"""
+
+import itertools
+import math
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.errors import ShapeError
+from framework.core.op import Op
+from framework.core.recorders import pause_all
+from framework.core.symbolic import (
+    SIZE_OF,
+    KerasTensor,
+    calling,
+    drawn_as_zeros,
+    infer,
+    known_sizes,
+)  # fmt: skip
+from framework.core.tensor import Tensor
+
+PAIRS = (
+    ((6, 24), (14, 48)), ((12, 12), (30, 30)), ((24, 24), (48, 48)), ((64, 64), (128, 128)),
+    ((2, 4), (3, 5)), ((2, 2), (3, 3)),
+)  # fmt: skip
+"""Sizes of unknown first and other axes in two runs: so far from each other that parts of them
+differ too (`n // 8`), all equal, such that many numbers divide, small ones for large tensors."""
+
+SMALL = (1, 2, 3, 4)
+"""Sizes that unknown ones may have to have, beside those in the arguments."""
+
+LARGEST = 1 << 20
+"""Stand-ins have fewer elements than this where there are smaller ones, else 64 times as many."""
+
+
+class At(NamedTuple):
+    """What unknown sizes of inputs are taken to be, and what stand-ins hold.
+
+    Args:
+        first, others: the size of the first axis and of the others.
+        fill: "zeros", "rising" (0, 1, 2, ...: what sizes follow from is not always 0), "turns"
+            (1 and 0 by turns) or "eye" (identity matrices, for functions that divide by them).
+        apart: 1 or -1 where inputs have different sizes, later ones larger or smaller.
+        followed: whether sizes are followed through the calls before.
+    """
+
+    first: int
+    others: int
+    fill: str = "zeros"
+    apart: int = 0
+    followed: bool = True
+
+
+def trials(leaves):
+    """Pairs of At, the first of which that works tells what differs with unknown sizes."""
+    fills = ("rising", "turns", "zeros")
+    if sum(isinstance(leaf, KerasTensor) for leaf in leaves) > 1:
+        for a, b in (PAIRS[0], PAIRS[4]):
+            for apart in (1, -1):
+                yield from ((At(*a), At(*b, fill, apart)) for fill in fills)
+    for a, b in PAIRS:
+        yield from ((At(*a), At(*b, fill)) for fill in fills)
+    for a, b in PAIRS[2:]:
+        yield At(*a, followed=False), At(*b, "rising", followed=False)
+        yield At(*a, "eye"), At(*b, "eye")
+
+
+FAR = At(6 * 512, 9 * 512)
+
+
+def completed(pair, leaves):
+    """The pair, and FAR where a number among the leaves differs there alone (`n // 64`)."""
+
+    def differs(x):
+        one, other = (value_at(x, k) for k in pair)
+        return np.array_equal(one, other) and not np.array_equal(one, value_at(x, FAR))
+
+    symbolic = [x for x in leaves if isinstance(x, KerasTensor)]
+    return (*pair, FAR) if any(map(differs, symbolic)) else pair
+
+
+def guesses(leaves):
+    """Each an At where unknown sizes are what they may have to be: numbers among the arguments."""
+    numbers = [n for n in leaves if type(n) is int and 0 < n < 100]
+    for n in dict.fromkeys([*known_sizes(leaves), *numbers, sum(numbers), *SMALL]):
+        for first in (2, 3, n):
+            yield from (At(first, n, fill) for fill in ("zeros", "rising", "eye"))
+
+
+def is_symbolic(*nests):
+    """Whether there is a KerasTensor in the nests."""
+    return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(nests))
+
+
+def results_at(operation, args, kwargs, k):
+    """What the call gives at `k`, an At."""
+
+    def stand_in(leaf):
+        return _stand_in(leaf, k) if isinstance(leaf, KerasTensor) else leaf
+
+    args = [nest.map_structure(stand_in, a) for a in args]
+    kwargs = {name: nest.map_structure(stand_in, v) for name, v in kwargs.items()}
+    quiet = np.errstate(all="ignore"), warnings.catch_warnings()
+    with pause_all(), calling(drawn_as_zeros(operation.name)), quiet[0], quiet[1]:
+        warnings.simplefilter("ignore")
+        return operation(*args, **kwargs)
+
+
+def _stand_in(x, k):
+    known = value_at(x, k)
+    if known is not None:
+        return known
+    shape = shape_at(x, k) if k.followed else _as_input(x, k)
+    most = LARGEST if k.first > 3 else 64 * LARGEST
+    return Tensor(_filled(shape, x.dtype.np, k.fill, most))
+
+
+def _filled(shape, dtype, fill, most):
+    count = math.prod(shape)
+    if count > most:
+        raise ShapeError(f"Stand-ins of shape {shape} would be too large.")
+    if dtype.kind in "OSU":
+        return np.full(shape, b"", object)
+    if fill == "eye":
+        matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
+        return np.array(np.broadcast_to(matrix, shape))
+    if fill == "rising" and dtype.kind != "b":
+        return np.arange(count).astype(dtype).reshape(shape)
+    array = np.zeros(count, dtype)
+    if fill != "zeros":
+        array[::2] = 1
+    return array.reshape(shape)
+
+
+# ---- values that follow from sizes ---------------------------------------------------------------
+
+
+def value_at(x, k):
+    """The value at `k`, an At; None where it follows from data too."""
+    if not x.is_number and (len(x.shape) > 1 or x.origin is None):
+        return None
+    memo = _memo(x)
+    if ("value", k) not in memo:
+        memo["value", k] = None  # also where this raises
+        memo["value", k] = _value(x, k)
+    return memo["value", k]
+
+
+def _value(x, k):
+    operation, args, kwargs, index = x.origin
+    if operation is SIZE_OF:
+        return shape_at(args[0], k)[args[1]]
+    given = [leaf for leaf in nest.flatten((args, kwargs)) if isinstance(leaf, KerasTensor)]
+    if not getattr(operation, "reads_shapes", False) and (
+        not given or any(value_at(leaf, k) is None for leaf in given)
+    ):
+        return None
+    found = results_at(operation, args, kwargs, k)
+    return found if index is None else nest.flatten(found)[index]
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def shape_at(x, k):
+    """The shape at `k`, an At."""
+    if None not in x.shape:
+        return x.shape
+    if ("shape", k) not in _memo(x):
+        for each in _from_inputs_on(x, k):
+            _memo(each)["shape", k] = _shape(each, k)
+    return _memo(x)["shape", k]
+
+
+def _memo(x):
+    found = getattr(x, "_stand_ins", None)
+    if found is None:
+        found = x._stand_ins = {}
+    return found
+
+
+_numbers = itertools.count()
+
+
+def _as_input(x, k):
+    first, others = k.first, k.others
+    if k.apart:
+        place = _memo(x).setdefault("place", next(_numbers) % 3)
+        times = 6 ** (place if k.apart > 0 else 2 - place)
+        first, others = first * times, others * times
+    return tuple(n if n is not None else others if i else first for i, n in enumerate(x.shape))
+
+
+def _givers(x):
+    """The KerasTensors of unknown sizes that went into the call that gave `x`."""
+    if x.origin is None:
+        return []
+    leaves = nest.flatten(x.origin[1:3])
+    return [a for a in leaves if isinstance(a, KerasTensor) and None in a.shape]
+
+
+def _from_inputs_on(x, k):
+    """The KerasTensors on the way to `x` whose shape is not known yet, each after its givers."""
+    found, begun, stack = [], {id(x)}, [(x, iter(_givers(x)))]
+    while stack:
+        each, waiting = stack[-1]
+        giver = next(waiting, None)
+        if giver is None:
+            stack.pop()
+            found.append(each)
+        elif id(giver) not in begun and ("shape", k) not in _memo(giver):
+            begun.add(id(giver))
+            stack.append((giver, iter(_givers(giver))))
+    return found
+
+
+def _shape(x, k):
+    """By the call that gave `x`, where its shape is as expected then; else as that of an input."""
+    givers = _givers(x)
+    if not givers:
+        return _as_input(x, k)
+    operation, args, kwargs, index = x.origin
+    if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
+        return (shape_at(givers[0], k)[0], *x.shape[1:])  # rows stay rows
+    try:
+        found = _specs(operation, args, kwargs, k)
+        shape = tuple((found if index is None else found[index])[0])
+    except Exception:  # whatever users' code raises on sizes it did not expect
+        return _as_input(x, k)
+    fits = len(shape) == len(x.shape) and all(
+        n is not None and m in (None, n) for m, n in zip(x.shape, shape)
+    )
+    return shape if fits else _as_input(x, k)
+
+
+def _is_layer(operation):
+    return hasattr(operation, "compute_output_spec")
+
+
+def _specs(operation, args, kwargs, k):
+    """(shape, dtype) of what the call gives, or a list of them."""
+
+    def known(leaf):
+        if not isinstance(leaf, KerasTensor) or leaf.is_number:
+            return leaf
+        return KerasTensor(shape_at(leaf, k), leaf.dtype)
+
+    if isinstance(operation, Op):
+        return infer(operation, [known(a) for a in args], kwargs)
+    if not _is_layer(operation):
+        found = results_at(operation, args, kwargs, k)
+        return [(getattr(v, "shape", ()), None) for v in nest.flatten(found)]
+    args = [nest.map_structure(known, a) for a in args]
+    kwargs = {name: nest.map_structure(known, v) for name, v in kwargs.items()}
+    with calling(operation.name):
+        found = operation.compute_output_spec(*args, **kwargs)
+    return [(v.shape, v.dtype) for v in nest.flatten(found)]
