@@ -66,6 +66,7 @@ class Layer(Owner, _BaseFields):
     _builds_at_init = False  # True in classes that have nothing to build
     _convert_input_args = True
     _allow_non_tensor_positional_args = False
+    _takes_lists = False  # whether a list of numbers is an array, as where data are prepared
     _input_shape_arg = None
     _makes_masks = False  # whether outputs may have a mask where the inputs have none
     _initialized = _building = False

@@ -12,7 +12,7 @@ import numpy as np
 
 from framework.core import dtypes, nest
 from framework.core.conversion import array_of
-from framework.core.doors import cast
+from framework.core.doors import cast, tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.operand import Operand
 from framework.core.recorders import thread
@@ -98,6 +98,8 @@ def _checked(layer, args, kwargs):
             f"In layer {type(layer).__name__!r}, you forgot to call `super().__init__()` as the "
             "first statement in the `__init__()` method. Go add it!"
         )
+    if layer._takes_lists:
+        args = tuple([tensor(a) for a in args])
     if layer._convert_input_args:
         args, kwargs = _converted(layer, args, kwargs)
     if not layer._allow_non_tensor_positional_args:

@@ -129,6 +129,7 @@ class Discretization(Layer):
     epsilon: float = 0.01
     output_mode: one_of(*MODES) = "int"
     sparse: bool = False
+    _takes_lists = True
 
     def __post_init__(self):
         refuse_sparse(self)

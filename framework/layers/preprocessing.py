@@ -35,6 +35,7 @@ class Rescaling(Layer):
     scale: Numbers
     offset: Numbers = 0.0
     supports_masking = True
+    _takes_lists = True
     _builds_at_init = True
 
     def call(self, inputs):
@@ -70,6 +71,7 @@ class Normalization(Layer):
     variance: object = None
     invert: bool = False
     supports_masking = True
+    _takes_lists = True
 
     def __post_init__(self):
         self.input_mean, self.input_variance = self.mean, self.variance

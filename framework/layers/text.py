@@ -38,10 +38,10 @@ class _Tokens:
 
     dtype = np.dtype(object)
 
-    def __init__(self, layer):
+    def __init__(self, layer, length):
         self._standardize, self._split = layer.standardize, layer.split
         self._encoding = layer.encoding
-        self._length = layer.output_sequence_length if layer.output_mode == "int" else None
+        self._length = length
         self._widths = layer.ngrams
         if isinstance(layer.ngrams, int):
             self._widths = tuple(range(1, layer.ngrams + 1))
@@ -55,11 +55,15 @@ class _Tokens:
         filled = np.full((len(flat), length), b"", object)
         for row, found in zip(filled, flat):
             row[: len(found)] = found[:length]
+        if self._split is None and self._length is None and np.ndim(sentences) == 1:
+            return filled[:, 0]
         return filled[0] if not np.ndim(sentences) else filled
 
     def shape(self, shape):
         if self._split is None and len(shape) > 1:
             return (*shape[:-1], self._length or shape[-1])
+        if self._split is None and self._length is None:
+            return shape
         return (*shape[:1], self._length)
 
     def _standard(self, sentences):
@@ -170,7 +174,8 @@ class TextVectorization(Layer):
                 "`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
                 f"output_sequence_length={self.output_sequence_length}."
             )
-        self._tokens = _Tokens(self)
+        self._tokens = _Tokens(self, self.output_sequence_length)
+        self._all_tokens = _Tokens(self, None)
 
     def call(self, inputs):
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._tokens))
@@ -190,7 +195,7 @@ class TextVectorization(Layer):
 
     def update_state(self, data):
         """Count the words of a batch; `finalize_state` makes the vocabulary."""
-        self._lookup_layer.update_state(look_up(tensor(data), table=self._tokens))
+        self._lookup_layer.update_state(look_up(tensor(data), table=self._all_tokens))
 
     def finalize_state(self):
         """The vocabulary of what was counted."""

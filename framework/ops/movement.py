@@ -132,8 +132,13 @@ def _shape_infer(_x, *_indices, shape, **_attrs):
     return tuple(shape), _x.dtype
 
 
+def kept_text(found):
+    """What indexing gave; a single text as an array of one object, as texts are kept."""
+    return np.asarray(found, object) if type(found) is bytes else found
+
+
 getitem = movement(
-    "getitem", lambda x, *, index: x[index],
+    "getitem", lambda x, *, index: kept_text(x[index]),
     lambda g, x_shape, index: put(g, shape=x_shape, index=index), infer=_getitem_infer,
 )  # fmt: skip
 put = movement(
@@ -181,7 +186,7 @@ def within(indices, **limits):
 
 
 gather = movement(
-    "gather", lambda x, indices, *, axis: np.take(x, indices, axis),
+    "gather", lambda x, indices, *, axis: kept_text(np.take(x, indices, axis)),
     lambda g, indices, x_shape, axis: scatter_add(g, indices, shape=x_shape, axis=axis),
     no_derivative,
     infer=lambda x, indices, *, axis: (

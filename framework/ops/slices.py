@@ -14,7 +14,7 @@ from framework.core.dtypes import Shape
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.op import movement, no_derivative
 from framework.core.tensor import Tensor
-from framework.ops.movement import concat, reshape, scatter_add
+from framework.ops.movement import concat, kept_text, reshape, scatter_add
 
 
 class IndexedSlices:
@@ -161,6 +161,6 @@ def _row_slices(g, indices, x_shape):
 # The rows of x at the indices. As `gather` along axis 0, but its rule gives IndexedSlices; the tape
 # makes them dense wherever they are more than the gradient of a source.
 gather_rows = movement(
-    "gather_rows", lambda x, indices: np.take(x, indices, 0), _row_slices, no_derivative,
+    "gather_rows", lambda x, indices: kept_text(np.take(x, indices, 0)), _row_slices, no_derivative,
     infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,
 )  # fmt: skip

@@ -166,3 +166,17 @@ def test_an_array_of_other_objects_is_no_tensor(other):
     given[:] = ["a", other]
     with pytest.raises(ValueError, match="all must be str or bytes"):
         tf.constant(given)
+
+
+def test_one_text_of_many_stays_bytes_of_any_length():
+    texts = tf.constant(["a", "long"])
+
+    def taken(texts):
+        return texts[0], texts[-1], tf.gather(texts, 1), tf.gather(texts, 1, axis=-1)
+
+    plan = tf.function(taken)
+    for _ in range(4):
+        for found in (taken(texts), plan(texts)):
+            assert [type(text.numpy()) for text in found] == [bytes] * 4
+            assert tf.stack(found).numpy().tolist() == [b"a", b"long", b"long", b"long"]
+    assert [type(text.numpy()) for text in texts] == [bytes, bytes]

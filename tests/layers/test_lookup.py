@@ -375,3 +375,30 @@ def test_a_model_of_texts_trains_on_arrays_of_objects():
     assert model.predict(np.array([["good"], ["bad"]], object), verbose=0)[
         :, 0
     ].round() == pytest.approx([1, -1])
+
+
+def test_adapt_sees_whole_sentences():
+    """As real Keras: `output_sequence_length` cuts what is given, not what is counted."""
+    layer = layers.TextVectorization(max_tokens=4, output_sequence_length=2)
+    layer.adapt(["The cat sat", "the dog. THE cat!"])
+    assert layer.get_vocabulary() == ["", "[UNK]", "the", "cat"]
+    assert layer(["the cat sat", "dog"]).numpy().tolist() == [[2, 3], [1, 0]]
+
+
+def test_sentences_that_are_not_split():
+    layer = layers.TextVectorization(split=None, vocabulary=["a b"])
+    assert layer(["A b", "c"]).numpy().tolist() == [2, 1]
+    assert layer([["A b", "c"]]).numpy().tolist() == [[2, 1]]
+    assert layer(KerasTensor((None,), "string")).shape == (None,)
+
+
+@pytest.mark.parametrize("given", [[[1.0, 3.0]], [1, 3], 3.0, [np.array([1.0, 3.0])]])
+def test_lists_of_numbers_where_data_are_prepared(given):
+    """As in real Keras, whose other layers refuse them."""
+    normalized = layers.Normalization(axis=None)
+    normalized.adapt(np.array([1.0, 3.0]))
+    np.testing.assert_allclose(normalized(given), np.array(given) - 2)
+    np.testing.assert_allclose(layers.Rescaling(0.5)(given), np.array(given) / 2)
+    bins = layers.Discretization([2.0])(given)
+    np.testing.assert_array_equal(bins, np.array(given) > 2)
+    assert bins.dtype == "int32"
