@@ -386,7 +386,7 @@ class Program:
         old = [v for v in overwritable(step) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        (old,) = old
+        old = old[0]  # `v * v` reads it twice
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None

@@ -143,24 +143,33 @@ def multiply_no_nan(x, y, name=None):
     return ops.multiply_no_nan(*strict(x, y))
 
 
+def _floats(what, x, y):
+    """`strict` operands, none of which is of integers or booleans."""
+    found = strict(x, y)
+    for each in found:
+        if type(each) not in (int, float, complex):
+            floating(each, what)
+    return found
+
+
 def xlogy(x, y, name=None):
     """x * log(y), and 0 where x is 0."""
-    return special.xlogy(*strict(x, y))
+    return special.xlogy(*_floats("xlogy", x, y))
 
 
 def xlog1py(x, y, name=None):
     """x * log(1 + y), and 0 where x is 0."""
-    return special.xlog1py(*strict(x, y))
+    return special.xlog1py(*_floats("xlog1py", x, y))
 
 
 def xdivy(x, y, name=None):
     """x / y, and 0 where x is 0."""
-    return special.xdivy(*strict(x, y))
+    return special.xdivy(*_floats("xdivy", x, y))
 
 
 def atan2(y, x, name=None):
     """The angle of the point (x, y), in (-π, π]."""
-    return ops.atan2(*strict(y, x))
+    return ops.atan2(*_floats("atan2", y, x))
 
 
 def scalar_mul(scalar, x, name=None):

@@ -70,6 +70,8 @@ def _where_not_zero(function):
     """`function(a, b)`, 0 wherever a is 0: even where b is NaN, as in TensorFlow."""
 
     def forward(a, b):
+        if type(b) in (int, float, complex):  # of which NumPy's logarithm would be of float64
+            b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 
     return quiet(forward)

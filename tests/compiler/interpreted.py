@@ -28,7 +28,7 @@ def load(array, i, _place):
 
 
 def store(array, i, value, _place):
-    array.pointer[int(i)] = value.item()
+    array.pointer[int(i)] = array.kind(value).item()  # what `not` gives is Python's
 
 
 def _is_array(kind, array, dtype, itemsize, ndim, written):
