@@ -27,7 +27,7 @@ from framework.core.symbolic import (
 from framework.core.tensor import Tensor
 
 PAIRS = (
-    ((6, 24), (14, 48)), ((12, 12), (30, 30)), ((24, 24), (48, 48)), ((64, 64), (128, 128)),
+    ((2, 4), (14, 48)), ((12, 12), (30, 30)), ((24, 24), (48, 48)), ((64, 64), (128, 128)),
     ((2, 4), (3, 5)), ((2, 2), (3, 3)),
 )  # fmt: skip
 """Sizes of unknown first and other axes in two runs: so far from each other that parts of them
@@ -72,18 +72,24 @@ def trials(leaves):
         yield At(*a, "eye"), At(*b, "eye")
 
 
-FAR = At(6 * 512, 9 * 512)
+EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """The pair, and FAR where a number among the leaves differs there alone (`n // 64`)."""
+    """The pair, and the extremes where numbers among the leaves differ from it.
 
-    def differs(x):
-        one, other = (value_at(x, k) for k in pair)
-        return np.array_equal(one, other) and not np.array_equal(one, value_at(x, FAR))
-
+    What is the same in the pair may not be so there: `n // 64`, `min(n, 3)`.
+    """
     symbolic = [x for x in leaves if isinstance(x, KerasTensor)]
-    return (*pair, FAR) if any(map(differs, symbolic)) else pair
+
+    def differ(k):
+        def differs(x):
+            one, other = (value_at(x, p) for p in pair)
+            return np.array_equal(one, other) and not np.array_equal(one, value_at(x, k))
+
+        return any(map(differs, symbolic))
+
+    return (*pair, *filter(differ, EXTREMES))
 
 
 def guesses(leaves):
@@ -230,8 +236,7 @@ def _shape(x, k):
     if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
         return (shape_at(givers[0], k)[0], *x.shape[1:])  # rows stay rows
     try:
-        found = _specs(operation, args, kwargs, k)
-        shape = tuple((found if index is None else found[index])[0])
+        shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
     except Exception:  # whatever users' code raises on sizes it did not expect
         return _as_input(x, k)
     fits = len(shape) == len(x.shape) and all(
@@ -245,7 +250,7 @@ def _is_layer(operation):
 
 
 def _specs(operation, args, kwargs, k):
-    """(shape, dtype) of what the call gives, or a list of them."""
+    """A list of (shape, dtype) of what the call gives."""
 
     def known(leaf):
         if not isinstance(leaf, KerasTensor) or leaf.is_number:
@@ -253,7 +258,8 @@ def _specs(operation, args, kwargs, k):
         return KerasTensor(shape_at(leaf, k), leaf.dtype)
 
     if isinstance(operation, Op):
-        return infer(operation, [known(a) for a in args], kwargs)
+        found = infer(operation, [known(a) for a in args], kwargs)
+        return [found] if isinstance(found, tuple) else found
     if not _is_layer(operation):
         found = results_at(operation, args, kwargs, k)
         return [(getattr(v, "shape", ()), None) for v in nest.flatten(found)]

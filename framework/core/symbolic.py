@@ -34,7 +34,7 @@ class KerasTensor(Operand):
 
     def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True,
                  name=None):  # fmt: skip
-        self.shape = tuple([n if n is None or type(n) is int else _size(n) for n in shape])
+        self.shape = tuple([n if n is None or type(n) is int else known_size(n) for n in shape])
         self.dtype = dtypes.as_dtype(dtype)
         self.name = name or "keras_tensor"
         self.origin = None
@@ -86,7 +86,7 @@ class KerasTensor(Operand):
         return format(repr(self), spec)
 
 
-def _size(n):
+def known_size(n):
     """A size of a shape: an int, or None for what is known at run time."""
     return None if isinstance(n, KerasTensor) else int(n)
 
@@ -298,8 +298,20 @@ class SymbolicNumber(KerasTensor, WeakNumber):
         made.origin = (_AS_TENSOR, (self, dtype.name), {}, None)
         return made
 
+    def _refuse(self, *_args, **_kwargs):
+        where = f" (symbolic call of {thread.symbolic!r})" if thread.symbolic else ""
+        raise SymbolicValueError(
+            f"{self!r} is known when the model runs, not while it is built{where}. Python needed "
+            "its value here (if, int(), range(), the length of a list, ...). Compute with it and "
+            "give it to functions as a size, or put this code into a Layer's call() and give the "
+            "layer a compute_output_shape()."
+        )
+
+    __bool__ = __int__ = __float__ = __index__ = __array__ = numpy = __complex__ = _refuse
+    item = tolist = _refuse
+
     def __repr__(self):
-        return f"<{self.kind.__name__} known at run time: {_told(self)}>"
+        return f"<{self.kind.__name__}: {_told(self)}>"
 
     def __round__(self, digits=None):
         return _number(_round, self, digits)
@@ -333,7 +345,9 @@ class _Python:
 def _number(operation, *args):
     """`operation(*args)`, known at run time."""
     samples = [a.kind(1) if isinstance(a, KerasTensor) else a for a in args]
-    keys = tuple(a.key if isinstance(a, KerasTensor) else (type(a), a) for a in args)
+    keys = [a.key if isinstance(a, KerasTensor) else (type(a), a) for a in args]
+    if operation.name in ("add", "mul"):
+        keys.sort(key=repr)
     made = SymbolicNumber(type(operation.function(*samples)), (operation.name, *keys))
     made.origin = (operation, args, {}, None)
     return made
@@ -341,6 +355,8 @@ def _number(operation, *args):
 
 def _told(x):
     operation, args, _, _ = x.origin
+    if operation is SIZE_OF:
+        return f"size {args[1]} of {args[0].name!r}"
     given = (_told(a) if getattr(a, "is_number", False) else repr(a) for a in args)
     return f"{operation.name}({', '.join(given)})"
 

@@ -13,8 +13,9 @@ from framework.core.errors import (
     ShapeError,
     SymbolicValueError,
 )  # fmt: skip
-from framework.core.operations import operation
-from framework.core.recorders import pause_all
+from framework.core.operations import Operation, operation
+from framework.core.recorders import pause_all, thread
+from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.functions.array import TensorArray
 from framework.ops import movement
@@ -31,13 +32,44 @@ def _callable(function, what, name):
 def cond(pred, true_fn=None, false_fn=None, name=None):
     """What `true_fn()` gives where `pred` is true, else what `false_fn()` gives.
 
+    In a functional model, where `pred` is a KerasTensor, both are computed and one is taken.
+
     >>> import framework as tf
     >>> tf.cond(tf.constant(2) > 1, lambda: "larger", lambda: "smaller")
     'larger'
     """
     _callable(true_fn, "cond", "true_fn")
     _callable(false_fn, "cond", "false_fn")
-    return true_fn() if pred else false_fn()
+    try:
+        chosen = bool(pred)
+    except SymbolicValueError:
+        return _like_both(true_fn(), false_fn(), Operation(_chosen), (pred,))
+    return true_fn() if chosen else false_fn()
+
+
+def _chosen(pred, a, b):
+    return a if pred else b
+
+
+def _like_both(a, b, operation=None, args=()):
+    """KerasTensors whose sizes are those that two structures of tensors have in common.
+
+    Args:
+        a, b: the structures.
+        operation, args: what gives them in a model, called with `args`, `a` and `b`.
+    """
+    nest.assert_same_structure(a, b)
+    a, b = (nest.map_structure(tensor, x) for x in (a, b))
+    kwargs, made = {}, []
+    for i, (x, y) in enumerate(zip(nest.flatten(a), nest.flatten(b))):
+        if x.ndim != y.ndim or x.dtype != y.dtype:
+            raise ShapeError(f"Results of one rank and dtype are needed, got {x} and {y}.")
+        shape = [m if m == n else None for m, n in zip(x.shape, y.shape)]
+        made.append(KerasTensor(shape, x.dtype))
+        if operation is not None:
+            index = i if nest.is_nested(a) else None
+            made[-1].origin = (operation, (*args, a, b), kwargs, index)
+    return nest.pack_sequence_as(a, made)
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
@@ -140,13 +172,24 @@ def while_loop(
         )
     first, most = list(loop_vars), math.inf if maximum_iterations is None else maximum_iterations
     count = 0
-    while count < most and cond(*loop_vars):
+    while count < most:
+        try:
+            if not cond(*loop_vars):
+                break
+        except SymbolicValueError:
+            if thread.symbolic is None:
+                raise
+            return _like_both(loop_vars, type(loop_vars)(_listed(body(*loop_vars))))
         loop_vars = body(*loop_vars)
         if not isinstance(loop_vars, (list, tuple)):
             loop_vars = (loop_vars,)
         nest.assert_same_structure(first, list(loop_vars))
         count += 1
     return nest.map_structure(_tensor_or_array, loop_vars)
+
+
+def _listed(value):
+    return value if isinstance(value, (list, tuple)) else [value]
 
 
 def _tensor_or_array(value):

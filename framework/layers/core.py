@@ -10,7 +10,7 @@ from framework.core.configurable import Resolved
 from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.random import SeedGenerator
-from framework.core.symbolic import KerasTensor
+from framework.core.symbolic import KerasTensor, known_size
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Seed
 from framework.layers import symbolic
@@ -312,7 +312,7 @@ class InputLayer(Layer):
 def _sizes(shape):
     if isinstance(shape, int):
         raise ShapeError(f"Input: a shape is a tuple, got {shape}; write ({shape},).")
-    return tuple(None if n is None else int(n) for n in shape)
+    return tuple(None if n is None else known_size(n) for n in shape)
 
 
 def Input(
