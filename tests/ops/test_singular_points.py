@@ -1,0 +1,145 @@
+"""Every function at the points where its mathematics ends: TensorFlow's, or Keras's, numbers.
+
+The functions and points are in `singular/calls.py`, the numbers of TensorFlow 2.21 and of Keras
+3.15 on JAX in `singular/reference.json`, those of this package where they differ in
+`singular/ours.json`, each with its reason in `singular/different.py` and docs/numbers.md.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.kernels import tier
+from tests.compiler import interpreted
+from tests.ops.singular import record
+from tests.ops.singular.calls import CALLS, POINTS, TENSORFLOW
+from tests.ops.singular.different import DIFFERENT, REASONS
+
+REFERENCE, OURS = record.rows("reference.json"), record.rows("ours.json")
+PAGE = (Path(__file__).parents[2] / "docs" / "numbers.md").read_text("utf-8")
+NAMES = [f"{text} at {at}" for text, at in CALLS]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def expected(text, at):
+    return OURS.get((text, at), REFERENCE[text, at])
+
+
+@pytest.mark.parametrize(("text", "at"), CALLS, ids=NAMES)
+def test_value_and_gradient(text, at):
+    assert record.differences(record.row(text, at), expected(text, at)) == []
+
+
+@pytest.mark.parametrize(("text", "at"), OURS, ids=[f"{t} at {at}" for t, at in OURS])
+def test_differences_are_ones_and_have_a_reason(text, at):
+    assert record.differences(OURS[text, at], REFERENCE[text, at])
+    assert f"**{DIFFERENT[text]}**" in PAGE
+
+
+def test_every_reason_is_used():
+    assert set(DIFFERENT) == {text for text, _ in OURS}
+    assert all(f"**{reason}**" in PAGE for reason in REASONS)
+
+
+# Not finite here though finite there: NaN that comes in goes out, or there is no value to have.
+UNFIT = ("A NaN is passed on", "Beyond the domain", "Refused here")
+
+
+@pytest.mark.parametrize(("text", "at"), OURS, ids=[f"{t} at {at}" for t, at in OURS])
+def test_finite_wherever_the_others_are(text, at):
+    ours, theirs = OURS[text, at], REFERENCE[text, at]
+    if DIFFERENT[text] in UNFIT or "error" in theirs:
+        return
+    for a, b in zip([ours["value"], *ours["gradients"]], [theirs["value"], *theirs["gradients"]]):
+        lost = np.isfinite(b or []) & ~np.isfinite(a or [])
+        given = np.concatenate([np.ravel(p) for p in POINTS[at]])
+        assert not lost.any() or np.isnan(given).any()
+
+
+EXTREME = {"line", "rows"}  # with numbers whose squares float32 does not hold
+
+
+@pytest.mark.parametrize(("text", "at"), CALLS, ids=NAMES)
+def test_float64_is_finite_at_the_same_points(text, at):
+    narrow, wide = record.row(text, at), record.row(text, at, "float64")
+    assert ("error" in narrow) == ("error" in wide)
+    if "error" in narrow or at in EXTREME or "losses" in text or "metrics" in text:
+        return
+    for a, b in zip([narrow["value"], *narrow["gradients"]], [wide["value"], *wide["gradients"]]):
+        if a is not None:
+            np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
+            np.testing.assert_array_equal(np.isfinite(a), np.isfinite(b))
+
+
+# ---- in compiled functions -----------------------------------------------------------------------
+
+COMPILED = [c for c in CALLS if c[0].startswith(("tf.", "lambda x: tf", "lambda x, y: tf"))]
+COMPILED += [c for c in CALLS if "keras.losses" in c[0] or "keras.ops" in c[0]]
+RAISES = {c for c in COMPILED if "error" in expected(*c)}
+COMPILED = [c for c in dict.fromkeys(COMPILED) if c not in RAISES]
+
+
+@pytest.fixture(params=["numpy", "loops"])
+def kind(request, monkeypatch):
+    """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
+    tier.set_tier("numpy")
+    if request.param == "loops":
+        interpreted.install(monkeypatch)
+        monkeypatch.setattr(tier, "without_numba", lambda: False)
+    yield request.param
+    monkeypatch.undo()
+    tier.set_tier(None)
+
+
+@pytest.mark.usefixtures("kind")
+@pytest.mark.parametrize(("text", "at"), COMPILED, ids=[f"{t} at {at}" for t, at in COMPILED])
+def test_the_same_inside_a_function(text, at):
+    xs = [tf.constant(p, tf.float32) for p in POINTS[at]]
+    function = record.function_of(text)
+    y, grads = record.computed(function, xs)
+    present = [g is not None for g in grads]
+
+    @tf.function
+    def compiled(*xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            value = function(*xs)
+        if not any(present):
+            return [value]
+        found = tape.gradient(value, xs)
+        return [value, *(tf.convert_to_tensor(g) for g in found if g is not None)]
+
+    for _ in range(4):
+        found = compiled(*xs)
+    assert at not in ("line", "pairs") or "1 plan" in compiled.explain()
+    for a, b in zip(found, [y, *(g for g in grads if g is not None)], strict=True):
+        assert record.same(np.asarray(a), b)
+
+
+@pytest.mark.usefixtures("numba_tier")
+@pytest.mark.parametrize("at", ["line", "pairs"])
+def test_the_same_in_numbas_loops(at):
+    """All functions of one point as one compiled function: one loop, compiled once."""
+    pytest.importorskip("numba")
+    functions = [record.function_of(text) for text in TENSORFLOW[at]]
+    xs = [tf.constant(p, tf.float32) for p in POINTS[at]]
+
+    def run(*xs):
+        values = []
+        for function in functions:
+            with tf.GradientTape() as tape:
+                tape.watch(xs)
+                y = function(*xs)
+            grads = tape.gradient(y, xs, unconnected_gradients="zero")
+            values += [tf.cast(y, tf.float32), *map(tf.convert_to_tensor, grads)]
+        return values
+
+    plain, compiled = run(*xs), tf.function(run)
+    for _ in range(4):
+        found = compiled(*xs)
+    assert "1 plan" in compiled.explain()
+    for i, (a, b) in enumerate(zip(found, plain, strict=True)):
+        text = TENSORFLOW[at][i // (1 + len(xs))]
+        assert record.same(np.asarray(a), np.asarray(b)), text
