@@ -307,6 +307,8 @@ class LoopProgram(Program):
             root = self.lives.root(value)
             if id(value) in group.late or value.shape != group.shape or root in self.lives.escaped:
                 continue
+            if not value.shape:  # a number is stored where the loop has ended, beside its operands
+                continue
             for old, at in zip(read, roots, strict=True):
                 unread = self.lives.last[at] == position and roots.count(at) == 1
                 free = unread and alike(old, value) and id(old) in self._in_buffers
