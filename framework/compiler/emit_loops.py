@@ -305,7 +305,8 @@ class LoopProgram(Program):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            if id(value) in group.late or value.shape != group.shape or root in self.lives.escaped:
+            full = value.shape == group.shape and value.shape  # a loop gives numbers new arrays
+            if id(value) in group.late or not full or root in self.lives.escaped:
                 continue
             if not value.shape:  # a number is stored where the loop has ended, beside its operands
                 continue

@@ -76,6 +76,11 @@ class Writer:
         if into:
             self.targets[into[0]] = parameter
 
+    @property
+    def _sized(self):
+        """Whether its arrays tell how many elements it goes over."""
+        return self._full is not None or None not in (self._row, self._column)
+
     def _size(self, layout, parameter):
         """The first array of a layout gives the size, others are compared with it."""
         slot = {FULL: "_full", ROW: "_row", COLUMN: "_column"}[layout]
@@ -174,8 +179,10 @@ class Writer:
             self.sum_targets[label] = target
             if over != "all":
                 self._size(ROW if over == "leading" else COLUMN, target)
-        if self._full is None and (self.each or self.each_row):
-            raise InvalidArgumentError("A loop needs an operand or a store of full shape.")
+        if not self._sized and (self.each or self.each_row):
+            raise InvalidArgumentError(
+                "A loop needs an operand or a store of full shape, or a row and a column."
+            )
 
     def _named(self, name):
         if name not in self.values:
@@ -204,7 +211,7 @@ class Writer:
             f"def loop({TASK if task else ENTRY}):",
             *self._indented(self._told(two_levels) if task else self._given_arrays(two_levels)),
             *self._indented(self.once),
-            *self._indented(body if self._full else []),
+            *self._indented(body if self._sized else []),
             *self._indented(self.after),
             *self._indented([] if task else self._returned()),
             "",
@@ -243,10 +250,10 @@ class Writer:
             for i, (name, (dtype, _, _)) in enumerate(zip(self.parameters, self.kinds, strict=True))
         ]
         lines += self._sizes(two_levels)
-        return [*lines, "state = let_others(n)"] if self._full else lines
+        return [*lines, "state = let_others(n)"] if self._sized else lines
 
     def _returned(self):
-        return ["take_turn(state)", "return done()"] if self._full else ["return done()"]
+        return ["take_turn(state)", "return done()"] if self._sized else ["return done()"]
 
     def _size_of(self, parameter):
         return f"size(things[{self.places[parameter]}])"
@@ -265,7 +272,9 @@ class Writer:
         elif self._column:
             lines.append(f"rows = {size(self._column)}")
             lines.append("columns = n // rows if rows else 0")
-        if two_levels:
+        if self._sized and not self._full:
+            lines.append("n = rows * columns")
+        elif two_levels:
             checks.append("rows * columns != n")
         if checks:
             lines += [f"if {' or '.join(checks)}:", "    return wrong_sizes()"]

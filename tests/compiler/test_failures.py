@@ -8,6 +8,7 @@ import pytest
 
 import framework as tf
 from framework.core.op import table
+from tests.optimizers.cases import CASES as OPTIMIZERS
 
 pytestmark = pytest.mark.usefixtures("kind")
 
@@ -38,6 +39,29 @@ def test_a_variable_computed_from_itself_twice(op):
     same(body, tf.constant(2.0), variables=[v])
 
 
+@pytest.mark.parametrize("name", ["adam_accumulation_ema", "nadam", "schedule_free"])
+@pytest.mark.parametrize("shapes", [[()], [(0,)], [(3,), ()], [(2, 0), (2,)]])
+def test_updates_of_numbers_and_of_nothing(name, shapes):
+    kind, options = OPTIMIZERS[name]
+
+    def trained(function):
+        weights = [tf.Variable(np.full(shape, 0.5, "float32")) for shape in shapes]
+        optimizer = getattr(tf.keras.optimizers, kind)(**options)
+
+        def step(x):
+            with tf.GradientTape() as tape:
+                loss = sum(tf.reduce_sum(v * v * x) for v in weights)
+            optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+
+        step = function(step)
+        for _ in range(6):
+            step(tf.constant(1.5))
+        return [v.numpy() for v in weights]
+
+    for a, b in zip(trained(lambda step: step), trained(tf.function), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-6)
+
+
 WITHOUT_FORM = ["floor_mod", "floor_divide", "angle", "digamma", "erfc", "bessel_i0"]
 
 
@@ -48,6 +72,13 @@ def test_float64_ops_without_a_form_beside_others(name):
     x = tf.constant(np.linspace(0.3, 4.0, 6).reshape(2, 3))
     args = [x, x[::-1]][: len(op.inputs)]
     same(lambda *xs: tf.abs(op(*xs)) * 2.0 + xs[0], *args)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_sums_of_what_a_row_and_a_column_give(axis):
+    """No array has all elements."""
+    column, row = tf.constant([[1.0], [-2.0], [3.0]]), tf.constant([0.5, 1.5, -1.0, 2.0])
+    same(lambda c, r: tf.reduce_sum(tf.where(c > 0.0, r, c) * 2.0, axis=axis), column, row)
 
 
 def test_divisions_of_integers_beside_others():
