@@ -28,7 +28,7 @@ def _not_negative_or_none(value):
 NotNegative = Resolved("a number >= 0", _not_negative)
 
 
-class ReLU(Layer):
+class ReLU(Layer, builds_at_init=True):
     """`max(x, 0)`, with a slope below `threshold` and a largest value if wanted.
 
     >>> import numpy as np
@@ -40,18 +40,16 @@ class ReLU(Layer):
     negative_slope: NotNegative = 0.0
     threshold: NotNegative = 0.0
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
-class LeakyReLU(Layer):
+class LeakyReLU(Layer, builds_at_init=True):
     """`x` where positive, else `negative_slope * x`; `alpha` is an older name for that."""
 
     negative_slope: NotNegative = 0.3
     supports_masking = True
-    _builds_at_init = True
 
     def __init__(self, *args, alpha=None, **kwargs):
         if alpha is not None:
@@ -67,18 +65,17 @@ class LeakyReLU(Layer):
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
-class ELU(Layer):
+class ELU(Layer, builds_at_init=True):
     """`x` where positive, else `alpha * (exp(x) - 1)`."""
 
     alpha: float = 1.0
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         return activations.elu(inputs, self.alpha)
 
 
-class Softmax(Layer):
+class Softmax(Layer, builds_at_init=True):
     """`exp(x)` divided by its sum over `axis`, where `mask` is true; 0 elsewhere.
 
     Args:
@@ -87,7 +84,6 @@ class Softmax(Layer):
 
     axis: object = -1
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs, mask=None):
         if mask is None:

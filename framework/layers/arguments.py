@@ -18,7 +18,7 @@ def take_input_shape(layer, kwargs):
         shape = kwargs.pop("input_shape")
     else:
         return
-    layer.__dict__["_input_shape_arg"] = (batch, *((shape,) if isinstance(shape, int) else shape))
+    layer._framework.input_shape_arg = (batch, *((shape,) if isinstance(shape, int) else shape))
 
 
 def checked_name(name, cls):

@@ -16,7 +16,7 @@ from framework.ops.reduction import reduce_sum
 from framework.ops.rows import softmax
 
 
-class Attention(Layer):
+class Attention(Layer, makes_masks=False):
     """The values weighted by the softmax of scores between queries and keys (Luong et al. 2015).
 
     It is called on `[query, value]` or `[query, value, key]`; the key is the value where none is
@@ -110,8 +110,6 @@ class Attention(Layer):
         """The query's."""
         self._refuse(inputs, "inputs")
         return None if previous_mask is None else self._refuse(previous_mask, "mask")[0]
-
-    _makes_masks = False
 
     def _refuse(self, given, what):
         """`given`, a list of two or three."""

@@ -13,7 +13,7 @@ def with_init_arguments(layer, config):
     Raises:
         NotImplementedError: where that is more than plain numbers, strings and nests of them.
     """
-    args, kwargs = layer._init_arguments
+    args, kwargs = layer._framework.init_arguments
     signature = inspect.signature(type(layer).__init__)
     bound = signature.bind(layer, *args, **kwargs)
     bound.apply_defaults()

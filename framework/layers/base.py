@@ -12,6 +12,7 @@ from framework.core.configurable import (
     serialize_value,
 )
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
+from framework.core.module import living
 from framework.core.older import name_first
 from framework.core.recorders import thread
 from framework.core.symbolic import calling
@@ -21,8 +22,10 @@ from framework.layers import calls, symbolic
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
 from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
+from framework.layers.facts import facts_of
 from framework.layers.owner import Owner
 from framework.layers.spec import InputSpec
+from framework.layers.tracking import LayerRecord, own
 
 
 class _BaseFields(Configurable, base_fields=True):
@@ -35,7 +38,17 @@ class _BaseFields(Configurable, base_fields=True):
     name: str = None
 
 
-class Layer(Owner, _BaseFields):
+class Layer(
+    Owner,
+    _BaseFields,
+    record=LayerRecord,
+    facts=None,
+    builds_at_init=False,
+    makes_masks=False,
+    takes_lists=False,
+    locks=True,
+    no_settings=frozenset(("built", "name")),
+):
     """Base of layers.
 
     A subclass makes its weights in `build(input_shape)` with `add_weight` and computes in
@@ -63,39 +76,30 @@ class Layer(Owner, _BaseFields):
 
     supports_masking = False
     input_spec = None
-    _builds_at_init = False  # True in classes that have nothing to build
     _convert_input_args = True
     _allow_non_tensor_positional_args = False
-    _takes_lists = False  # whether a list of numbers is an array, as where data are prepared
-    _input_shape_arg = None
-    _makes_masks = False  # whether outputs may have a mask where the inputs have none
-    _initialized = _building = False
-    _entered = 0
-    _its_facts = None
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        cls._its_facts = None
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        cls._framework.facts = None
         if "build" in cls.__dict__:
             cls.build = around(cls.build)
         if "compute_mask" in cls.__dict__:
             cls.supports_masking = True
-            cls._makes_masks = cls.__dict__.get("_makes_masks", True)
+            cls._framework.makes_masks = settings.get("makes_masks", True)
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
-        self._begin_tracking()
-        self.__dict__.update(
-            built=False, _path=None, _losses=[], _losses_entry=0, _direct=None, _first_call=None,
-            _build_shapes=None, _trainable=True,
-        )  # fmt: skip
+        own = self.__dict__["_framework"] = cls._framework.record()
+        self.__dict__["built"] = False
+        living.add(self)
         if own_init(cls):
-            self.__dict__["_init_arguments"] = (args, kwargs)
+            own.init_arguments = (args, kwargs)
         return self
 
     def __init__(self, *args, **kwargs):
-        cls = type(self)
-        self.__dict__["_initialized"] = True
+        cls, own = type(self), self._framework
+        own.initialized = True
         take_input_shape(self, kwargs)
         unknown = {k: v for k, v in kwargs.items() if k not in fields_of(cls)}
         if unknown:
@@ -104,29 +108,23 @@ class Layer(Owner, _BaseFields):
                 f"Unrecognized keyword arguments passed to {cls.__name__}: {unknown}{hint}"
             )
         values = bind(cls, args, kwargs)
-        self.__dict__["_trainable"] = values.pop("trainable")
-        self.__dict__["_dtype_policy"] = values.pop("dtype")
+        own.trainable = values.pop("trainable")
+        own.dtype_policy = values.pop("dtype")
         self.name = checked_name(values.pop("name"), cls)
         for name, value in values.items():
             setattr(self, name, value)
         self.__post_init__()
-        if self._builds_at_init and cls.build is Layer.build:
+        if cls._framework.builds_at_init and cls.build is Layer.build:
             self.built = True
 
     __init__._from_fields = True
-
-    @property
-    def _facts(self):
-        cls = type(self)
-        if cls._its_facts is None:
-            cls._its_facts = calls.Facts(cls, Layer.build)
-        return cls._its_facts
 
     # ---- calling ----
 
     def __call__(self, *args, **kwargs):
         """`call` on one tensor of the right dtype, straight away; anything else by `calls.call`."""
-        direct = self._direct
+        own = self._framework
+        direct = own.direct
         if direct is not None and len(args) == 1:
             (x,) = args
             if type(x) is Tensor and (not kwargs or (len(kwargs) == 1 and "training" in kwargs)):
@@ -138,34 +136,8 @@ class Layer(Owner, _BaseFields):
                     and self.activity_regularizer is None
                     and (not masks.in_use or getattr(x, "_keras_mask", None) is None)
                 ):
-                    return self._call_on(x, kwargs.get("training"))
+                    return _call_on(self, own, x, kwargs.get("training"))
         return calls.call(self, args, kwargs)
-
-    def _call_on(self, x, training):
-        outer = thread.call
-        facts = type(self)._its_facts
-        if outer is None:
-            calls.entries[0] += 1
-            self.__dict__["_entered"] = calls.entries[0]
-        elif training is None:
-            training = outer[1]
-        if training is None:
-            training = facts.training
-        thread.call = (self, training, outer)
-        stack = thread.stack
-        for recorder in stack:
-            recorder.layer_call(self)
-        try:
-            if training is not None and facts.takes_training:
-                return self.call(x, training=training)
-            return self.call(x)
-        except FrameworkError as error:
-            calls.name_layer(error, self)
-            raise
-        finally:
-            thread.call = outer
-            for recorder in stack:
-                recorder.layer_call(None if outer is None else outer[0])
 
     def call(self, *args, **kwargs):
         """What the layer computes."""
@@ -182,18 +154,9 @@ class Layer(Owner, _BaseFields):
     @around
     def build(self, input_shape=None, **shapes):
         """Make the weights for inputs of this shape; by default those of the layers inside."""
-        if self._layers and (input_shape is not None or shapes):
+        if self._framework.layers and (input_shape is not None or shapes):
             args = () if input_shape is None else (input_shape,)
             symbolic.run_symbolically(self, *symbolic.arguments_of_shapes(self, args, shapes))
-
-    def _finish_build(self, shapes):
-        if shapes is not None:
-            self.__dict__["_build_shapes"] = shapes
-        self.built = True
-        self._lock()
-
-    def _lock(self):
-        self.__dict__["_locked"] = True
 
     @name_first(
         "name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint"
@@ -228,14 +191,14 @@ class Layer(Owner, _BaseFields):
         variable._regularizer = regularizers.get(regularizer)
         variable._constraint = constraints.get(constraint)
         variable.overwrite_with_gradient = overwrite_with_gradient
-        self._own("_trainable_variables" if trainable else "_non_trainable_variables", variable)
+        own(self, "trainable_variables" if trainable else "non_trainable_variables", variable)
         return variable
 
     add_variable = add_weight
 
     def get_build_config(self):
         """What `build_from_config` needs to make the weights again."""
-        shapes = self._build_shapes
+        shapes = self._framework.build_shapes
         if not shapes:
             return None
         if len(shapes) == 1:
@@ -262,33 +225,18 @@ class Layer(Owner, _BaseFields):
         """The shape of the outputs for inputs of a shape, by a symbolic call."""
         args, kwargs = symbolic.arguments_of_shapes(self, args, kwargs)
         with undisturbed(), calling(self.name):
-            return symbolic.shape_of(self._built_twin()(*args, **kwargs))
-
-    def _built_twin(self):
-        """The layer, or one like it that may be built in its stead."""
-        try:
-            return self if self.built else type(self).from_config(self.get_config())
-        except NotImplementedError:  # it has no config
-            return self
+            return symbolic.shape_of(_built_twin(self)(*args, **kwargs))
 
     @property
     def input(self):
         """The KerasTensors of the layer's first symbolic call."""
-        args, kwargs, _ = self._symbolic_call()
-        return args[0] if args else kwargs[self._facts.first]
+        args, kwargs, _ = _symbolic_call(self)
+        return args[0] if args else kwargs[facts_of(self).first]
 
     @property
     def output(self):
         """The KerasTensors that the layer's first symbolic call gave."""
-        return self._symbolic_call()[2]
-
-    def _symbolic_call(self):
-        if self._first_call is None:
-            raise AttributeError(
-                f"The layer {self.name!r} has never been called on KerasTensors and thus has no "
-                "defined input and output."
-            )
-        return self._first_call
+        return _symbolic_call(self)[2]
 
     # ---- losses ----
 
@@ -298,15 +246,16 @@ class Layer(Owner, _BaseFields):
             return
         link, entry = thread.call, calls.entries[0]
         while link is not None:
-            entry, link = link[0]._entered, link[2]
-        if self._losses_entry != entry:
-            self.__dict__.update(_losses=[], _losses_entry=entry)
+            entry, link = link[0]._framework.entered, link[2]
+        own = self._framework
+        if own.losses_entry != entry:
+            own.losses, own.losses_entry = [], entry
         for value in nest.flatten(loss):
             if not isinstance(value, (Tensor, CoreVariable)):
                 raise InvalidArgumentError(
                     f"add_loss: expected a tensor, got {value!r} (layer {self.name!r})."
                 )
-            self._losses.append(value)
+            own.losses.append(value)
             for recorder in thread.stack:
                 recorder.loss_added(value)
 
@@ -315,8 +264,9 @@ class Layer(Owner, _BaseFields):
         """Losses added in the last call, by `add_loss` and activity regularizers, then weights'."""
         found = []
         for layer in self._flatten_layers():
-            if layer._losses and layer._losses_entry >= self._entered:
-                found += layer._losses
+            own = layer._framework
+            if own.losses and own.losses_entry >= self._framework.entered:
+                found += own.losses
         penalties = (getattr(v, "regularizer", None) for v in self.trainable_weights)
         return found + [p(v) for p, v in zip(penalties, self.trainable_weights) if p is not None]
 
@@ -324,17 +274,18 @@ class Layer(Owner, _BaseFields):
 
     @property
     def dtype_policy(self):
-        policies = self._dtype_policy
+        policies = self._framework.dtype_policy
         if isinstance(policies, policy.DTypePolicyMap):
             return policies[self.path or self.name]
         return policies
 
     @dtype_policy.setter
     def dtype_policy(self, value):
-        old = self.__dict__.get("_dtype_policy")
-        self.__dict__.update(_dtype_policy=policy.get(value), _direct=None)
+        own = self._framework
+        old = own.dtype_policy
+        own.dtype_policy, own.direct = policy.get(value), None
         if self.built:
-            changes.note(self, "dtype_policy", old, self._dtype_policy)
+            changes.note(self, "dtype_policy", old, own.dtype_policy)
 
     @property
     def dtype(self):
@@ -359,14 +310,14 @@ class Layer(Owner, _BaseFields):
     @property
     def path(self):
         """Its name after those of the layers that it was built in; None until it is built."""
-        return self._path
+        return self._framework.path
 
     def get_config(self):
         """The constructor's arguments as plain values: `from_config` makes an equal layer."""
         config = {
             "name": self.name,
-            "trainable": self._trainable,
-            "dtype": serialize_value(self._dtype_policy),
+            "trainable": self._framework.trainable,
+            "dtype": serialize_value(self._framework.dtype_policy),
         }
         if self.activity_regularizer is not None:
             config["activity_regularizer"] = serialize_value(self.activity_regularizer)
@@ -381,5 +332,51 @@ class Layer(Owner, _BaseFields):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
+Layer._framework.default_build = Layer.build
+
 _GENERAL = {Layer.get_config}
 """The `get_config`s that know nothing of a user's own `__init__`."""
+
+
+def _call_on(layer, own, x, training):
+    outer = thread.call
+    facts = type(layer)._framework.facts
+    if outer is None:
+        calls.entries[0] += 1
+        own.entered = calls.entries[0]
+    elif training is None:
+        training = outer[1]
+    if training is None:
+        training = facts.training
+    thread.call = (layer, training, outer)
+    stack = thread.stack
+    for recorder in stack:
+        recorder.layer_call(layer)
+    try:
+        if training is not None and facts.takes_training:
+            return layer.call(x, training=training)
+        return layer.call(x)
+    except FrameworkError as error:
+        calls.name_layer(error, layer)
+        raise
+    finally:
+        thread.call = outer
+        for recorder in stack:
+            recorder.layer_call(None if outer is None else outer[0])
+
+
+def _built_twin(layer):
+    """The layer, or one like it that may be built in its stead."""
+    try:
+        return layer if layer.built else type(layer).from_config(layer.get_config())
+    except NotImplementedError:  # it has no config
+        return layer
+
+
+def _symbolic_call(layer):
+    if layer._framework.first_call is None:
+        raise AttributeError(
+            f"The layer {layer.name!r} has never been called on KerasTensors and thus has no "
+            "defined input and output."
+        )
+    return layer._framework.first_call

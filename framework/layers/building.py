@@ -4,6 +4,7 @@ import functools
 
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import calling
+from framework.layers.facts import facts_of
 
 
 class naming:
@@ -52,16 +53,31 @@ def around(build):
 
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
-        if self._building:  # a subclass's build calls its parent's
+        own = self._framework
+        if own.building:  # a subclass's build calls its parent's
             return build(self, *args, **kwargs)
-        self.__dict__["_building"] = True
+        own.building = True
         try:
             with naming(self) as path, calling(None):
-                self.__dict__["_path"] = path
+                own.path = path
                 build(self, *args, **kwargs)
         finally:
-            self.__dict__["_building"] = False
-        names = self._facts.build_names or ["input_shape"]
-        return self._finish_build({**dict(zip(names, args)), **kwargs})
+            own.building = False
+        names = facts_of(self).build_names or ["input_shape"]
+        return finish_build(self, {**dict(zip(names, args)), **kwargs})
 
     return wrapper
+
+
+def finish_build(layer, shapes):
+    """Take note that a layer is built, for inputs of these shapes by name, where they are known."""
+    if shapes is not None:
+        layer._framework.build_shapes = shapes
+    layer.built = True
+    lock(layer)
+
+
+def lock(layer):
+    """Refuse what else the layer would own; models that are made of layers given to them do not."""
+    if type(layer)._framework.locks:
+        layer._framework.locked = True

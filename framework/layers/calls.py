@@ -5,7 +5,6 @@ In order: inputs become tensors of the compute dtype, the input spec is checked,
 masks go on.
 """
 
-import inspect
 import warnings
 
 import numpy as np
@@ -20,38 +19,15 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.layers import spec
-from framework.layers.building import naming
+from framework.layers.building import finish_build, naming
+from framework.layers.facts import facts_of
 from framework.layers.symbolic import fresh, is_tensors, mask_of, remember, shapes_for
 
 ANY = object()
-"""In `layer._direct`: tensors of every dtype are passed to `call` as they are."""
+"""In `direct` of a layer's record: tensors of every dtype are passed to `call` as they are."""
 
 entries = [0]
 """How many outermost calls there were: losses belong to the call in which they were added."""
-
-
-class Facts:
-    """What the signatures of a class's `call` and `build` say, looked up once per class."""
-
-    def __init__(self, cls, default_build):
-        parameters = list(inspect.signature(cls.call).parameters.values())[1:]
-        named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        self.names = [p.name for p in named]
-        self.first = self.names[0] if self.names else None
-        self.takes_training = "training" in self.names
-        self.training = None  # the default of the parameter
-        if self.takes_training:
-            default = named[self.names.index("training")].default
-            self.training = None if default is inspect.Parameter.empty else default
-        self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
-        self.build_names = None
-        if cls.build is not default_build:
-            shapes = list(inspect.signature(cls.build).parameters.values())[1:]
-            self.build_names = [p.name for p in shapes if p.kind is not p.VAR_KEYWORD]
-
-    def bind(self, args, kwargs):
-        """The arguments of a call by name."""
-        return {**dict(zip(self.names, args)), **kwargs}
 
 
 # ---- the call ------------------------------------------------------------------------------------
@@ -60,7 +36,7 @@ class Facts:
 def call(layer, args, kwargs):
     """`layer(*args, **kwargs)`, whatever they are."""
     original = args, kwargs
-    facts = layer._facts
+    facts = facts_of(layer)
     training, kwargs = _taken_training(layer, kwargs)
     args, kwargs = _checked(layer, args, kwargs)
     inputs = args[0] if args else kwargs.get(facts.first)
@@ -71,12 +47,18 @@ def call(layer, args, kwargs):
     symbolic = _any_symbolic(args) or _any_symbolic(kwargs)
     outputs = _run(layer, args, kwargs, training, inputs, previous, symbolic)
     if not layer.built:
-        layer._finish_build(dict(zip(["input_shape"], shapes)))
+        finish_build(layer, dict(zip(["input_shape"], shapes)))
     if symbolic:
         remember(layer, *original, outputs)
-    elif layer.autocast and not layer._makes_masks:
-        layer.__dict__["_direct"] = layer.input_dtype.np if layer._convert_input_args else ANY
+    elif layer.autocast and not _makes_masks(layer):
+        layer._framework.direct = layer.input_dtype.np if layer._convert_input_args else ANY
     return outputs
+
+
+def _makes_masks(layer):
+    """Whether outputs may have a mask where the inputs have none."""
+    own = layer._framework.makes_masks
+    return type(layer)._framework.makes_masks if own is None else own
 
 
 def _taken_training(layer, kwargs):
@@ -87,18 +69,18 @@ def _taken_training(layer, kwargs):
     if training is None:
         outer = thread.call
         inherited = outer is not None and outer[1] is not None
-        training = outer[1] if inherited else layer._facts.training
+        training = outer[1] if inherited else facts_of(layer).training
     return training, kwargs
 
 
 def _checked(layer, args, kwargs):
     """The arguments with tensors for all that holds arrays."""
-    if not layer._initialized:
+    if not layer._framework.initialized:
         raise RuntimeError(
             f"In layer {type(layer).__name__!r}, you forgot to call `super().__init__()` as the "
             "first statement in the `__init__()` method. Go add it!"
         )
-    if layer._takes_lists:
+    if type(layer)._framework.takes_lists:
         args = tuple([tensor(a) for a in args])
     if layer._convert_input_args:
         args, kwargs = _converted(layer, args, kwargs)
@@ -109,25 +91,25 @@ def _checked(layer, args, kwargs):
 
 def _build(layer, args, kwargs):
     """Build the layer for these inputs, unless running it is what builds it; their shapes."""
-    facts = layer._facts
+    facts = facts_of(layer)
     shapes = shapes_for(facts.build_names or ["input_shape"], facts, args, kwargs, layer)
     if facts.build_names is not None:
         layer.build(*shapes)
     else:
         with naming(layer) as path:
-            layer.__dict__["_path"] = path
+            layer._framework.path = path
     return shapes
 
 
 def _run(layer, args, kwargs, training, inputs, previous, symbolic):
     """`call` with the layer as the innermost open call."""
     outer = thread.call
-    facts = layer._facts
+    facts = facts_of(layer)
     if facts.takes_training and training is not None and "training" not in facts.names[: len(args)]:
         kwargs = {**kwargs, "training": training}
     if outer is None and not symbolic:
         entries[0] += 1
-        layer.__dict__["_entered"] = entries[0]
+        layer._framework.entered = entries[0]
     thread.call = (layer, training, outer)
     stack = thread.stack
     tell(stack, layer)

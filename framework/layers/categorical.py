@@ -111,7 +111,7 @@ class _Bins:
         return shape
 
 
-class Discretization(Layer):
+class Discretization(Layer, takes_lists=True):
     """Numbers as the ranges that they lie in.
 
     Args:
@@ -129,7 +129,6 @@ class Discretization(Layer):
     epsilon: float = 0.01
     output_mode: one_of(*MODES) = "int"
     sparse: bool = False
-    _takes_lists = True
 
     def __post_init__(self):
         refuse_sparse(self)

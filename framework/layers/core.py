@@ -96,7 +96,7 @@ def _rows_times(inputs, kernel):
     return reshape(matmul(rows, kernel), shape=(*leading, kernel.array.shape[1]))
 
 
-class Activation(Layer):
+class Activation(Layer, builds_at_init=True):
     """An activation function as a layer.
 
     >>> import numpy as np
@@ -106,7 +106,6 @@ class Activation(Layer):
 
     activation: ActivationField
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         return self.activation(inputs)
@@ -121,7 +120,7 @@ def _share(value):
 Share = Resolved("a share", _share)
 
 
-class Dropout(Layer):
+class Dropout(Layer, builds_at_init=True):
     """Sets a share `rate` of the inputs to 0 in training and divides the others by `1 - rate`.
 
     Args:
@@ -139,7 +138,6 @@ class Dropout(Layer):
     noise_shape: object = None
     seed: Seed = None
     supports_masking = True
-    _builds_at_init = True
 
     def __post_init__(self):
         self.noise_shape = checked_noise_shape(self.noise_shape, "Dropout")
@@ -185,11 +183,10 @@ def noise_shape(wanted, shape, layer):
     return tuple(own if n is None else n for n, own in zip(wanted, shape))
 
 
-class Identity(Layer):
+class Identity(Layer, builds_at_init=True):
     """Gives back its inputs."""
 
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         return inputs
@@ -205,7 +202,7 @@ def _function(value):
     return value
 
 
-class Lambda(Layer):
+class Lambda(Layer, builds_at_init=True):
     """A function of tensors as a layer.
 
     Weights that the function uses are not seen: subclass Layer for those. The layer's config holds
@@ -227,20 +224,21 @@ class Lambda(Layer):
     output_shape: Resolved("a shape or a function", _itself, serialize=_itself) = None
     mask: Resolved("a mask or a function", _itself, serialize=_itself) = None
     arguments: object = None
-    _builds_at_init = True
 
     def __post_init__(self):
         self.arguments = dict(self.arguments or {})
-        self.supports_masking = self._makes_masks = self.mask is not None
+        self.supports_masking = self._framework.makes_masks = self.mask is not None
         try:
             taken = inspect.signature(self.function).parameters
         except ValueError:  # a builtin that does not tell
             taken = ()
-        self._passed_on = [n for n in ("mask", "training") if n in taken]
+        self._framework.passed_on = [n for n in ("mask", "training") if n in taken]
 
     def call(self, inputs, mask=None, training=None):
         given = {"mask": mask, "training": training}
-        return self.function(inputs, **self.arguments, **{n: given[n] for n in self._passed_on})
+        return self.function(
+            inputs, **self.arguments, **{n: given[n] for n in self._framework.passed_on}
+        )
 
     def compute_mask(self, inputs, previous_mask):
         return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
@@ -296,7 +294,7 @@ class InputLayer(Layer):
             output = KerasTensor(self.batch_shape, self.dtype, name=self.name)
         if output.origin is None:
             output.origin = (self, (), {}, None)
-        self.__dict__["_first_call"] = ((output,), {}, output)
+        self._framework.first_call = ((output,), {}, output)
         self.built = True
 
     def call(self, *args):

@@ -82,7 +82,7 @@ class EinsumDense(Adaptable, Layer):
     @property
     def kernel(self):
         """The kernel, with LoRA's delta where that is enabled."""
-        if not self.built and not self._building:
+        if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `kernel`.")
         return self._with_lora(self._kernel._as_operand()) if self.lora_enabled else self._kernel
 

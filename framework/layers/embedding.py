@@ -29,7 +29,7 @@ class _Table(Adaptable, Layer):
         self.__dict__["_given"] = value
 
 
-class Embedding(_Table):
+class Embedding(_Table, makes_masks=False):
     """The rows of a trained table whose numbers the inputs are.
 
     The table's gradient is IndexedSlices: of the rows in use alone.
@@ -64,7 +64,6 @@ class Embedding(_Table):
     quantization_config: Unquantized = None
 
     _adapted = "embeddings"
-    _makes_masks = False
     _embeddings = None
 
     def __init__(self, *args, input_length=None, **kwargs):
@@ -76,7 +75,7 @@ class Embedding(_Table):
 
     def __post_init__(self):
         self.autocast = False
-        self.supports_masking = self._makes_masks = self.mask_zero
+        self.supports_masking = self._framework.makes_masks = self.mask_zero
         self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
         given = self.__dict__.pop("_given")
         if given is not None:
@@ -97,7 +96,7 @@ class Embedding(_Table):
     @property
     def embeddings(self):
         """The table, with LoRA's delta where that is enabled."""
-        if not self.built and not self._building:
+        if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `embeddings`.")
         if self.lora_enabled:
             return self._with_lora(self._embeddings._as_operand())

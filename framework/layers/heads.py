@@ -25,11 +25,10 @@ def _positive_or_none(value):
 PositiveOrNone = Resolved("a positive integer or None", _positive_or_none)
 
 
-class Heads(Layer):
+class Heads(Layer, makes_masks=False):
     """What the layers of several heads share: masks, scores, and the choice of how to attend."""
 
     supports_masking = True
-    _makes_masks = False
     num_heads = key_dim = None  # MultiHeadAttention's words
     _kind = None  # the class whose way of attending a subclass may replace
 

@@ -6,6 +6,7 @@ Hu et al. 2021, arXiv:2106.09685.
 from framework import initializers
 from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError
+from framework.layers.building import lock
 from framework.ops.contraction import matmul
 
 
@@ -31,7 +32,7 @@ class Adaptable:
         regularizer = getattr(self, f"{name}_regularizer")
         *rows, columns = weight.shape
         shapes = (*rows, rank), (rank, columns)
-        self.__dict__["_locked"] = False
+        self._framework.locked = False
         for letter, shape, start in zip("ab", shapes, (a_initializer, b_initializer)):
             factor = self.add_weight(  # float32, so that small steps are not lost in a half float
                 shape, initializers.get(start), dtype="float32", regularizer=regularizer,
@@ -39,7 +40,7 @@ class Adaptable:
             )  # fmt: skip
             setattr(self, f"lora_{name}_{letter}", factor)
         weight.trainable = False
-        self._lock()
+        lock(self)
         self.lora_enabled = True
         self.lora_rank = rank
         self.lora_alpha = rank if lora_alpha is None else lora_alpha

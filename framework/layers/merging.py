@@ -20,11 +20,10 @@ from framework.ops.movement import broadcast_to, concat, expand_axes
 from framework.ops.reduction import reduce_any
 
 
-class Merge(Layer):
+class Merge(Layer, builds_at_init=True):
     """Base of layers that combine a list of inputs element by element; shapes broadcast."""
 
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         inputs = promote(*_at_least(inputs, 1, self))
@@ -125,7 +124,7 @@ class Minimum(Merge):
         return functools.reduce(e.minimum, inputs)
 
 
-class Concatenate(Layer):
+class Concatenate(Layer, builds_at_init=True):
     """The inputs one behind the other along `axis`.
 
     >>> import numpy as np
@@ -135,7 +134,6 @@ class Concatenate(Layer):
 
     axis: int = -1
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         inputs = promote(*_at_least(inputs, 1, self))
@@ -191,7 +189,7 @@ def _axes(value):
     return value
 
 
-class Dot(Layer):
+class Dot(Layer, makes_masks=False):
     """The sum of products of two inputs along an axis of each, row by row of the batch.
 
     Args:
@@ -253,8 +251,6 @@ class Dot(Layer):
 
     def compute_mask(self, inputs, previous_mask):
         return None
-
-    _makes_masks = False
 
 
 def dot(inputs, axes=-1, **kwargs):

@@ -16,11 +16,10 @@ from framework.ops.random import dropout
 from framework.regularizers import L1L2, Strength
 
 
-class _Noise(Layer):
+class _Noise(Layer, builds_at_init=True):
     """Owns a seed generator where its strength is not zero."""
 
     supports_masking = True
-    _builds_at_init = True
 
     def _begin(self, strength):
         if strength > 0:
@@ -188,7 +187,7 @@ class SpatialDropout3D(_SpatialDropout):
     _axes = 3
 
 
-class ActivityRegularization(Layer):
+class ActivityRegularization(Layer, builds_at_init=True):
     """Adds `l1 * sum(|x|) + l2 * sum(x**2)`, per row, to the losses.
 
     Args:
@@ -198,7 +197,6 @@ class ActivityRegularization(Layer):
     l1: Strength = 0.0
     l2: Strength = 0.0
     supports_masking = True
-    _builds_at_init = True
 
     def __post_init__(self):
         if self.activity_regularizer is None:

@@ -258,7 +258,7 @@ class GroupNormalization(_Normalization):
         return _to(reshape(y, shape=shape), self.compute_dtype)
 
 
-class UnitNormalization(Layer):
+class UnitNormalization(Layer, builds_at_init=True):
     """Each row divided by its Euclidean length.
 
     Args:
@@ -271,7 +271,6 @@ class UnitNormalization(Layer):
 
     axis: Axes = -1
     supports_masking = True
-    _builds_at_init = True
 
     def call(self, inputs):
         x = inputs if inputs.dtype.is_floating else cast(inputs, dtype=dtypes.floatx().np)

@@ -20,10 +20,9 @@ def _pairs(value, n, name):
     return tuple(ints(v, 2, f"{nth[i]} entry of {name}", least=0) for i, v in enumerate(value))
 
 
-class _Ends(Layer):
+class _Ends(Layer, builds_at_init=True):
     """Base of layers that change the ends of axes; `_pairs` has (before, after) of each axis."""
 
-    _builds_at_init = True
     _rank = 0
     data_format = "channels_last"
 

@@ -52,8 +52,7 @@ def _per_axis(value, axes, layer, name):
 # ---- sliding windows -----------------------------------------------------------------------------
 
 
-class _Pooling(Layer):
-    _builds_at_init = True
+class _Pooling(Layer, builds_at_init=True):
     _axes = 1
 
     def __post_init__(self):
@@ -169,10 +168,9 @@ class AveragePooling3D(_Average):
 # ---- whole axes ----------------------------------------------------------------------------------
 
 
-class _GlobalPooling(Layer):
+class _GlobalPooling(Layer, builds_at_init=True):
     data_format: _FORMATS = None
     keepdims: bool = False
-    _builds_at_init = True
     _axes = 1
 
     def __post_init__(self):
@@ -216,7 +214,7 @@ class GlobalMaxPooling3D(_GlobalPooling):
     _reduce = staticmethod(reduce_max)
 
 
-class GlobalAveragePooling1D(_GlobalPooling):
+class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
     """The mean over the steps that the mask has: `(batch, channels)`.
 
     Args:
@@ -244,8 +242,6 @@ class GlobalAveragePooling1D(_GlobalPooling):
 
     def compute_mask(self, inputs, previous_mask=None):
         return None
-
-    _makes_masks = False
 
 
 class GlobalAveragePooling2D(_GlobalPooling):

@@ -24,7 +24,7 @@ def _numbers(value):
 Numbers = Resolved("a number or a list of numbers", _numbers, serialize=serialize_value)
 
 
-class Rescaling(Layer):
+class Rescaling(Layer, builds_at_init=True, takes_lists=True):
     """`inputs * scale + offset`, as floats.
 
     >>> import numpy as np
@@ -35,8 +35,6 @@ class Rescaling(Layer):
     scale: Numbers
     offset: Numbers = 0.0
     supports_masking = True
-    _takes_lists = True
-    _builds_at_init = True
 
     def call(self, inputs):
         dtype = self.compute_dtype
@@ -51,7 +49,7 @@ def _kept_axes(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (int(value),)
 
 
-class Normalization(Layer):
+class Normalization(Layer, takes_lists=True):
     """`(inputs - mean) / sqrt(variance)`, with the mean and variance of data seen before.
 
     Args:
@@ -71,7 +69,6 @@ class Normalization(Layer):
     variance: object = None
     invert: bool = False
     supports_masking = True
-    _takes_lists = True
 
     def __post_init__(self):
         self.input_mean, self.input_variance = self.mean, self.variance

@@ -15,7 +15,7 @@ def _known_product(sizes):
     return None if None in sizes else math.prod(sizes)
 
 
-class Flatten(Layer):
+class Flatten(Layer, builds_at_init=True):
     """All axes but the batch as one.
 
     Args:
@@ -29,7 +29,6 @@ class Flatten(Layer):
     """
 
     data_format: one_of(None, "channels_last", "channels_first") = None
-    _builds_at_init = True
 
     def __post_init__(self):
         self.data_format = self.data_format or "channels_last"
@@ -52,7 +51,7 @@ def _target(value):
     return value
 
 
-class Reshape(Layer):
+class Reshape(Layer, builds_at_init=True):
     """The elements of each row in another shape.
 
     Args:
@@ -64,7 +63,6 @@ class Reshape(Layer):
     """
 
     target_shape: Resolved("a shape", _target)
-    _builds_at_init = True
 
     def call(self, inputs):
         shape = tuple(inputs.shape)
@@ -92,7 +90,7 @@ def _dims(value):
     return value
 
 
-class Permute(Layer):
+class Permute(Layer, builds_at_init=True):
     """The axes in another order.
 
     Args:
@@ -100,7 +98,6 @@ class Permute(Layer):
     """
 
     dims: Resolved("a permutation", _dims)
-    _builds_at_init = True
 
     def __post_init__(self):
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
@@ -109,11 +106,10 @@ class Permute(Layer):
         return transpose(inputs, perm=(0, *self.dims))
 
 
-class RepeatVector(Layer):
+class RepeatVector(Layer, builds_at_init=True):
     """Each row `n` times: `(batch, size)` gives `(batch, n, size)`."""
 
     n: PositiveInt
-    _builds_at_init = True
 
     def __post_init__(self):
         self.input_spec = InputSpec(ndim=2)

@@ -11,6 +11,7 @@ from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
+from framework.layers.facts import facts_of
 
 
 def mask_of(value):
@@ -70,8 +71,8 @@ def remember(layer, args, kwargs, outputs):
     for i, output in enumerate(nest.flatten(outputs)):
         if isinstance(output, KerasTensor):
             output.origin = (layer, args, kwargs, None if single else i)
-    if layer._first_call is None:
-        layer.__dict__["_first_call"] = (args, kwargs, outputs)
+    if layer._framework.first_call is None:
+        layer._framework.first_call = (args, kwargs, outputs)
 
 
 def run_symbolically(layer, args, kwargs):
@@ -84,7 +85,7 @@ def output_shapes(layer, args, kwargs):
     """What the user's own `compute_output_shape` says of these inputs."""
     parameters = list(inspect.signature(layer.compute_output_shape).parameters.values())
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
-    return layer.compute_output_shape(*shapes_for(names, layer._facts, args, kwargs, layer))
+    return layer.compute_output_shape(*shapes_for(names, facts_of(layer), args, kwargs, layer))
 
 
 def spec_from_shapes(layer, shapes):

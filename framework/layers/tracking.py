@@ -6,29 +6,56 @@ optimizer slots rely on it. Lists and dicts held by a layer tell it when they ch
 
 from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError
-from framework.core.module import Module, living
+from framework.core.module import Module
+from framework.core.own import Owning, Record
 from framework.core.random import SeedGenerator
 from framework.core.variable import CoreVariable
 
-_LISTS = (
-    "_trainable_variables", "_non_trainable_variables", "_layers", "_modules", "_metrics",
-    "_seed_generators",
-)  # fmt: skip
+_VARIABLES = ("trainable_variables", "non_trainable_variables")
+_LISTS = (*_VARIABLES, "layers", "modules", "metrics", "seed_generators")
 
 structure = [0]
 """How often what any layer owns has changed: lists made from it are good until this moves."""
 
 
-class Tracked:
+class LayerRecord(Record):
+    """What is internal to a layer.
+
+    Attributes:
+        trainable_variables, ..., seed_generators: what the layer itself owns.
+        locked: whether it may own nothing else.
+        trainable, dtype_policy: what was given.
+        initialized: whether `__init__` of the base has run.
+        init_arguments: of a class with its own `__init__`.
+        input_shape_arg: what older Keras's `input_shape=` said.
+        building, build_shapes: whether `build` runs, and the shapes it got, by name.
+        path: its name after those of the layers that it was built in.
+        direct: the dtype of tensors that `call` takes as they are, once that is known.
+        entered, losses, losses_entry: the outermost call that the layer was in, the losses
+            added in one, and in which.
+        first_call: (args, kwargs, outputs) of the first symbolic call.
+        makes_masks: whether outputs may have a mask where inputs have none; None: as the class.
+        variables_now: (the count of changes of structure, all variables).
+    """
+
+    locked = initialized = building = False
+    trainable = True
+    dtype_policy = init_arguments = input_shape_arg = build_shapes = path = None
+    direct = first_call = variables_now = makes_masks = None
+    entered = losses_entry = 0
+
+    def __init__(self):
+        self.trainable_variables, self.non_trainable_variables = [], []
+        self.layers, self.modules, self.metrics, self.seed_generators = [], [], [], []
+        self.losses = []
+
+    def held(self):
+        """What the layer holds beside its attributes."""
+        return ()
+
+
+class Tracked(Owning):
     """An object whose attributes are looked through for what it owns."""
-
-    _locked = False
-    _no_settings = frozenset(("built", "name"))  # attributes that no call depends on
-
-    def _begin_tracking(self):
-        for name in _LISTS:
-            self.__dict__[name] = []
-        living.add(self)
 
     def __setattr__(self, name, value):
         held = self.__dict__
@@ -36,91 +63,16 @@ class Tracked:
         if type(value) in _NEVER_OWNED and (old is _ABSENT or type(old) in _NEVER_OWNED):
             object.__setattr__(self, name, value)
         else:
-            self._set_tracked(name, value)
-        if held.get("built") and name not in self._no_settings and name in held:
+            _set_tracked(self, name, value)
+        if held.get("built") and name not in type(self)._framework.no_settings and name in held:
             old = getattr(type(self), name, _ABSENT) if old is _ABSENT else old
             if old is not _ABSENT:
                 changes.note(self, name, old, held[name])
 
-    def _set_tracked(self, name, value):
-        old = self.__dict__.get(name)
-        if old is not value:
-            value = self._track(value)
-        object.__setattr__(self, name, value)
-        if old is not None and old is not value:
-            self._untrack(old)
-
     def __delattr__(self, name):
         old = self.__dict__.get(name)
         object.__delattr__(self, name)
-        self._untrack(old)
-
-    def _track(self, value):
-        """Own what `value` is or holds; the value, in containers that tell of changes."""
-        place = self._place_of(value)
-        if place is not None:
-            self._own(place, value)
-            return value
-        kind = type(value)
-        if kind is list:
-            return TrackedList([self._track(v) for v in value], self)
-        if kind is dict:
-            return TrackedDict({k: self._track(v) for k, v in value.items()}, self)
-        if isinstance(value, tuple):
-            items = [self._track(v) for v in value]
-            if all(new is old for new, old in zip(items, value)):
-                return value
-            return kind(*items) if hasattr(kind, "_fields") else kind(items)
-        return value
-
-    def _place_of(self, value):
-        """The list that things like `value` belong in, None for what is not owned."""
-        if isinstance(value, CoreVariable):
-            return "_trainable_variables" if value.trainable else "_non_trainable_variables"
-        if isinstance(value, Tracked):
-            return "_layers"
-        if isinstance(value, SeedGenerator):
-            return "_seed_generators"
-        if isinstance(value, Module):
-            return "_modules"
-        if hasattr(type(value), "update_state") and hasattr(type(value), "reset_state"):
-            return "_metrics"
-        return None
-
-    def _own(self, place, value):
-        variables = place.endswith("_variables")
-        known = _LISTS[:2] if variables else (place,)
-        if any(value is v for name in known for v in self.__dict__[name]):
-            return
-        if self._locked and place != "_metrics":
-            raise InvalidArgumentError(
-                f"You cannot add new elements of state (variables or sub-layers) to a layer that "
-                f"is already built: {self.name!r} got {value!r}. Make all state in __init__() or "
-                "build()."
-            )
-        self.__dict__[place].append(value)
-        structure[0] += 1
-        if variables and not self.trainable:
-            value.trainable = False
-
-    def _untrack(self, value):
-        """Disown what `value` is or holds, unless another attribute holds it too."""
-        if value is None or type(value) in _NEVER_OWNED:
-            return
-        held = None
-        for item in _leaves(value):
-            place = self._place_of(item)
-            if place is None:
-                continue
-            held = _held(self) if held is None else held
-            if id(item) not in held:
-                self._disown(item)
-
-    def _disown(self, item):
-        for name in _LISTS:
-            owned = self.__dict__[name]
-            owned[:] = [v for v in owned if v is not item]
-        structure[0] += 1
+        untrack(self, old)
 
     def __setstate__(self, state):  # a copy's containers tell the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
@@ -135,9 +87,9 @@ def _leaves(value):
 
 
 def _held(owner):
-    """Identities of all that the attributes of `owner` hold, its own lists aside."""
-    attributes = [v for k, v in vars(owner).items() if k not in _LISTS]
-    return {id(leaf) for leaf in _leaves(attributes)}
+    """Identities of all that the attributes of `owner` hold, the lists of what it owns aside."""
+    held = [*owner._framework.held(), *vars(owner).values()]
+    return {id(leaf) for leaf in _leaves(held)}
 
 
 def _rewrap(value, owner):
@@ -157,7 +109,7 @@ class Telling:
 
     def _new(self, value):
         self._note()
-        return value if self._owner is None else self._owner._track(value)
+        return value if self._owner is None else track(self._owner, value)
 
     def _note(self):
         owner = self._owner
@@ -169,7 +121,7 @@ class Telling:
         self._note()
         if self._owner is not None:
             for value in values:
-                self._owner._untrack(value)
+                untrack(self._owner, value)
 
     def __copy__(self):
         return type(self).__mro__[2](self)  # a copy belongs to nobody: a plain list or dict
@@ -276,3 +228,84 @@ _ABSENT = object()
 
 # The commonest values of attributes, which own nothing and are no properties' business.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))
+
+
+def _set_tracked(owner, name, value):
+    old = owner.__dict__.get(name)
+    if old is not value:
+        value = track(owner, value)
+    object.__setattr__(owner, name, value)
+    if old is not None and old is not value:
+        untrack(owner, old)
+
+
+def track(owner, value):
+    """Own what `value` is or holds; the value, in containers that tell of changes."""
+    place = _place_of(owner, value)
+    if place is not None:
+        own(owner, place, value)
+        return value
+    kind = type(value)
+    if kind is list:
+        return TrackedList([track(owner, v) for v in value], owner)
+    if kind is dict:
+        return TrackedDict({k: track(owner, v) for k, v in value.items()}, owner)
+    if isinstance(value, tuple):
+        items = [track(owner, v) for v in value]
+        if all(new is old for new, old in zip(items, value)):
+            return value
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    return value
+
+
+def _place_of(owner, value):
+    """The list that things like `value` belong in, None for what is not owned."""
+    if isinstance(value, CoreVariable):
+        return "trainable_variables" if value.trainable else "non_trainable_variables"
+    if isinstance(value, Tracked):
+        return "layers"
+    if isinstance(value, SeedGenerator):
+        return "seed_generators"
+    if isinstance(value, Module):
+        return "modules"
+    if hasattr(type(value), "update_state") and hasattr(type(value), "reset_state"):
+        return "metrics"
+    return None
+
+
+def own(owner, place, value):
+    record, variables = owner._framework, place in _VARIABLES
+    known = _VARIABLES if variables else (place,)
+    if any(value is v for name in known for v in getattr(record, name)):
+        return
+    if record.locked and place != "metrics":
+        raise InvalidArgumentError(
+            f"You cannot add new elements of state (variables or sub-layers) to a layer that "
+            f"is already built: {owner.name!r} got {value!r}. Make all state in __init__() or "
+            "build()."
+        )
+    getattr(record, place).append(value)
+    structure[0] += 1
+    if variables and not owner.trainable:
+        value.trainable = False
+
+
+def untrack(owner, value):
+    """Disown what `value` is or holds, unless another attribute holds it too."""
+    if value is None or type(value) in _NEVER_OWNED:
+        return
+    held = None
+    for item in _leaves(value):
+        place = _place_of(owner, item)
+        if place is None:
+            continue
+        held = _held(owner) if held is None else held
+        if id(item) not in held:
+            disown(owner, item)
+
+
+def disown(owner, item):
+    for name in _LISTS:
+        owned = getattr(owner._framework, name)
+        owned[:] = [v for v in owned if v is not item]
+    structure[0] += 1

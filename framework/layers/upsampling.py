@@ -21,8 +21,7 @@ def _repeated(x, axis, n):
     return reshape(x, shape=(*before, None if size is None else size * n, *after))
 
 
-class _UpSampling(Layer):
-    _builds_at_init = True
+class _UpSampling(Layer, builds_at_init=True):
     _rank = 0
     data_format = "channels_last"
 

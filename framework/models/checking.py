@@ -8,6 +8,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.layers.core import InputLayer
 from framework.losses import Loss, get
 from framework.training.inputs import as_tensors
+from framework.training.model_steps import require_compiled
 
 
 def check_model(model, x, y, sample_weight, loss, options):
@@ -37,7 +38,7 @@ def check_model(model, x, y, sample_weight, loss, options):
 def _loss_of(model, loss):
     """`compute(x, y, y_pred, sample_weight)` and the Loss objects in it."""
     if loss is None and model.compiled:
-        losses = model._require_compiled("check_gradients").loss.losses
+        losses = require_compiled(model, "check_gradients").loss.losses
         given = [each for each in nest.flatten(losses) if isinstance(each, Loss)]
 
         def compiled(x, y, y_pred, sample_weight):
@@ -65,10 +66,11 @@ class _Double:
 
     def __init__(self, model, losses):
         layers = list(model._flatten_layers())
-        layers += [each._input_layer for each in layers if getattr(each, "_input_layer", None)]
+        starts = [getattr(each._framework, "input_layer", None) for each in layers]
+        layers += [each for each in starts if each is not None]
         inputs = [each.output for each in layers if isinstance(each, InputLayer)]
         for each in layers:
-            if hasattr(each, "_graph"):
+            if getattr(each._framework, "graph", None) is not None:
                 inputs += nest.flatten(each.inputs)
         self._changed = [(layer, "dtype_policy", "float64") for layer in layers]
         double = as_dtype("float64")

@@ -68,8 +68,8 @@ def _clone_sequential(model, input_tensors, copy):
     made = Sequential(name=model.name, trainable=model.trainable)
     if input_tensors is not None:
         made.add(nest.flatten(input_tensors)[0])
-    elif model._input_layer is not None:
-        made.add(_new_input(model._input_layer.output))
+    elif model._framework.input_layer is not None:
+        made.add(_new_input(model._framework.input_layer.output))
     for layer in model.layers:
         made.add(copy(layer))
     return made
@@ -85,7 +85,7 @@ def _clone_functional(model, input_tensors, copy, call_function):
     else:
         starts = nest.flatten(input_tensors)
     made = {id(old): new for old, new in zip(model.inputs, starts)}
-    graph = model._graph
+    graph = model._framework.graph
 
     def stand_in(leaf):
         return made[id(graph.tensor(leaf))] if isinstance(leaf, KerasTensor) else leaf
@@ -106,6 +106,6 @@ def _clone_functional(model, input_tensors, copy, call_function):
             outputs = operation(*args, **kwargs)
         flat = [outputs] if node.single else nest.flatten(outputs)
         made.update({id(old): flat[index] for index, old in node.outputs.items()})
-    inputs = nest.pack_sequence_as(model._inputs_structure, starts)
-    outputs = nest.map_structure(stand_in, model._outputs_structure)
+    inputs = nest.pack_sequence_as(model._framework.inputs_structure, starts)
+    outputs = nest.map_structure(stand_in, model._framework.outputs_structure)
     return type(model)(inputs, outputs, name=model.name)

@@ -10,12 +10,13 @@ from framework.layers.base import Layer
 from framework.layers.calls import as_input
 from framework.layers.core import InputLayer
 from framework.layers.symbolic import mask_of
+from framework.layers.tracking import track
 from framework.models.graph import Graph, Program
 from framework.models.model import Model
 from framework.ops.movement import expand_axes, reshape
 
 
-class Functional(Model):
+class Functional(Model, makes_masks=False, locks=False):
     """What `Model(inputs, outputs)` makes. Its steps are listed once, when it is made.
 
     Args:
@@ -25,7 +26,6 @@ class Functional(Model):
         trainable: whether its variables are trained.
     """
 
-    _makes_masks = False  # the layers inside do
     _convert_input_args = False  # each input has a dtype of its own
     _allow_non_tensor_positional_args = True
 
@@ -36,22 +36,19 @@ class Functional(Model):
         starts = [_as_input_tensor(x) for x in flat_inputs]
         moved = {id(old): new for old, new in zip(flat_inputs, starts) if old is not new}
         graph = Graph(starts, flat_outputs, moved)
-        self.__dict__.update(
-            _graph=graph, _program=Program(graph, starts, flat_outputs),
-            _inputs_structure=nest.pack_sequence_as(inputs, starts), _outputs_structure=outputs,
-            inputs=starts, outputs=flat_outputs,
-            _unpacks=isinstance(outputs, (list, tuple)) and len(outputs) == 1,
-            _graph_layers=[o for o in graph.operations if isinstance(o, Layer)],
-        )  # fmt: skip
-        for layer in self._graph_layers:
-            self._track(layer)
+        own = self._framework
+        own.graph, own.program = graph, Program(graph, starts, flat_outputs)
+        own.inputs_structure = nest.pack_sequence_as(inputs, starts)
+        own.outputs_structure = outputs
+        own.unpacks = isinstance(outputs, (list, tuple)) and len(outputs) == 1
+        own.graph_layers = [o for o in graph.operations if isinstance(o, Layer)]
+        self.__dict__.update(inputs=starts, outputs=flat_outputs)
+        for layer in self._framework.graph_layers:
+            track(self, layer)
         self.built = True
-        self.__dict__["_path"] = self.name
+        self._framework.path = self.name
         if not trainable:
             self.trainable = False
-
-    def _lock(self):
-        """Layers may be added to a functional model that are no part of its graph."""
 
     def build(self, input_shape=None):
         """Nothing: the layers are built when they are called on KerasTensors."""
@@ -59,22 +56,22 @@ class Functional(Model):
     @property
     def layers(self):
         """The layers in the graph, from the inputs to the outputs."""
-        return list(self._graph_layers)
+        return list(self._framework.graph_layers)
 
     @property
     def operations(self):
         """The layers, and the calls of ops between them."""
-        return list(self._graph.operations)
+        return list(self._framework.graph.operations)
 
     @property
     def input(self):
         """The inputs in their structure."""
-        return self._inputs_structure
+        return self._framework.inputs_structure
 
     @property
     def output(self):
         """The outputs in their structure."""
-        return self._outputs_structure
+        return self._framework.outputs_structure
 
     @property
     def input_shape(self):
@@ -93,53 +90,24 @@ class Functional(Model):
         return [x.origin[0].name for x in self.outputs]
 
     def call(self, inputs, training=None, mask=None):
-        flat = self._flat_inputs(inputs)
+        flat = _flat_inputs(self, inputs)
         flat = [standardized(x, ref, self.name) for x, ref in zip(flat, self.inputs)]
         if mask is not None:
             for x, one in zip(flat, nest.flatten(mask)):
                 if one is not None:
                     x._keras_mask = one
-        outputs = self._program.run(flat)
-        if len(outputs) == 1 and (self._unpacks or not nest.is_nested(self._outputs_structure)):
+        outputs = self._framework.program.run(flat)
+        if len(outputs) == 1 and (
+            self._framework.unpacks or not nest.is_nested(self._framework.outputs_structure)
+        ):
             return outputs[0]
-        return nest.pack_sequence_as(self._outputs_structure, outputs)
+        return nest.pack_sequence_as(self._framework.outputs_structure, outputs)
 
     def compute_mask(self, inputs, previous_mask):
         """None: the layers inside have given the outputs their masks."""
 
-    def _listed(self, inputs):
-        """The inputs as a list, lists of numbers among them taken as arrays."""
-        if not nest.is_nested(inputs):
-            return [inputs]
-        leaves = nest.flatten(inputs)
-        if all(isinstance(leaf, (int, float)) for leaf in leaves):
-            return [inputs] if len(self.inputs) == 1 else list(inputs)
-        same = isinstance(self._inputs_structure, (list, tuple)) and len(inputs) == len(self.inputs)
-        return list(inputs) if same else leaves
 
-    def _flat_inputs(self, inputs):
-        """The inputs as a list in the order of `self.inputs`; dicts are matched by name."""
-        if isinstance(inputs, dict):
-            structure = self._inputs_structure
-            by_key = isinstance(structure, dict)
-            names = nest.flatten({k: k for k in structure}) if by_key else self.input_names
-            missing = [name for name in names if name not in inputs]
-            if missing:
-                raise InvalidArgumentError(
-                    f"Missing data for input {missing[0]!r} of model {self.name!r}. You passed the "
-                    f"keys {list(inputs)}, expected {names}."
-                )
-            return nest.flatten([inputs[name] for name in names])
-        flat = self._listed(inputs)
-        if len(flat) != len(self.inputs):
-            raise InvalidArgumentError(
-                f"Model {self.name!r} expects {len(self.inputs)} input(s) {self.input_names}, but "
-                f"it received {len(flat)} input tensors."
-            )
-        return flat
-
-
-Model._functional = Functional
+Model._framework.functional = Functional
 
 
 def _checked(structure, which):
@@ -209,3 +177,38 @@ def standardized(x, ref, name, sizes=True):
     if mask is not None and made is not x:
         made._keras_mask = mask
     return made
+
+
+def _listed(model, inputs):
+    """The inputs as a list, lists of numbers among them taken as arrays."""
+    if not nest.is_nested(inputs):
+        return [inputs]
+    leaves = nest.flatten(inputs)
+    if all(isinstance(leaf, (int, float)) for leaf in leaves):
+        return [inputs] if len(model.inputs) == 1 else list(inputs)
+    same = isinstance(model._framework.inputs_structure, (list, tuple)) and len(inputs) == len(
+        model.inputs
+    )
+    return list(inputs) if same else leaves
+
+
+def _flat_inputs(model, inputs):
+    """The inputs as a list in the order of `model.inputs`; dicts are matched by name."""
+    if isinstance(inputs, dict):
+        structure = model._framework.inputs_structure
+        by_key = isinstance(structure, dict)
+        names = nest.flatten({k: k for k in structure}) if by_key else model.input_names
+        missing = [name for name in names if name not in inputs]
+        if missing:
+            raise InvalidArgumentError(
+                f"Missing data for input {missing[0]!r} of model {model.name!r}. You passed the "
+                f"keys {list(inputs)}, expected {names}."
+            )
+        return nest.flatten([inputs[name] for name in names])
+    flat = _listed(model, inputs)
+    if len(flat) != len(model.inputs):
+        raise InvalidArgumentError(
+            f"Model {model.name!r} expects {len(model.inputs)} input(s) {model.input_names}, but "
+            f"it received {len(flat)} input tensors."
+        )
+    return flat

@@ -2,13 +2,51 @@
 
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
+from framework.layers.tracking import LayerRecord
 from framework.models.checking import check_model
 from framework.models.summary import summary_text
+from framework.training.model_steps import compiled_step, overrides, require_compiled
 from framework.training.profiling import profile
 from framework.training.trainer import Trainer
 
 
-class Model(Trainer, Layer):
+class ModelRecord(LayerRecord):
+    """What is internal to a model.
+
+    Attributes:
+        training: the `Compilation`.
+        compile_arguments: the arguments of `compile`.
+        plans: (the Compilation, {method: its `Plans`}).
+        losses_read: whether `losses` was asked for since it was set to False.
+        graph, program, graph_layers: of a functional model: the calls, and the layers called.
+        inputs_structure, outputs_structure: its KerasTensors as they were given.
+        unpacks: whether its only output is given in a list.
+        stack: the layers of a Sequential model, without its input layer; one may be twice in it.
+        input_layer, output: a Sequential model's KerasTensors at its ends, once the shape of the
+            input is known.
+        is_symbolic: whether its layers can be called on them.
+    """
+
+    training = compile_arguments = plans = None
+    losses_read = False
+    graph = program = inputs_structure = outputs_structure = None
+    unpacks = False
+    graph_layers = stack = ()
+    input_layer = output = None
+    is_symbolic = True
+
+    def held(self):
+        return self.graph_layers, self.stack, self.input_layer
+
+
+_NO_SETTINGS = Layer._framework.no_settings.union(
+    ("optimizer", "loss", "history", "stop_training", "run_eagerly"),
+    ("jit_compile", "steps_per_execution"),
+    ("train_function", "test_function", "predict_function"),
+)
+
+
+class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
     """Layers put together into what `fit` trains.
 
     `Model(inputs, outputs)` makes a functional model of the calls between KerasTensors; a subclass
@@ -23,10 +61,8 @@ class Model(Trainer, Layer):
         TensorShape([4, 2])
     """
 
-    _functional = None  # the class of functional models, which is defined on this one
-
     def __init__(self, *args, **kwargs):
-        functional = Model._functional
+        functional = Model._framework.functional
         if _is_functional(args, kwargs) and not isinstance(self, functional):
             self.__class__ = _functional_form(type(self))
             functional.__init__(self, *args, **kwargs)
@@ -128,13 +164,13 @@ class Model(Trainer, Layer):
             >>> found["dense"].parameters
             8
         """
-        self._require_compiled("profile")
-        if self._overrides("train_step"):
+        require_compiled(self, "profile")
+        if overrides(self, "train_step"):
             raise InvalidArgumentError(
                 f"profile: {type(self).__name__} has its own train_step; only the step that "
                 "compile() makes can be taken apart. Profile a model without it."
             )
-        found = profile(self, self._compiled_step(), x, y, sample_weight, repeats)
+        found = profile(self, compiled_step(self), x, y, sample_weight, repeats)
         (print_fn or print)(str(found))
         return found
 
@@ -167,10 +203,10 @@ def _is_functional(args, kwargs):
 def _functional_form(cls):
     """The class of functional models that has the methods of `cls` too."""
     if cls is Model:
-        return Model._functional
-    found = cls.__dict__.get("_functional_form_of_it")
+        return Model._framework.functional
+    found = cls._framework.own.get("functional_form")
     if found is None:
         names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
-        found = type(cls.__name__, (cls, Model._functional), names)
-        cls._functional_form_of_it = found
+        found = type(cls.__name__, (cls, Model._framework.functional), names)
+        cls._framework.functional_form = found
     return found

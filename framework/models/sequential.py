@@ -7,11 +7,12 @@ from framework.layers.base import Layer
 from framework.layers.building import naming
 from framework.layers.core import InputLayer
 from framework.layers.symbolic import run_symbolically
+from framework.layers.tracking import disown, track
 from framework.models.functional import standardized
 from framework.models.model import Model
 
 
-class Sequential(Model):
+class Sequential(Model, makes_masks=False, locks=False):
     """Layers one after another, each taking what the one before it gives.
 
     With an `Input` first the weights are made at once, otherwise at the first call, `fit` or
@@ -30,18 +31,11 @@ class Sequential(Model):
         (TensorShape([2, 1]), 21)
     """
 
-    _makes_masks = False  # the layers inside do
-
     def __init__(self, layers=None, trainable=True, name=None):
         super().__init__(trainable=trainable, name=name)
-        # The stack without its input layer; and the KerasTensors at its ends, once the shape of
-        # the input is known. Python containers of its own: a layer may stand in it twice.
-        self.__dict__.update(_stack=[], _input_layer=None, _output=None, _is_symbolic=True)
+        self._framework.stack = []
         for layer in layers or ():
             self.add(layer)
-
-    def _lock(self):
-        """Layers may be added and taken off at any time."""
 
     # ---- the stack ----
 
@@ -54,7 +48,10 @@ class Sequential(Model):
                 "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
                 f"{layer!r} (of type {type(layer).__name__})"
             )
-        present = [*self._stack, *([self._input_layer] if self._input_layer else ())]
+        present = [
+            *self._framework.stack,
+            *([self._framework.input_layer] if self._framework.input_layer else ()),
+        ]
         if any(layer.name == other.name and layer is not other for other in present):
             raise InvalidArgumentError(
                 "All layers added to a Sequential model should have unique names. Name "
@@ -62,71 +59,33 @@ class Sequential(Model):
                 "argument to pass a unique name."
             )
         if isinstance(layer, InputLayer):
-            self._begin_at(layer)
+            _begin_at(self, layer)
             return
-        if not self._stack and self._input_layer is None:
-            self._take_input_of(layer)
-        self._stack.append(layer)
-        self._track(layer)
-        if self._output is not None:
-            self._put_on(layer)
+        if not self._framework.stack and self._framework.input_layer is None:
+            _take_input_of(self, layer)
+        self._framework.stack.append(layer)
+        track(self, layer)
+        if self._framework.output is not None:
+            _put_on(self, layer)
         else:
             self.built = False
 
     def pop(self, rebuild=True):
         """Take the top layer off and return it."""
-        if not self._stack:
+        if not self._framework.stack:
             raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
-        layer = self._stack.pop()
-        if layer not in self._stack:
-            self._disown(layer)
-        if self._input_layer is not None:
-            self._connect()
+        layer = self._framework.stack.pop()
+        if layer not in self._framework.stack:
+            disown(self, layer)
+        if self._framework.input_layer is not None:
+            _connect(self)
         return layer
-
-    def _begin_at(self, layer):
-        if self._stack or self._input_layer is not None:
-            shape = self._input_layer.batch_shape if self._input_layer else "(not known yet)"
-            raise InvalidArgumentError(
-                f"Sequential model {self.name!r} has already been configured to use input shape "
-                f"{shape}. You cannot add a different Input layer to it."
-            )
-        self.__dict__.update(_input_layer=layer, _output=layer.output)
-
-    def _take_input_of(self, layer):
-        """The first layer may know its input: by `input_shape=`, or as a model with an Input."""
-        shape = layer._input_shape_arg
-        if shape is not None:
-            self._begin_at(InputLayer(batch_shape=shape, dtype=layer.compute_dtype))
-        elif isinstance(layer, Model) and layer.built and isinstance(
-            getattr(layer, "input_shape", None), tuple
-        ):  # fmt: skip
-            self._begin_at(InputLayer(batch_shape=layer.input_shape, dtype=layer.input_dtype))
-
-    def _connect(self):
-        """Call all layers on the input's KerasTensor."""
-        self.__dict__.update(_output=self._input_layer.output, _is_symbolic=True)
-        for layer in self._stack:
-            if self._output is not None:
-                self._put_on(layer)
-
-    def _put_on(self, layer):
-        try:
-            with naming(self) as path:
-                self.__dict__["_path"] = path
-                output = layer(self._output)
-        except SymbolicValueError:  # the layer reads values: it works on real data only
-            self.__dict__.update(_output=None, _is_symbolic=False)
-            self.built = False
-            return
-        self.__dict__["_output"] = output
-        self.built = True
 
     # ---- building and calling ----
 
     def build(self, input_shape=None):
         """Make the weights for inputs of this shape, of which the batch size is forgotten."""
-        if not self._stack:
+        if not self._framework.stack:
             raise InvalidArgumentError(
                 f"Sequential model {self.name!r} cannot be built because it has no layers. Call "
                 "`model.add(layer)`."
@@ -134,30 +93,32 @@ class Sequential(Model):
         if not _is_shape(input_shape):
             return  # a nest of inputs: the layers are built as they are called
         shape = (None, *input_shape[1:])
-        if self._input_layer is None:
-            layer = InputLayer(batch_shape=shape, dtype=self._stack[0].compute_dtype)
-            self.__dict__["_input_layer"] = layer
-        elif not _agree(self._input_layer.batch_shape, shape):
+        if self._framework.input_layer is None:
+            layer = InputLayer(batch_shape=shape, dtype=self._framework.stack[0].compute_dtype)
+            self._framework.input_layer = layer
+        elif not _agree(self._framework.input_layer.batch_shape, shape):
             raise InvalidArgumentError(
                 f"Sequential model {self.name!r} has already been configured to use input shape "
-                f"{self._input_layer.batch_shape}. You cannot build it with input_shape "
+                f"{self._framework.input_layer.batch_shape}. You cannot build it with input_shape "
                 f"{tuple(input_shape)}."
             )
-        if self._is_symbolic:
-            self._connect()
+        if self._framework.is_symbolic:
+            _connect(self)
 
     def call(self, inputs, training=None, mask=None):
-        if self._input_layer is not None:
-            inputs = standardized(inputs, self._input_layer.output, self.name, sizes=False)
+        if self._framework.input_layer is not None:
+            inputs = standardized(
+                inputs, self._framework.input_layer.output, self.name, sizes=False
+            )
         if mask is not None:
             inputs._keras_mask = mask
-        for layer in self._stack:
+        for layer in self._framework.stack:
             inputs = layer(inputs)
         return inputs
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for inputs of a shape; layers not built yet stay so."""
-        for layer in self._stack:
+        for layer in self._framework.stack:
             input_shape = layer.compute_output_shape(input_shape)
         return input_shape
 
@@ -172,17 +133,19 @@ class Sequential(Model):
     @property
     def layers(self):
         """The layers, without the input layer."""
-        return list(self._stack)
+        return list(self._framework.stack)
 
     @property
     def inputs(self):
         """The KerasTensor at the beginning, in a list."""
-        return [self._end("inputs", self._input_layer and self._input_layer.output)]
+        return [
+            _end(self, "inputs", self._framework.input_layer and self._framework.input_layer.output)
+        ]
 
     @property
     def outputs(self):
         """The KerasTensor at the end, in a list."""
-        return nest.flatten(self._end("outputs", self._output))
+        return nest.flatten(_end(self, "outputs", self._framework.output))
 
     @property
     def input(self):
@@ -190,7 +153,7 @@ class Sequential(Model):
 
     @property
     def output(self):
-        return self._end("output", self._output)
+        return _end(self, "output", self._framework.output)
 
     @property
     def input_shape(self):
@@ -203,14 +166,9 @@ class Sequential(Model):
 
     @property
     def input_dtype(self):
-        return self._input_layer.dtype if self._input_layer else self.compute_dtype
-
-    def _end(self, what, tensor):
-        if tensor is None:
-            raise AttributeError(
-                f"Sequential model {self.name!r} has no defined {what} yet: build it, or call it."
-            )
-        return tensor
+        return (
+            self._framework.input_layer.dtype if self._framework.input_layer else self.compute_dtype
+        )
 
 
 def _is_shape(value):
@@ -219,3 +177,66 @@ def _is_shape(value):
 
 def _agree(a, b):
     return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))
+
+
+def _begin_at(model, layer):
+    if model._framework.stack or model._framework.input_layer is not None:
+        shape = (
+            model._framework.input_layer.batch_shape
+            if model._framework.input_layer
+            else "(not known yet)"
+        )
+        raise InvalidArgumentError(
+            f"Sequential model {model.name!r} has already been configured to use input shape "
+            f"{shape}. You cannot add a different Input layer to it."
+        )
+    own = model._framework
+    own.input_layer, own.output = layer, layer.output
+
+
+def _take_input_of(model, layer):
+    """The first layer may know its input: by `input_shape=`, or as a model with an Input."""
+    shape = layer._framework.input_shape_arg
+    if shape is not None:
+        _begin_at(model, InputLayer(batch_shape=shape, dtype=layer.compute_dtype))
+    elif isinstance(layer, Model) and layer.built and _has_one_input(layer):
+        _begin_at(model, InputLayer(batch_shape=layer.input_shape, dtype=layer.input_dtype))
+
+
+def _has_one_input(model):
+    """Whether its `input_shape` is known, and one shape."""
+    own = model._framework
+    if own.graph is None and own.input_layer is None:
+        return False
+    return isinstance(model.input_shape, tuple)
+
+
+def _connect(model):
+    """Call all layers on the input's KerasTensor."""
+    own = model._framework
+    own.output, own.is_symbolic = own.input_layer.output, True
+    for layer in model._framework.stack:
+        if model._framework.output is not None:
+            _put_on(model, layer)
+
+
+def _put_on(model, layer):
+    own = model._framework
+    try:
+        with naming(model) as path:
+            own.path = path
+            output = layer(own.output)
+    except SymbolicValueError:  # the layer reads values: it works on real data only
+        own.output, own.is_symbolic = None, False
+        model.built = False
+        return
+    own.output = output
+    model.built = True
+
+
+def _end(model, what, tensor):
+    if tensor is None:
+        raise AttributeError(
+            f"Sequential model {model.name!r} has no defined {what} yet: build it, or call it."
+        )
+    return tensor

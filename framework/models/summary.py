@@ -7,6 +7,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
+from framework.layers.facts import facts_of
 from framework.optimizers.asking import group_of, is_ours
 
 
@@ -14,9 +15,9 @@ def summary_text(
     model, line_length, positions, expand_nested, show_trainable, layer_range, show_groups=False
 ):
     """The table of a model's layers, and its totals."""
-    layers = list(getattr(model, "operations", model.layers))
+    layers = list(model.layers if model._framework.graph is None else model.operations)
     first, last = _range(layers, layer_range)
-    graph = getattr(model, "_graph", None)
+    graph = model._framework.graph
     branched = graph is not None and _branched(graph)
     header = ["Layer (type)", "Output Shape", "Param #"] + ["Connected to"] * branched
     positions = positions or ([0.3, 0.56, 0.74, 1.0] if branched else [0.45, 0.80, 1.0])
@@ -48,9 +49,19 @@ def _rows(layer, graph, expand_nested, extra, level):
         row.append(_connections(layer, graph) if level == 0 else "-")
     rows = [row + [column(layer) for column in extra]]
     if expand_nested:
-        for inner in getattr(layer, "layers", ()):
+        for inner in layer.layers if _is_model(layer) else ():
             rows += _rows(inner, graph, True, extra, level + 1)
     return rows
+
+
+def _is_model(layer):
+    return isinstance(layer, Layer) and hasattr(layer._framework, "graph")
+
+
+def _has_ends(model):
+    """Whether its `outputs` are known: it is functional, or a Sequential model that is built."""
+    own = model._framework
+    return own.graph is not None or own.output is not None
 
 
 def _trainable(layer):
@@ -104,11 +115,11 @@ def _count(layer):
 def _output_shape(layer):
     if not isinstance(layer, Layer):
         outputs = list(layer.outputs.values())
-    elif layer._first_call is not None:
-        outputs = nest.flatten(layer._first_call[2])
-    elif hasattr(layer, "outputs"):
+    elif layer._framework.first_call is not None:
+        outputs = nest.flatten(layer._framework.first_call[2])
+    elif _is_model(layer) and _has_ends(layer):
         outputs = layer.outputs
-    elif layer.built and layer._build_shapes:
+    elif layer.built and layer._framework.build_shapes:
         try:
             shape = layer.compute_output_shape(**_shape_arguments(layer))
         except Exception:  # whatever a user's code does with KerasTensors: a table shows a "?"
@@ -121,9 +132,9 @@ def _output_shape(layer):
 
 
 def _shape_arguments(layer):
-    shapes = layer._build_shapes
+    shapes = layer._framework.build_shapes
     if len(shapes) == 1:
-        return {f"{layer._facts.first}_shape": next(iter(shapes.values()))}
+        return {f"{facts_of(layer).first}_shape": next(iter(shapes.values()))}
     return shapes
 
 

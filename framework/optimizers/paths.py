@@ -31,13 +31,15 @@ def _visit(holder, prefix, found, visited):
 def _own_variables(holder):
     if isinstance(holder, Module):
         return [(name, v) for name, v in _attributes(holder) if isinstance(v, CoreVariable)]
-    return [(v.name, v) for v in (*holder._trainable_variables, *holder._non_trainable_variables)]
+    own = holder._framework
+    return [(v.name, v) for v in (*own.trainable_variables, *own.non_trainable_variables)]
 
 
 def _parts(holder):
     if isinstance(holder, Module):
         return [(name, part) for name, part in _attributes(holder) if is_holder(part)]
-    return [(part.name, part) for part in (*holder._layers, *holder._modules)]
+    own = holder._framework
+    return [(part.name, part) for part in (*own.layers, *own.modules)]
 
 
 def _attributes(module):

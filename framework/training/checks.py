@@ -7,6 +7,7 @@ import numpy as np
 
 from framework import losses
 from framework.core.tensor import Tensor
+from framework.losses.base import LossFunctionWrapper
 
 _BINARY = (losses.BinaryCrossentropy,)
 _CLASSES = (losses.CategoricalCrossentropy, losses.SparseCategoricalCrossentropy)
@@ -67,9 +68,11 @@ def _kind(loss):
         return _BINARY, loss.from_logits
     if isinstance(loss, _CLASSES):
         return _CLASSES, loss.from_logits
-    fn = getattr(loss, "fn", None)
+    if not isinstance(loss, LossFunctionWrapper):
+        return None, False
+    fn = loss.fn
     kind = _FUNCTIONS.get(fn) if callable(fn) and fn.__hash__ else None
-    return kind, getattr(loss, "_fn_kwargs", {}).get("from_logits", False)
+    return kind, loss._fn_kwargs.get("from_logits", False)
 
 
 def _described(layer):
@@ -107,7 +110,8 @@ def _listed(things):
 
 def check_left_out(model, count):
     """Warn that an overridden train_step did not read the model's own losses."""
-    names = [layer.name for layer in model._flatten_layers(include_self=False) if layer._losses]
+    layers = model._flatten_layers(include_self=False)
+    names = [layer.name for layer in layers if layer._framework.losses]
     names += [v.path for v in model.trainable_weights if getattr(v, "regularizer", None)]
     told = f" (of {_listed(names)})" if names else ""
     warn(

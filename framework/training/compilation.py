@@ -109,19 +109,24 @@ def _made(value, get):
 
 def output_names_of(model):
     """The names of the layers that make the model's outputs, None where that is not known."""
-    names = getattr(model, "output_names", None)
-    if names:
+    names = getattr(model, "output_names", None)  # Keras takes a user's own too
+    if isinstance(names, (list, tuple)) and names:
         return list(names)
-    stack = getattr(model, "_stack", None)
+    stack = _stack_of(model)
     return [stack[-1].name] if stack else None
+
+
+def _stack_of(model):
+    """The layers of a Sequential model; nothing of any other layer or model."""
+    return getattr(getattr(model, "_framework", None), "stack", ())
 
 
 def output_layer(model, i):
     """The layer that makes output `i`, None where that is not known."""
-    stack = getattr(model, "_stack", None)
+    stack = _stack_of(model)
     if stack:
         layer = stack[-1]
-    elif getattr(model, "_graph", None) is not None:
+    elif getattr(getattr(model, "_framework", None), "graph", None) is not None:
         layer = model.outputs[i].origin[0]
     else:
         return None

@@ -9,6 +9,7 @@ from framework.core import nest
 from framework.core.doors import cast, tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.tensor import Tensor
+from framework.losses.classification import SparseCategoricalCrossentropy
 from framework.metrics import Mean
 from framework.ops.elementwise import logical_and, not_equal
 from framework.ops.losses import shape_of
@@ -217,7 +218,7 @@ def _weight_of(loss, i, y_true, y_pred, sample_weight):
         return "sum", 1.0
     rows = float(shape_of(y_pred)[0])
     mask = getattr(y_pred, "_keras_mask", None)
-    ignored = getattr(loss, "ignore_class", None)
+    ignored = loss.ignore_class if isinstance(loss, SparseCategoricalCrossentropy) else None
     if ignored is not None:
         kept = not_equal(y_true, ignored)
         mask = kept if mask is None else logical_and(kept, reshape(mask, shape=kept.shape))

@@ -1,5 +1,7 @@
 """fit, evaluate, predict and their like for single batches."""
 
+from functools import partial
+
 import numpy as np
 
 from framework.core import nest
@@ -12,6 +14,12 @@ from framework.training.class_weights import check_class_weight, sample_weights_
 from framework.training.compilation import check_count
 from framework.training.feed import Feed
 from framework.training.inputs import as_tensors, pack, unpack
+from framework.training.model_steps import (
+    compiled_step,
+    evaluate_batch,
+    overrides,
+    require_compiled,
+)
 from framework.training.plans import Plans
 from framework.training.validation import check_frequency, split_off, validation_batches
 
@@ -63,123 +71,37 @@ class Fitting:
         """
         if unknown:
             raise unexpected_argument("fit", unknown, Fitting.fit)
-        self._require_compiled("fit")
+        require_compiled(self, "fit")
         _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps=steps_per_epoch)
-        step, as_given = self._batch_step()
+        step, as_given = _batch_step(self)
         step = _reading(batches, step, as_given, class_weight)
         feed = Feed(batches, steps_per_epoch, first=initial_epoch)
         validation = test_step = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
             validation = validation_batches(validation_data, size, validation_steps)
-            test_step = _reading(validation, *self._test_batch_step())
+            test_step = _reading(validation, *_test_batch_step(self))
             validation = Feed(validation, validation_steps, restart=True)
         callbacks = loop.callback_list(
             callbacks, self, verbose, epochs=epochs, steps=feed.steps, history=True
         )
-        compiled_step = None if as_given else self._compiled_step()
-        self._begin_accumulating(as_given)
-        if compiled_step is not None:
-            compiled_step._observer = callbacks.record
+        trained_by = None if as_given else compiled_step(self)
+        _begin_accumulating(self, as_given)
+        if trained_by is not None:
+            trained_by._observer = callbacks.record
         try:
             return loop.fit(
                 self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
                 callbacks=callbacks, validation=validation, test_step=test_step,
                 validation_freq=validation_freq,
-                end_epoch=_nothing if compiled_step is None else compiled_step.flush,
+                end_epoch=_nothing if trained_by is None else trained_by.flush,
             )  # fmt: skip
         finally:
-            if compiled_step is not None:
-                compiled_step._observer = None
-
-    def _begin_accumulating(self, overridden):
-        accumulator = self._training.accumulator
-        if accumulator is None:
-            return
-        if overridden:
-            raise InvalidArgumentError(
-                f"compile(accumulate={accumulator.every}) needs the model's own train_step, which "
-                f"{type(self).__name__} overrides. Use Optimizer(gradient_accumulation_steps=...) "
-                "or model.training_step(accumulate=...) there."
-            )
-        accumulator.clear()
-
-    def _batch_step(self):
-        """(what `fit` does with a batch, whether it wants the data as they are given).
-
-        Users' own steps want each batch in the structure that the data have; the compiled step
-        wants (x, y, sample_weight), and leaves the metrics' values alone until somebody wants to
-        see them.
-        """
-        if self._overrides("make_train_function"):
-            self.make_train_function()
-            return (lambda data: self.train_function(iter((data,)))), True
-        if self._overrides("train_step"):
-            return self._watched(self._planned("train_step")), True
-        step = self._compiled_step()
-
-        def run(batch):
-            step(*batch)
-            return step._logs
-
-        return run, False
-
-    def _watched(self, train_step):
-        """The user's `train_step`, the first time with a look at whether it adds model losses."""
-        seen = []
-
-        def run(data):
-            if seen:
-                return train_step(data)
-            seen.append(True)
-            self.__dict__["_losses_read"] = False
-            logs = train_step(data)
-            if not self._losses_read and (count := len(self.losses)):
-                check_left_out(self, count)
-            return logs
-
-        return run
-
-    def _test_batch_step(self):
-        if self._overrides("make_test_function"):
-            self.make_test_function()
-            return (lambda data: self.test_function(iter((data,)))), True
-        if self._overrides("test_step"):
-            return self._planned("test_step"), True
-        return self._evaluate_by_plan, False
-
-    def _predict_batch_step(self):
-        if self._overrides("make_predict_function"):
-            self.make_predict_function()
-            return (lambda data: self.predict_function(iter((data,)))), True
-        return self._planned("predict_step"), True
-
-    def _planned(self, method):
-        """`train_step`, `test_step` or `predict_step` of a batch, by compiled plans."""
-        run, plans = getattr(self, method), self._plans_of(method)
-
-        def call(data):
-            return plans(run, [data]) if plans.possible() else run(data)
-
-        return call
-
-    def _evaluate_by_plan(self, batch):
-        plans = self._plans_of("evaluate_batch")
-        if plans.possible():
-            return plans(self._evaluate_batch, [*batch])
-        return self._evaluate_batch(*map(as_tensors, batch))
-
-    def _plans_of(self, method):
-        """The plans of a method, the same ones until the model is compiled anew."""
-        known = self.__dict__.get("_plans")
-        if known is None or known[0] is not self._training:
-            known = self.__dict__["_plans"] = (self._training, {})
-        if method not in known[1]:
-            known[1][method] = Plans(self, method)
-        return known[1][method]
+            if trained_by is not None:
+                trained_by._observer = None
 
     def evaluate(
         self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None,
@@ -198,37 +120,25 @@ class Fitting:
         """
         if unknown:
             raise unexpected_argument("evaluate", unknown, Fitting.evaluate)
-        self._require_compiled("evaluate")
+        require_compiled(self, "evaluate")
         _check_verbose("evaluate", verbose)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
-        step = _reading(batches, *self._test_batch_step())
+        step = _reading(batches, *_test_batch_step(self))
         feed = Feed(batches, steps, restart=True)
         logs = loop.evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
-        return self._in_keras_order(logs, return_dict)
+        return _in_keras_order(self, logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         """The outputs for all rows, as NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
-        step = _reading(batches, *self._predict_batch_step())
+        step = _reading(batches, *_predict_batch_step(self))
         feed = Feed(batches, steps, restart=True)
         return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
-    def _in_keras_order(self, logs, return_dict):
-        """Logs as `evaluate` returns them; lists are in Keras's order."""
-        if return_dict or not isinstance(logs, dict):
-            return logs
-        names = []
-        for metric in self.metrics:
-            parts = metric.metrics if metric is self._training.metrics else [metric]
-            names += [part.name for part in parts]
-        known = [name for name in dict.fromkeys(names) if name in logs]
-        values = [logs[name] for name in (*known, *sorted(logs.keys() - set(known)))]
-        return values[0] if len(values) == 1 else values
-
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
         """One training step; returns the loss and metrics of the batch, as `evaluate` does."""
-        self._require_compiled("train_on_batch")
+        require_compiled(self, "train_on_batch")
         x, y, sample_weight = as_batch((x, y, sample_weight))
         if class_weight is not None:
             if sample_weight is not None:
@@ -236,14 +146,14 @@ class Fitting:
             check_class_weight(class_weight)
             sample_weight = sample_weights_of(y, class_weight)
         self.reset_metrics()
-        return self._in_keras_order(self.train_step(pack(x, y, sample_weight)), return_dict)
+        return _in_keras_order(self, self.train_step(pack(x, y, sample_weight)), return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
         """Evaluate one batch; returns its loss and metrics, as `evaluate` does."""
-        self._require_compiled("test_on_batch")
+        require_compiled(self, "test_on_batch")
         self.reset_metrics()
         batch = as_batch((x, y, sample_weight))
-        return self._in_keras_order(self.test_step(pack(*batch)), return_dict)
+        return _in_keras_order(self, self.test_step(pack(*batch)), return_dict)
 
     def predict_on_batch(self, x):
         """The outputs for one batch, as NumPy arrays."""
@@ -308,3 +218,111 @@ def _both_weights(method):
         f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply the "
         "classes' weights into sample_weight."
     )
+
+
+def _begin_accumulating(model, overridden):
+    accumulator = model._framework.training.accumulator
+    if accumulator is None:
+        return
+    if overridden:
+        raise InvalidArgumentError(
+            f"compile(accumulate={accumulator.every}) needs the model's own train_step, which "
+            f"{type(model).__name__} overrides. Use Optimizer(gradient_accumulation_steps=...) "
+            "or model.training_step(accumulate=...) there."
+        )
+    accumulator.clear()
+
+
+def _batch_step(model):
+    """(what `fit` does with a batch, whether it wants the data as they are given).
+
+    Users' own steps want each batch in the structure that the data have; the compiled step
+    wants (x, y, sample_weight), and leaves the metrics' values alone until somebody wants to
+    see them.
+    """
+    if overrides(model, "make_train_function"):
+        model.make_train_function()
+        return (lambda data: model.train_function(iter((data,)))), True
+    if overrides(model, "train_step"):
+        return _watched(model, _planned(model, "train_step")), True
+    step = compiled_step(model)
+
+    def run(batch):
+        step(*batch)
+        return step._logs
+
+    return run, False
+
+
+def _watched(model, train_step):
+    """The user's `train_step`, the first time with a look at whether it adds model losses."""
+    seen = []
+
+    def run(data):
+        if seen:
+            return train_step(data)
+        seen.append(True)
+        model._framework.losses_read = False
+        logs = train_step(data)
+        if not model._framework.losses_read and (count := len(model.losses)):
+            check_left_out(model, count)
+        return logs
+
+    return run
+
+
+def _test_batch_step(model):
+    if overrides(model, "make_test_function"):
+        model.make_test_function()
+        return (lambda data: model.test_function(iter((data,)))), True
+    if overrides(model, "test_step"):
+        return _planned(model, "test_step"), True
+    return partial(_evaluate_by_plan, model), False
+
+
+def _predict_batch_step(model):
+    if overrides(model, "make_predict_function"):
+        model.make_predict_function()
+        return (lambda data: model.predict_function(iter((data,)))), True
+    return _planned(model, "predict_step"), True
+
+
+def _planned(model, method):
+    """`train_step`, `test_step` or `predict_step` of a batch, by compiled plans."""
+    run, plans = getattr(model, method), plans_of(model, method)
+
+    def call(data):
+        return plans(run, [data]) if plans.possible() else run(data)
+
+    return call
+
+
+def _evaluate_by_plan(model, batch):
+    plans = plans_of(model, "evaluate_batch")
+    if plans.possible():
+        return plans(partial(evaluate_batch, model), [*batch])
+    return evaluate_batch(model, *map(as_tensors, batch))
+
+
+def plans_of(model, method):
+    """The plans of a method, the same ones until the model is compiled anew."""
+    own = model._framework
+    known = own.plans
+    if known is None or known[0] is not own.training:
+        known = own.plans = (own.training, {})
+    if method not in known[1]:
+        known[1][method] = Plans(model, method)
+    return known[1][method]
+
+
+def _in_keras_order(model, logs, return_dict):
+    """Logs as `evaluate` returns them; lists are in Keras's order."""
+    if return_dict or not isinstance(logs, dict):
+        return logs
+    names = []
+    for metric in model.metrics:
+        parts = metric.metrics if metric is model._framework.training.metrics else [metric]
+        names += [part.name for part in parts]
+    known = [name for name in dict.fromkeys(names) if name in logs]
+    values = [logs[name] for name in (*known, *sorted(logs.keys() - set(known)))]
+    return values[0] if len(values) == 1 else values

@@ -8,6 +8,7 @@ from framework.core import nest
 from framework.training.callbacks import CallbackList
 from framework.training.callbacks.history import complete
 from framework.training.callbacks.progbar import ProgbarLogger, close
+from framework.training.model_steps import overrides
 from framework.training.validation import validates
 
 
@@ -138,7 +139,7 @@ def _all_logs(model, results, kind):
     As in Keras: an own `compute_metrics` can add to them, but where it gives just what the metrics
     give, their values count.
     """
-    own = any(map(model._overrides, (f"{kind}_step", f"make_{kind}_function")))
+    own = overrides(model, f"{kind}_step") or overrides(model, f"make_{kind}_function")
     if isinstance(results, dict) and not own:
         found = model.get_metrics_result()
         if found.keys() == as_floats(results).keys():

@@ -1,11 +1,9 @@
 """Trainer: what makes a model trainable by `compile` and `fit`; a mixin, not a layer."""
 
-import inspect
-
 from framework.compiler.compiled import compiles
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
-from framework.layers.tracking import Tracked
+from framework.core.own import readable
 from framework.metrics.base import on_tensors
 from framework.training import loop
 from framework.training.clipping import Clip
@@ -22,17 +20,23 @@ from framework.training.compilation import (
 )
 from framework.training.compiled_loss import CompiledLoss, TrackedLoss
 from framework.training.compiled_metrics import CompiledMetrics
-from framework.training.fitting import Fitting
-from framework.training.inputs import as_tensors, layer_loss, plus_layer_losses, rows_of, unpack
+from framework.training.fitting import Fitting, plans_of
+from framework.training.inputs import as_tensors, plus_layer_losses, unpack
+from framework.training.model_steps import (
+    compiled_step,
+    evaluate_batch,
+    no_loss,
+    overrides,
+    own_loss_function,
+    parts_of,
+    require_compiled,
+)
 from framework.training.step import TrainingStep
 
 
 class Trainer(Fitting):
     """`compile`, what `fit` does with a batch, and `training_step` for hand-written loops."""
 
-    _training = None  # the Compilation
-    _losses_read = False
-    _compile_arguments = None
     optimizer = None
     loss = None
     history = None
@@ -41,11 +45,6 @@ class Trainer(Fitting):
     jit_compile = False
     steps_per_execution = 1
     train_function = test_function = predict_function = None
-    _no_settings = Tracked._no_settings.union(
-        ("optimizer", "loss", "history", "stop_training", "run_eagerly", "_training"),
-        ("jit_compile", "steps_per_execution"),
-        ("train_function", "test_function", "predict_function"),
-    )
 
     # ---- compile ----
 
@@ -82,22 +81,22 @@ class Trainer(Fitting):
         training = Compilation(
             self, optimizer, loss, loss_weights, metrics, weighted_metrics, accumulate
         )
-        self._training = training
+        self._framework.training = training
         self.optimizer, self.loss, self.run_eagerly = training.optimizer, loss, run_eagerly
         self.jit_compile, self.steps_per_execution = jit_compile, steps_per_execution
         self.train_function = self.test_function = self.predict_function = None
         self.stop_training = False
-        self.__dict__["_compile_arguments"] = {
+        self._framework.compile_arguments = {
             "optimizer": self.optimizer, "loss": loss, "loss_weights": loss_weights,
             "metrics": metrics, "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
             "steps_per_execution": steps_per_execution, "jit_compile": jit_compile,
         }  # fmt: skip
         if accumulate is not None:
-            self._compile_arguments["accumulate"] = accumulate
+            self._framework.compile_arguments["accumulate"] = accumulate
 
     def get_compile_config(self):
         """The arguments of `compile` as a config; None where it was not called."""
-        return config_of(self._compile_arguments) if self.compiled else None
+        return config_of(self._framework.compile_arguments) if self.compiled else None
 
     def compile_from_config(self, config):
         """Compile as `get_compile_config` described it."""
@@ -107,12 +106,12 @@ class Trainer(Fitting):
 
     @property
     def compiled(self):
-        return self._training is not None
+        return self._framework.training is not None
 
     @property
     def compiled_metrics(self):
         """The metrics given to compile, as one."""
-        return None if self._training is None else self._training.metrics
+        return None if self._framework.training is None else self._framework.training.metrics
 
     @property
     def compiled_loss(self):
@@ -121,29 +120,23 @@ class Trainer(Fitting):
         In a model with its own `train_step` or `test_step` a call also updates the metric "loss",
         as in TensorFlow 2.
         """
-        training = self._training
-        if training is None or not any(map(self._overrides, ("train_step", "test_step"))):
+        training = self._framework.training
+        if training is None or not any(
+            overrides(self, method) for method in ("train_step", "test_step")
+        ):
             return training and training.loss
         return TrackedLoss(training.loss, training.loss_tracker)
-
-    def _require_compiled(self, method):
-        if self._training is None:
-            raise InvalidArgumentError(
-                f"{method}: the model {self.name!r} is not compiled yet. Call "
-                'model.compile(optimizer="adam", loss="...") first.'
-            )
-        return self._training
 
     @property
     def losses(self):
         """The layers' losses in the last call: `add_loss`, activity and weight regularizers."""
-        self.__dict__["_losses_read"] = True
+        self._framework.losses_read = True
         return super().losses
 
     @property
     def metrics(self):
         """The loss's running mean, the compiled metrics as one, and those that layers hold."""
-        own = [] if self._training is None else self._training.all_metrics
+        own = [] if self._framework.training is None else self._framework.training.all_metrics
         return [*own, *super().metrics]
 
     @property
@@ -160,59 +153,40 @@ class Trainer(Fitting):
         They are Python floats; tensors in a `train_step` or `test_step` that is being compiled.
         """
         found = {}
-        for metric in self._metrics_as_logged():
+        for metric in _metrics_as_logged(self):
             result = metric.result()
             found.update(result if isinstance(result, dict) else {metric.name: result})
         return found if on_tensors() else loop.as_floats(found)
-
-    def _metrics_as_logged(self):
-        """`metrics`, with the loss and each output's loss at their beginning."""
-        metrics, training = self.metrics, self._training
-        own = () if training is None else (training.loss_tracker, *training.loss.trackers)
-        first = [metric for metric in own if metric in metrics]
-        return [*first, *(metric for metric in metrics if metric not in first)]
-
-    def _reported(self, logs):
-        """What a step on a batch returns: the logs that an own `compute_metrics` gave, or ours."""
-        if logs is None:
-            return self.get_metrics_result()
-        return logs if on_tensors() else loop.as_floats(logs)
 
     # ---- what a user may override, as in Keras ----
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss of a batch plus the layers' losses, 0-d."""
-        compilation = self._require_compiled("compute_loss")
+        compilation = require_compiled(self, "compute_loss")
         total = None
         if compilation.loss.losses is not None:
             total = compilation.loss(y, y_pred, sample_weight)
         total = plus_layer_losses(total, self.losses)
         if total is None:
-            raise self._no_loss()
+            raise no_loss(self)
         return total
-
-    def _no_loss(self):
-        return InvalidArgumentError(
-            f"fit: the model {self.name!r} has no loss: compile(loss=None) and no layer adds "
-            "one with add_loss()."
-        )
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """Update the compiled metrics by a batch; returns all metrics' values."""
-        self._require_compiled("compute_metrics").metrics.update_state(y, y_pred, sample_weight)
+        require_compiled(self, "compute_metrics").metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def train_step(self, data):
         """One training step on `data` = (x, y, sample_weight), any tail of it left out."""
         x, y, sample_weight = unpack(data)
-        step = self._compiled_step()
+        step = compiled_step(self)
         step(x, y, sample_weight)
-        return self._reported(step._logs)
+        return _reported(self, step._logs)
 
     def test_step(self, data):
         """Evaluate one batch."""
         x, y, sample_weight = (as_tensors(part) for part in unpack(data))
-        return self._reported(self._evaluate_batch(x, y, sample_weight))
+        return _reported(self, evaluate_batch(self, x, y, sample_weight))
 
     def predict_step(self, data):
         """The outputs for one batch."""
@@ -237,72 +211,7 @@ class Trainer(Fitting):
             self.predict_function = lambda iterator: self.predict_step(next(iterator))
         return self.predict_function
 
-    # ---- what is done with a batch ----
-
-    def _compiled_step(self):
-        training = self._require_compiled("fit")
-        if training.step is None:
-            own_loss, own_metrics = map(self._overrides, ("compute_loss", "compute_metrics"))
-            matched = training.has_metrics and not own_metrics
-            training.step = TrainingStep(
-                self, self._own_loss_function(True), training.optimizer, self._update_metrics,
-                accumulator=training.accumulator,
-                compute_parts=None if own_loss else self._parts_of(training.loss),
-                metrics=(training.metrics,) if matched else (), reports=own_metrics,
-            )  # fmt: skip
-        return training.step
-
-    def _own_loss_function(self, training):
-        """`compute_loss` called as this class has it: older code has no argument `training`."""
-        compute = self.compute_loss
-        parameters = inspect.signature(compute).parameters
-        takes = "training" in parameters or any(
-            p.kind is p.VAR_KEYWORD for p in parameters.values()
-        )
-        more = {"training": training} if takes else {}
-
-        def compute_loss(x, y, y_pred, sample_weight):
-            return compute(x, y, y_pred, sample_weight, **more)
-
-        return compute_loss
-
-    def _parts_of(self, loss):
-        """The losses of a batch and how they add up, with the layers' own."""
-
-        def compute_parts(x, y, y_pred, sample_weight):
-            parts = [] if loss.losses is None else loss.parts(y, y_pred, sample_weight)
-            rows = float(rows_of(x))
-            for part in self.losses:
-                by_row = part.array.ndim and part.array.shape[0] == rows
-                total = parts[0][2] if parts else None
-                weight = ("sum", 1.0) if by_row else ("rows", rows)
-                parts.append((*weight, layer_loss(part, total)))
-            if not parts:
-                raise self._no_loss()
-            return parts
-
-        return compute_parts
-
-    def _overrides(self, method):
-        """Whether the model's class has a method of its own in the place of the Trainer's."""
-        return getattr(type(self), method) is not getattr(Trainer, method)
-
-    def _update_metrics(self, x, y, y_pred, sample_weight, loss):
-        """Take in a batch; returns the logs that an own `compute_metrics` makes of it, or None."""
-        training = self._training
-        training.loss_tracker.update_state(loss, sample_weight=rows_of(x))
-        if self._overrides("compute_metrics"):
-            return self.compute_metrics(x, y, y_pred, sample_weight)
-        if training.has_metrics:
-            training.metrics.update_state(y, y_pred, sample_weight)
-        return None
-
-    def _evaluate_batch(self, x, y, sample_weight):
-        y_pred = self(x, training=False)
-        loss = self._own_loss_function(False)(x, y, y_pred, sample_weight)
-        return self._update_metrics(x, y, y_pred, sample_weight, loss)
-
-    @property
+    @readable
     def step_source(self):
         """The Python source of the compiled step of `fit`: one function for each kind of batch.
 
@@ -318,34 +227,13 @@ class Trainer(Fitting):
             >>> "dot(x, " in model.step_source
             True
         """
-        runs = self._trained_by()
+        runs = _trained_by(self)
         source = "" if runs is None else runs.source
         if not source:
             raise InvalidArgumentError(
-                f"step_source: the model {self.name!r} has no compiled step{self._why_none(runs)}"
+                f"step_source: the model {self.name!r} has no compiled step{_why_none(self, runs)}"
             )
         return source
-
-    def _trained_by(self):
-        """What `fit` trains by, with `source` and `explain()`; None for what users make."""
-        training = self._require_compiled("step_source")
-        if self._overrides("make_train_function"):
-            return None
-        if self._overrides("train_step"):
-            return self._plans_of("train_step").compiled
-        return training.step
-
-    def _why_none(self, runs):
-        if self._overrides("make_train_function"):
-            return ": fit runs what its own make_train_function makes, as it is."
-        if self.run_eagerly:
-            return ": it was compiled with run_eagerly=True."
-        if not compiles():
-            return ": compilation is off, or this call is being recorded."
-        told = "" if runs is None else runs.explain()
-        if told:
-            return f". It runs\n{told}"
-        return " yet: fit it on more batches of one kind."
 
     # ---- the explicit API ----
 
@@ -389,7 +277,7 @@ class Trainer(Fitting):
         """
         compiled = None
         if loss is None or optimizer is None:
-            compiled = self._require_compiled("training_step (without loss= and optimizer=)")
+            compiled = require_compiled(self, "training_step (without loss= and optimizer=)")
         optimizer = (
             compiled.optimizer
             if optimizer is None
@@ -398,14 +286,14 @@ class Trainer(Fitting):
         clip = Clip(clipnorm, clipvalue, global_clipnorm)
         accumulator = accumulator_of(accumulate, optimizer, "training_step")
         if loss is None:
-            compute_loss = self._own_loss_function(True)
-            parts = None if self._overrides("compute_loss") else self._parts_of(compiled.loss)
+            compute_loss = own_loss_function(self, True)
+            parts = None if overrides(self, "compute_loss") else parts_of(self, compiled.loss)
         else:
             made = CompiledLoss(
                 loss, loss_weights, lambda: output_names_of(self),
                 find_layer=lambda i: output_layer(self, i),
             )  # fmt: skip
-            compute_loss, parts = self._plus_layer_losses(made), self._parts_of(made)
+            compute_loss, parts = _plus_layer_losses(self, made), parts_of(self, made)
         update, held = None, ()
         if metrics or weighted_metrics:
             held = (CompiledMetrics(metrics, weighted_metrics, lambda: output_names_of(self)),)
@@ -417,8 +305,47 @@ class Trainer(Fitting):
             self, compute_loss, optimizer, update, clip or None, accumulator, parts, held
         )
 
-    def _plus_layer_losses(self, loss):
-        def compute_loss(x, y, y_pred, sample_weight):
-            return plus_layer_losses(loss(y, y_pred, sample_weight), self.losses)
 
-        return compute_loss
+def _reported(model, logs):
+    """What a step on a batch returns: the logs that an own `compute_metrics` gave, or ours."""
+    if logs is None:
+        return model.get_metrics_result()
+    return logs if on_tensors() else loop.as_floats(logs)
+
+
+def _trained_by(model):
+    """What `fit` trains by, with `source` and `explain()`; None for what users make."""
+    training = require_compiled(model, "step_source")
+    if overrides(model, "make_train_function"):
+        return None
+    if overrides(model, "train_step"):
+        return plans_of(model, "train_step").compiled
+    return training.step
+
+
+def _why_none(model, runs):
+    if overrides(model, "make_train_function"):
+        return ": fit runs what its own make_train_function makes, as it is."
+    if model.run_eagerly:
+        return ": it was compiled with run_eagerly=True."
+    if not compiles():
+        return ": compilation is off, or this call is being recorded."
+    told = "" if runs is None else runs.explain()
+    if told:
+        return f". It runs\n{told}"
+    return " yet: fit it on more batches of one kind."
+
+
+def _plus_layer_losses(model, loss):
+    def compute_loss(x, y, y_pred, sample_weight):
+        return plus_layer_losses(loss(y, y_pred, sample_weight), model.losses)
+
+    return compute_loss
+
+
+def _metrics_as_logged(model):
+    """`metrics`, with the loss and each output's loss at their beginning."""
+    metrics, training = model.metrics, model._framework.training
+    own = () if training is None else (training.loss_tracker, *training.loss.trackers)
+    first = [metric for metric in own if metric in metrics]
+    return [*first, *(metric for metric in metrics if metric not in first)]

@@ -36,7 +36,8 @@ PUBLIC = {
         compute_metrics distribute_reduction_method distribute_strategy evaluate export fit
         get_compile_config get_layer get_metrics_result get_quantization_layer_structure
         get_state_tree history jit_compile layers load_weights loss make_predict_function
-        make_test_function make_train_function metrics_names optimizer predict predict_function
+        make_test_function make_train_function metrics_names optimizer output_names predict
+        predict_function
         predict_on_batch predict_step reset_metrics run_eagerly save save_weights set_state_tree
         stateless_compute_loss steps_per_execution stop_evaluating stop_predicting stop_training
         summary test_function test_on_batch test_step to_json train_function train_on_batch
@@ -64,6 +65,9 @@ WORDS = """
     initial shared advance compiles bind needs record known program direct facts locked training
     _step _slots _groups _schedule _rate_now _rate _stack _graph _modules _fields _track _own _plan
     _plans _state _cache _call _build _update _apply _lock _direct _facts _training _program _known
+    axis fn ignore_class activation use_cudnn output_size output_names operations inputs outputs
+    input_shape sequence optimizers inner_optimizer metrics get_scaled_loss reset_dropout_mask
+    data_format units kernel bias rank seed_generator cell cells layers optimizer loss embeddings
     _losses _layers _metrics _variables _path _trainable _record _swapped _display _file _takes_rate
 """
 

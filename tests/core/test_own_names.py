@@ -1,6 +1,7 @@
 """Users' subclasses may use every name that Keras leaves free: training gives the same bits."""
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
@@ -268,6 +269,138 @@ def dataset(base, *args, **kwargs):
     return by_dataset, base, documented("PyDataset"), args, kwargs
 
 
+def by_layer(shape, cls, touch, *args, **kwargs):
+    """In models of every kind, with weights of its own, by every kind of loop."""
+    keras.utils.set_random_seed(7)
+    inner, alone = cls(*args, **kwargs), cls(*args, **kwargs)
+    inputs = keras.Input(shape, name="inputs")
+    outputs = layers.Dense(1, name="last")(layers.Flatten(name="flat")(inner(inputs)))
+    functional = keras.Model(inputs, outputs, name="functional")
+    stacked = keras.Sequential(
+        [alone, layers.Flatten(name="flatten"), layers.Dense(1, name="final")], name="stacked"
+    )
+    x = np.random.default_rng(1).normal(size=(24, *shape)).astype("float32")
+    found = []
+    for model, made in ((functional, inner), (stacked, alone)):
+        model.compile("sgd", "mse")
+        later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))  # noqa: B023
+        found.append(model.fit(x, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history)
+        touch(made)
+        found.append(bits(model.predict(x, verbose=0), *model.get_weights()))
+        found.append([v.path for v in model.variables])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(alone(tf.constant(x), training=True)))
+    grads = tape.gradient(loss, alone.trainable_variables)
+    alone.trainable = False
+    found.append([w.name for w in alone.trainable_weights])
+    return found, bits(*grads), alone.count_params()
+
+
+class Scale(layers.Layer):
+    """Written the way Keras's documentation shows, with a layer, a metric and dropout inside."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense, self.drop = layers.Dense(3, name="inner"), layers.Dropout(0.5, name="drop")
+        self.seen, self.several = metrics.Mean(name="seen"), [layers.Dense(3, name="listed")]
+
+    def build(self, input_shape):
+        self.factor = self.add_weight(
+            shape=(input_shape[-1],), initializer="ones", name="factor", regularizer="l2"
+        )
+
+    def call(self, inputs, training=None):
+        self.seen.update_state(inputs)
+        self.add_loss(0.01 * tf.reduce_sum(tf.square(inputs)))
+        return self.several[0](self.drop(self.dense(inputs * self.factor), training=training))
+
+
+def layer(base, *args, shape=(3,), more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    taken = documented("Layer", more=f"{more} {fields}")
+    return partial(by_layer, shape), base, taken, args, kwargs
+
+
+def by_model(cls, touch, *args, **kwargs):
+    keras.utils.set_random_seed(9)
+    made = cls(*args, **kwargs)
+    made.compile(
+        optimizers.Adam(0.01), "mse", metrics=["mae", metrics.RootMeanSquaredError(name="rms")]
+    )
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = [
+        made.fit(
+            X, Y, epochs=3, batch_size=8, verbose=0, validation_split=0.25, callbacks=[later],
+            sample_weight=Y[:, 0] ** 2,
+        ).history
+    ]  # fmt: skip
+    found.append(made.evaluate(X, Y, verbose=0, return_dict=True))
+    touch(made)
+    found.append(bits(made.predict(X, verbose=0), made.predict_on_batch(X)))
+    found += [made.train_on_batch(X, Y), made.test_on_batch(X, Y)]
+    step = keras.Model.training_step(made)
+    found.append(bits(*[step(X, Y) for _ in range(3)]))
+    with tf.GradientTape() as tape:
+        target = made.compute_loss(X, Y, made(X, training=True))
+    variables = made.trainable_variables
+    made.optimizer.apply_gradients(zip(tape.gradient(target, variables), variables))
+    lines = []
+    made.summary(print_fn=lines.append)
+    found += [bits(*made.get_weights()), lines, [each.name for each in made.layers]]
+    return found, str(made.get_compile_config())
+
+
+class Net(keras.Model):
+    """Written the way Keras's documentation shows."""
+
+    def __init__(self, **kwargs):
+        super().__init__(name="net", **kwargs)
+        self.first, self.last = layers.Dense(4, "tanh", name="first"), layers.Dense(1, name="last")
+
+    def call(self, inputs, training=None):
+        return self.last(self.first(inputs))
+
+
+class OwnStep(Net):
+    def train_step(self, data):
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(x, y, self(x, training=True))
+        grads = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(grads, self.trainable_variables))
+        for metric in self.metrics:
+            metric.update_state(loss) if metric.name == "loss" else metric.update_state(y, self(x))
+        return {m.name: m.result() for m in self.metrics if m.name == "loss"}
+
+
+def _functional_arguments():
+    inputs = keras.Input((3,), name="inputs")
+    return inputs, layers.Dense(1, name="last")(layers.Dense(4, "tanh", name="first")(inputs))
+
+
+class Functional(keras.Model):
+    """A subclass that gives its base inputs and outputs."""
+
+    def __init__(self):
+        super().__init__(*_functional_arguments(), name="made")
+
+
+class Stack(keras.Sequential):
+    def __init__(self, start=()):
+        super().__init__(
+            [*start, layers.Dense(4, "tanh", name="first"), layers.Dense(1, name="last")], name="st"
+        )
+
+
+class StackWithInput(Stack):
+    def __init__(self):
+        super().__init__([keras.Input((3,), name="inputs")])
+
+
+def model(base, *kinds, more=""):
+    return by_model, base, documented("Layer", "Model", *kinds, more=more), (), {}
+
+
 def optimizer(base, *args, more="", **kwargs):
     fields = " ".join(inspect.signature(base).parameters)
     taken = documented("Optimizer", more=f"{more} {fields}") - {"groups"}
@@ -351,6 +484,13 @@ CASES: dict[str, tuple] = {
     "PiecewiseConstantDecay": schedule(
         schedules.PiecewiseConstantDecay, [2, 4], [0.1, 0.01, 0.001]
     ),
+    "Layer of a user": layer(Scale, more="dense drop seen several factor"),
+    "Dense": layer(layers.Dense, 4, "tanh", more="kernel bias"),
+    "Model of a user": model(Net, more="first last"),
+    "Model with its own step": model(OwnStep, more="first last"),
+    "Functional": model(Functional, "Functional"),
+    "Sequential": model(Stack, "Sequential"),
+    "Sequential with Input": model(StackWithInput, "Sequential"),
     "PyDataset": dataset(Batches),
     "PyDataset with workers": dataset(Batches, workers=2),
 }  # fmt: skip

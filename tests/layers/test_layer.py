@@ -230,7 +230,7 @@ def test_the_list_of_variables_follows_changes_deep_inside():
     block = Block()
     block(ONES)
     assert len(block.variables) == 7
-    block.layers[0]._locked = False
+    block.layers[0]._framework.locked = False
     block.layers[0].extra = block.layers[0].add_weight(name="extra")
     assert len(block.variables) == 8
     block.variables.clear()  # the user's own copy
@@ -295,7 +295,7 @@ def test_copies_are_whole():
     assert other._layers[0] is other.layers[0] is not block.layers[0]
     other.layers[0].w.assign(np.zeros((3, 2)))
     assert np.any(block.layers[0].w.numpy())
-    other._locked = False
+    other._framework.locked = False
     other.layers.append(Linear())
     assert (len(other._layers), len(block._layers)) == (5, 4)
 
@@ -603,7 +603,7 @@ def test_building_is_real_even_in_a_symbolic_call():
 
         def call(self, x):
             if not hasattr(self, "late"):
-                self._locked = False
+                self._framework.locked = False
                 self.late = self.add_weight((2,), "random_normal", name="late")
             return x * self.n
 

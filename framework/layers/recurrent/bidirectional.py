@@ -5,6 +5,7 @@ from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.layers import nested
 from framework.layers.base import Layer
+from framework.layers.facts import facts_of
 from framework.ops.movement import concat, flip
 
 _MODES = ("sum", "mul", "ave", "concat", None)
@@ -102,7 +103,7 @@ class Bidirectional(Layer):
     def call(self, sequences, initial_state=None, mask=None, training=None):
         how = {
             name: value for name, value in (("training", training), ("mask", mask))
-            if name in self.forward_layer._facts.names
+            if name in facts_of(self.forward_layer).names
         }  # fmt: skip
         given = (None, None)
         if initial_state is not None:

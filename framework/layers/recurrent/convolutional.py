@@ -196,7 +196,7 @@ class ConvLSTM(RNN):
         names = [n for n, f in fields_of(cls).items() if not f.keyword_only and n != "rank"]
         self.cell = cls(
             self._rank, **{n: getattr(self, n) for n in names}, name=self._cell_name,
-            dtype=self._dtype_policy, trainable=self._trainable,
+            dtype=self._framework.dtype_policy, trainable=self._framework.trainable,
         )  # fmt: skip
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, getattr(self.cell, name))

@@ -26,7 +26,7 @@ class _WithCell(RNN):
         arguments = {n: getattr(self, n) for n, f in fields_of(cls).items() if not f.keyword_only}
         self.cell = cls(
             **arguments, implementation=self._implementation, name=self._cell_name,
-            dtype=self._dtype_policy, trainable=self._trainable,
+            dtype=self._framework.dtype_policy, trainable=self._framework.trainable,
         )  # fmt: skip
         self.input_spec = InputSpec(ndim=3)
         super().__post_init__()

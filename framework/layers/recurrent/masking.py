@@ -7,7 +7,7 @@ from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_any
 
 
-class Masking(Layer):
+class Masking(Layer, builds_at_init=True, makes_masks=True):
     """Masks steps in which all features equal `mask_value`, and sets them to 0.
 
     Layers that follow skip them: the mask goes with the outputs.
@@ -24,8 +24,6 @@ class Masking(Layer):
     """
 
     mask_value: object = 0.0
-    _builds_at_init = True
-    _makes_masks = True
 
     def compute_mask(self, inputs, mask=None):
         x = tensor(inputs)

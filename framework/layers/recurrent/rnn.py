@@ -9,12 +9,14 @@ from framework.layers import nested
 from framework.layers.base import Layer
 from framework.layers.building import making_variables, naming
 from framework.layers.recurrent import loop
+from framework.layers.recurrent.dropping import DropoutRNNCell
 from framework.layers.recurrent.stacked import (
     StackedRNNCells,
     build_cell,
     checked_cell,
     first_states,
     output_size,
+    sequence_of,
     takes_training,
 )
 from framework.ops.elementwise import masked
@@ -212,7 +214,7 @@ class RNN(Layer):
 
     def _by_op(self, sequences, states, mask, training, how):
         """What the cell's op of whole sequences gives; None where it has none for this call."""
-        run = getattr(self.cell, "sequence", None) if isinstance(self.cell, Layer) else None
+        run = sequence_of(self.cell)
         if run is None or self.use_cudnn is False or len(sequences.shape) != 3:
             found = None
         else:
@@ -273,6 +275,6 @@ def _reset_masks(cell):
     if isinstance(cell, StackedRNNCells):
         for one in cell.cells:
             _reset_masks(one)
-    elif hasattr(cell, "reset_dropout_mask"):
+    elif isinstance(cell, DropoutRNNCell):
         cell.reset_dropout_mask()
         cell.reset_recurrent_dropout_mask()

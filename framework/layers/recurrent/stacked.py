@@ -1,11 +1,15 @@
 """StackedRNNCells: several cells as one, each fed with the outputs of the one before."""
 
+from functools import partial
+
 from framework.core import nest
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import builtin
 from framework.core.symbolic import KerasTensor, calling
 from framework.layers import nested
 from framework.layers.base import Layer
+from framework.layers.facts import facts_of
 from framework.layers.recurrent.cells import zeros
 
 
@@ -41,8 +45,15 @@ def first_states(cell, batch_size, dtype):
     return [zeros(batch_size, size, getattr(cell, "compute_dtype", dtype)) for size in sizes]
 
 
+def sequence_of(cell):
+    """What runs all steps of a built-in cell at once; None for other cells."""
+    if not isinstance(cell, Layer) or not hasattr(builtin(cell), "sequence"):
+        return None
+    return partial(builtin(cell).sequence, cell)
+
+
 def takes_training(cell):
-    return isinstance(cell, Layer) and cell._facts.takes_training
+    return isinstance(cell, Layer) and facts_of(cell).takes_training
 
 
 class StackedRNNCells(Layer):
@@ -89,7 +100,7 @@ class StackedRNNCells(Layer):
 
     def sequence(self, sequences, states, mask, training, **how):
         """All steps by an op for each cell; None where a cell has none."""
-        runs = [getattr(cell, "sequence", None) for cell in self.cells]
+        runs = [sequence_of(cell) for cell in self.cells]
         if type(self).call is not StackedRNNCells.call or not all(runs):
             return None
         new_states = []
@@ -123,7 +134,7 @@ def build_cell(cell, input_shape):
         return
     if type(cell).build is not Layer.build:
         cell.build(input_shape)
-    elif cell._layers:  # its layers are built where it is called
+    elif cell._framework.layers:  # its layers are built where it is called
         from_shape(cell, input_shape)
 
 

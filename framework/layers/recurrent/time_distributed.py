@@ -3,6 +3,7 @@
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers import nested
 from framework.layers.base import Layer
+from framework.layers.facts import facts_of
 from framework.layers.nested import LayerField
 from framework.ops.movement import getitem, reshape, stack
 
@@ -76,7 +77,7 @@ class TimeDistributed(Wrapper):
     def call(self, inputs, training=None, mask=None):
         if mask is not None:
             _check_mask(mask.shape, inputs.shape, self.name)
-        takes = self.layer._facts.names
+        takes = facts_of(self.layer).names
         how = {"training": training} if "training" in takes else {}
         if mask is None and _takes_steps_as_rows(self.layer) and inputs.size:
             batch, steps, *rest = inputs.shape
