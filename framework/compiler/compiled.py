@@ -1,6 +1,6 @@
-"""Compiled: the plans of one Python function, recorded as it is called, and why each exists.
+"""Compiled: the plans of one Python function, traced as it is called, and why each exists.
 
-A run is recorded twice, and becomes a plan if both did the same.
+A run is traced twice, and becomes a plan if both did the same.
 """
 
 import threading
@@ -13,6 +13,8 @@ from framework.compiler.graph import Recording
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import difference
 from framework.compiler.telling import brief, tell
+from framework.compiler.tracing import Trace, traced
+from framework.compiler.turns import exclusive
 from framework.core import nest
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor, masks
@@ -21,15 +23,28 @@ from framework.kernels import tier
 _new = object.__new__
 _PATHS = 8  # plans for one signature: ways through Python's conditions
 SIGNATURES = 32  # signatures that get plans
-_ATTEMPTS = 3  # runs of which no two are the same, before it is given up
+_ATTEMPTS = 3  # runs of which each makes variables, before it is given up
 
 
-class Entry:
-    """A plan, the places of the arguments that it shares, and how its arrays are handed out."""
+class CannotPlan(Exception):
+    """Why a run that could be repeated cannot become a plan."""
+
+
+class Entry(Trace):
+    """A plan, the trace it was made from, and how its arrays are handed out.
+
+    Args:
+        plan: the plan.
+        pack: a function from the result arrays to the result.
+        run: the traced run.
+        graph: of that run.
+        state: the Python state that the plan is guarded by.
+    """
 
     __slots__ = ("pack", "plan", "shared")
 
-    def __init__(self, plan, pack):
+    def __init__(self, plan, pack, graph, state):
+        super().__init__(graph, state)
         self.plan, self.pack, self.shared = plan, pack, plan.shared
 
 
@@ -45,7 +60,8 @@ class Compiled:
         self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [Entry]
         self.refused = {}  # key -> why it runs in Python
-        self.seen = {}  # key -> graphs recorded once
+        self.seen = {}  # key -> [Trace] of runs without a plan
+        self.unlike = {}  # key -> how many runs made variables or changed Python state
         self.attempts = {}  # key without its numbers -> what `Numbered` knows of it
         self.lock = threading.RLock()  # who has it may change what is known
         self._told = set()  # kinds of sentences
@@ -59,9 +75,10 @@ class Compiled:
         Args:
             key: all that the run depends on besides the values of `arrays`.
             arrays: NumPy arrays, never changed.
-            body: the `Arguments`; called with a tensor for each array, while it is recorded.
+            body: the `Arguments`; called with a tensor for each array, while it is traced.
         """
         entries = self.plans.get(key)
+        tried = 0
         if entries is not None:
             for entry in entries:
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
@@ -70,29 +87,86 @@ class Compiled:
                     return entry.pack(found)
             if (error := self.failure(key)) is not None:
                 return self.without(key, error, lambda: body(body.tensors(arrays)))
-            self.drop_outdated(key)
-        return self.recorded(key, arrays, body)[0]
+            tried = self.drop_outdated(key)
+        return self.traced(key, arrays, body, tried)[0]
 
-    def recorded(self, key, arrays, body):
-        """(the result of `body`, run in Python; its graph, None where it has none)"""
-        tensors = body.tensors(arrays)
+    def traced(self, key, arrays, body, tried=0):
+        """The result of `body`, run in Python, and the `Trace` of the run.
+
+        The trace is None where the run cannot be repeated, or where another thread made a plan
+        meanwhile, which gives the result.
+
+        Args:
+            tried: how many of the key's plans have been tried already.
+        """
         if self.refuses(key):
-            return body(tensors), None
-        with Recording(tensors) as recording:
-            result = body(tensors)
-            leaves, pack = packing(result)
-        if (reason := self.why_not(recording, result, leaves)) is not None:
-            self.refuse(key, reason)
-            return result, None
-        return result, self._considered(key, recording, leaves, pack, body, len(arrays))
+            return body(body.tensors(arrays)), None
+        with exclusive(Plan.outer_turns()):
+            for entry in self.plans.get(key, ())[tried:]:
+                given = body.own(arrays, entry.shared) if entry.shared else arrays
+                found = entry.plan(given)
+                if found is not None:
+                    return entry.pack(found), None
+            if self.refuses(key):
+                return body(body.tensors(arrays)), None
+            return self._traced(key, arrays, body)
 
-    def why_not(self, recording, result, leaves):
-        """Why a recorded run that gave `result` cannot be repeated by a plan; None if it can be."""
-        if recording.refusal is not None:
-            return str(recording.refusal)
-        if leaves is None:
-            return f"it returns {type(result).__name__}, which is not made of tensors"
-        layer = None if self._losses_stay else recording.left_in(leaves)
+    def _traced(self, key, arrays, body):
+        tensors = body.tensors(arrays)
+        audits = self.audits(key)
+        recording = Recording(tensors, undoable=bool(audits.due))
+        run = traced(recording, lambda: body(tensors), packing, getattr(body, "function", None))
+        names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
+
+        def plan_of(graph, state):
+            plan = Plan(graph, self.name, names(), self.tell, state, audited=True)
+            return Entry(plan, run.pack, graph, state)
+
+        def by_plan(entry):
+            given = body.own(arrays, entry.shared) if entry.shared else arrays
+            found = entry.plan(given)
+            return None if found is None else (entry.pack(found),)
+
+        return self.settled(key, run, audits, run.graph, plan_of, by_plan)
+
+    def settled(self, key, run, audits, make_graph, plan_of, by_plan):
+        """Take in a traced run: what the call returns, and the run's `Trace` or None.
+
+        Args:
+            run: the `Run`.
+            audits: the `_Audit` that was made before the run.
+            make_graph: gives the graph of the run.
+            plan_of: `plan_of(graph, state)` gives an Entry.
+            by_plan: `by_plan(entry)` gives (the result of the call by an entry's plan,), or None.
+        """
+        try:
+            if (reason := self.why_not(run)) is not None:
+                raise CannotPlan(reason)
+            trace = run.trace(make_graph())
+            if audits.due:
+                found = audits.decide(run, trace, by_plan)
+                if found is not None:
+                    return found[0], None
+            with self.lock:
+                self.consider(key, run, trace, audits.held, plan_of)
+        except CannotPlan as reason:
+            if not audits.end(str(reason)):
+                self.refuse(key, str(reason))
+            return run.result, None
+        except Exception as error:  # the body's own have come through before
+            self.refuse(key, f"writing its plan failed ({brief(error)})", error)
+            return run.result, None
+        return run.result, trace
+
+    def audits(self, key):
+        """What must be known before a run, to compare it with those before it."""
+        return _Audit(self, key)
+
+    def why_not(self, run):
+        """Why a traced run cannot be repeated by a plan; None if it can be."""
+        if (reason := run.trouble()) is not None:
+            return reason
+        layer = None if self._losses_stay else run.recording.left_in(run.leaves)
         return None if layer is None else f"{layer} adds a loss that it does not use itself"
 
     def refuses(self, key):
@@ -100,59 +174,83 @@ class Compiled:
         if key in self.refused:
             return True
         entries = self.plans.get(key, ())
-        if len(entries) < _PATHS and (key in self.plans or key in self.seen or not self._many()):
+        known = key in self.plans or key in self.seen or key in self.unlike
+        if len(entries) < _PATHS and (known or not self._many()):
+            return False
+        if any(entry.plan.audit_due for entry in entries):
             return False
         self._tell_reason(self._why_full(entries))
         return True
 
-    def _considered(self, key, recording, leaves, pack, body, count):
-        """The run's graph, and its plan made where that is due; None where that goes wrong."""
-        try:
-            graph = recording.graph(leaves)
-            names = getattr(body, "names", None) or [f"x{i}" for i in range(count)]
-            make = lambda: Entry(Plan(graph, self.name, names, self.tell), pack)
-            with self.lock:
-                self.consider(key, graph, make, recording.made_variables)
-        except Exception as error:  # the body's own have come through before
-            self.refuse(key, f"writing its plan failed ({brief(error)})", error)
-            return None
-        return graph
+    def consider(self, key, run, trace, held, plan_of):
+        """Make the plan of a trace that two runs left, or keep it for the next run.
 
-    def consider(self, key, graph, make, made_variables):
-        """Have `make()` give the entry of a graph that was recorded twice, the same."""
-        seen = self.seen.setdefault(key, [])
-        differences = [difference(old, graph) for old in seen]
-        if None in differences and not made_variables:
-            entry = make()
+        A plan is made of two runs that did the same and read the same Python state. Two runs that
+        differ must be told apart by a guard: what else made them differ is not known, and the body
+        runs in Python from then on.
+
+        Args:
+            held: the traces and entries of this key whose Python state was there as the run began.
+        """
+        if run.recording.made_variables or run.changed is not None:
+            self._unlike(key, run)
+            return
+        self.unlike.pop(key, None)
+        seen, twin = self.seen.setdefault(key, []), None
+        for other in held:
+            found = difference(other.graph, trace.graph)
+            if found is None and other not in seen:
+                return  # its plan ran, and a guard inside it failed
+            if found is None and not other.state.differs_from(trace.state):
+                twin = other
+            elif found is not None and not found.guarded:
+                self._disagree(key, found)
+                return
+        if twin is not None:
+            entry = plan_of(trace.graph, trace.state.joined(twin.state))
             self.plans.setdefault(key, []).append(entry)
-            seen.pop(differences.index(None))
+            seen.remove(twin)
             if not seen:
                 del self.seen[key]
             return
-        seen.append(graph)
-        if len(seen) > _ATTEMPTS:
-            changed = next((d for d in differences if d), None)
-            if made_variables:
+        seen.append(trace)
+        if len(seen) > _PATHS:
+            changing = seen[-2].state.differs_from(trace.state)
+            way = "it takes another way at every call"
+            self.refuse(key, way if changing is None else f"{changing} changes from call to call")
+
+    def _unlike(self, key, run):
+        """Count a run that no later one can be like."""
+        count = self.unlike[key] = self.unlike.get(key, 0) + 1
+        if run.recording.made_variables:
+            if count > _ATTEMPTS:
                 self.refuse(key, "it makes variables at every call")
-            elif changed:
-                self.refuse(key, f"{changed} changes from call to call")
-            elif len(seen) > _PATHS:
-                self.refuse(key, "it takes another way at every call")
+        elif count > 1:  # the first may have been the one that fills a cache
+            self.refuse(key, f"it changes {run.changed}, which it reads")
+
+    def _disagree(self, key, found):
+        """Two runs differ, and no guard tells them apart."""
+        what = found.what or "the way through the code"
+        where = f" at {found.line}" if found.line else ""
+        self.plans.pop(key, None)
+        self.refuse(key, f"{what} changes from call to call{where}")
 
     def _many(self):
-        return len(self.plans) + len(self.seen) >= SIGNATURES
+        return len(self.plans) + len(self.seen.keys() | self.unlike.keys()) >= SIGNATURES
 
     def _why_full(self, entries):
         if entries:
             return f"it took another way through its conditions in each of {_PATHS} runs"
         return f"it was called with {SIGNATURES} signatures, as many as get plans"
 
-    def refuse(self, key, reason, error=None):
+    def refuse(self, key, reason, error=None, quietly=False):
         """Run what has this key in Python from now on."""
         self.seen.pop(key, None)
+        self.unlike.pop(key, None)
         if len(self.refused) < SIGNATURES:
             self.refused[key] = reason
-        self._tell_reason(reason, error)
+        if not quietly:
+            self._tell_reason(reason, error)
 
     def failure(self, key):
         """The error of a plan's first run, where one has just failed."""
@@ -167,7 +265,11 @@ class Compiled:
         return result
 
     def drop_outdated(self, key):
-        """Let go of the plans that draw from generators which `set_seed` has replaced."""
+        """Let go of the plans that draw from generators which `set_seed` has replaced.
+
+        Returns:
+            How many plans are left.
+        """
         with self.lock:
             entries = self.plans.get(key, ())
             kept = [entry for entry in entries if entry.plan.current()]
@@ -175,17 +277,21 @@ class Compiled:
                 self.plans.pop(key, None)
             elif len(kept) < len(entries):
                 self.plans[key] = kept
+            return len(kept)
 
     def forget(self, token):
         """Drop the plans whose key holds `token`."""
-        for known in (self.plans, self.refused, self.seen, self.attempts):
+        for known in self._known():
             for key in [key for key in list(known) if token in key]:
                 known.pop(key, None)
 
     def forget_all(self):
         """Drop all plans: what they took for granted has changed."""
-        for known in (self.plans, self.refused, self.seen, self.attempts):
+        for known in self._known():
             known.clear()
+
+    def _known(self):
+        return self.plans, self.refused, self.seen, self.unlike, self.attempts
 
     def explain(self):
         """A line for each signature: its plans, or why it runs in Python."""
@@ -214,9 +320,63 @@ class Compiled:
 
     @property
     def source(self):
-        """The Python source of the plans, in the order in which they were recorded."""
+        """The Python source of the plans, in the order in which they were traced."""
         entries = [e for found in self.plans.values() for e in found]
         return "\n".join(e.plan.source for e in entries)
+
+
+class _Audit:
+    """What is known of a key before a run: the traces it may be like, and the plans to audit.
+
+    `held` are the traces and entries whose Python state is there now, `due` the entries whose
+    plans are to be audited.
+    """
+
+    def __init__(self, compiled, key):
+        self._compiled, self._key = compiled, key
+        entries, seen = compiled.plans.get(key, ()), compiled.seen.get(key, ())
+        self.due = [entry for entry in entries if entry.plan.audit_due]
+        self.held = [trace for trace in (*entries, *seen) if trace.holds()]
+
+    def decide(self, run, trace, by_plan, compare=difference):
+        """(the result by the plan of a run that did the same,); None where there is none.
+
+        Where no guard tells the run from a plan, the plan ends.
+        """
+        like, first = None, None
+        if run.changed is not None:
+            self.end(f"it changes {run.changed}, which it reads")
+            return (run.result,)
+        for entry in self.due:
+            found = compare(entry.graph, trace.graph) if entry in self.held else None
+            if entry not in self.held or (found is not None and found.guarded):
+                entry.plan.audited(postponed=True)
+            elif found is None:
+                like = entry
+            else:
+                first = found
+        if first is not None:
+            what = first.what or "the way through the code"
+            self.end(f"{what} changed{f' at {first.line}' if first.line else ''}")
+            return (run.result,)
+        if like is None:
+            return None
+        after = run.recording.undo()
+        like.plan.audited()
+        found = by_plan(like)
+        if found is None:
+            run.recording.redo(after)
+            return (run.result,)
+        return found
+
+    def end(self, reason):
+        """Drop the key's plans with one warning; False where none is being audited."""
+        if self.due:
+            compiled = self._compiled
+            compiled.plans.pop(self._key, None)
+            compiled.refuse(self._key, reason, quietly=True)
+            tell(f"{compiled.name} ends its plan, which no longer does what its body does: {reason}.")
+        return bool(self.due)
 
 
 def _memory(sizes):

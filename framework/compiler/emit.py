@@ -23,7 +23,7 @@ class Program:
     `calls_numpy`, NumPy may warn of what it computes.
     """
 
-    def __init__(self, graph, name, argument_names):
+    def __init__(self, graph, name, argument_names, state=None):
         self.graph = graph
         self.namespace = dict(writing.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
@@ -45,6 +45,7 @@ class Program:
             value.name = None  # an earlier program of the same graph had its own
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
+        self._check_state(state)
         for position, step in enumerate(graph.steps):
             self._step(position, step)
         self._finish()
@@ -124,6 +125,13 @@ class Program:
         return self._bound(("full", shape, array.flat[0].tobytes(), dtype), text, array)
 
     # ---- steps ----
+
+    def _check_state(self, state):
+        """Begin with the guards on Python state."""
+        check = None if state is None else state.check()
+        if check is not None:
+            name = self._bound(id(check), "unchanged", check)
+            self._body += [f"if not {name}():  # Python read {state}", "    return None"]
 
     def _step(self, position, step):
         self.arena.now = position

@@ -28,7 +28,7 @@ class LoopProgram(Program):
     `loops`: all of them, to be compiled.
     """
 
-    def __init__(self, graph, name, argument_names):
+    def __init__(self, graph, name, argument_names, state=None):
         self.loops = []
         self._called, self._stretches = {}, {}  # by name
         self._waiting = []  # (piece, its line, its loop if it may be called alone)
@@ -39,7 +39,7 @@ class LoopProgram(Program):
         self._in_place = {}  # id of a class -> what stands for the memory that it is written to
         graph = with_streamed(graph)
         self._uses = graph.uses()
-        super().__init__(graph, name, argument_names)
+        super().__init__(graph, name, argument_names, state)
 
     def compiled(self):
         """The function `make`; loops are compiled now."""

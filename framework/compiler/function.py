@@ -271,6 +271,11 @@ class _Body(Arguments):
         return self._function._run(args, kwargs)
 
     @property
+    def function(self):
+        """The user's function."""
+        return self._function.python_function
+
+    @property
     def names(self):
         """Names for the arrays, from the function's parameters."""
         try:

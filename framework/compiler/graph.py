@@ -2,6 +2,7 @@
 
 import math
 import sys
+import types
 import weakref
 
 import numpy as np
@@ -42,11 +43,11 @@ class Value:
 class OpStep:
     """`op(*args, **attrs)`; the arguments are Values, numbers and arrays."""
 
-    __slots__ = ("args", "attrs", "layer", "op", "outputs", "saved")
+    __slots__ = ("args", "attrs", "layer", "line", "op", "outputs", "saved")
 
-    def __init__(self, op, args, attrs, outputs, saved, layer):
+    def __init__(self, op, args, attrs, outputs, saved, layer, line=None):
         self.op, self.args, self.attrs, self.layer = op, args, attrs, layer
-        self.outputs, self.saved = outputs, saved
+        self.outputs, self.saved, self.line = outputs, saved, line
 
     @property
     def made(self):
@@ -61,11 +62,11 @@ class OpStep:
 class DrawStep:
     """A random draw."""
 
-    __slots__ = ("draw", "layer", "outputs")
+    __slots__ = ("draw", "layer", "line", "outputs")
     args = saved = values = ()
 
-    def __init__(self, draw, output, layer):
-        self.draw, self.outputs, self.layer = draw, (output,), layer
+    def __init__(self, draw, output, layer, line=None):
+        self.draw, self.outputs, self.layer, self.line = draw, (output,), layer, line
 
     @property
     def made(self):
@@ -75,11 +76,12 @@ class DrawStep:
 class GuardStep:
     """Python read a value, or its shape: the graph holds for runs in which it reads the same."""
 
-    __slots__ = ("args", "expected", "how", "layer")
+    __slots__ = ("args", "expected", "how", "layer", "line")
     made = outputs = saved = ()
 
-    def __init__(self, value, how, expected, layer):
+    def __init__(self, value, how, expected, layer, line=None):
         self.args, self.how, self.expected, self.layer = (value,), how, expected, layer
+        self.line = line
 
     @property
     def values(self):
@@ -113,6 +115,8 @@ class Graph:
     """
 
     facts = None  # what else must be the same in two runs
+    structure = None  # of the nest that the run returned
+    watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
 
     def __init__(self, arguments, steps, assigned, results):
         self.arguments, self.steps = arguments, steps
@@ -159,7 +163,7 @@ class Recording(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        self.made_variables = False
+        self.made_variables = False  # such a run is not like later ones
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of those that layers keep
         self._read = {}  # variable's serial -> the Value it held at first
@@ -176,24 +180,39 @@ class Recording(Recorder):
     def __exit__(self, *_):
         thread.stack = self._outer
 
-    def graph(self, results):
-        """The graph, given the tensors that the run returned."""
+    def graph(self, results, structure=None):
+        """The graph, given the tensors that the run returned and the structure of their nest."""
         results = [self._value(t) for t in results]
-        return Graph(self.arguments, self.steps, list(self.assigned.values()), results)
+        found = Graph(self.arguments, self.steps, list(self.assigned.values()), results)
+        found.structure = structure
+        return found
 
     def take_argument(self, tensor):
         """One more argument of the graph."""
         self.arguments.append(self._new(tensor, argument=len(self.arguments)))
 
     def undo(self):
-        """Let variables hold, and generators count, what they did before the run."""
+        """Let variables hold, and generators count, what they did before the run.
+
+        Returns:
+            [(variable, the array that it held after the run)], for `redo`.
+        """
+        after = {v.serial: (v, v._array) for v, _ in self._before.values()}
         for variable, array in self._before.values():
             variable._array = array
         for step in self.steps:
             if type(step) is DrawStep and isinstance(step.draw.source, random.SeedGenerator):
                 state = step.draw.source.state
+                after.setdefault(state.serial, (state, state._array))
                 seed, number = state.array
                 state._array = np.array([seed, number - 1], state.array.dtype)
+        return list(after.values())
+
+    @staticmethod
+    def redo(after):
+        """Let variables hold what `undo` says that they held after the run."""
+        for variable, array in after:
+            variable._array = array
 
     # ---- values ----
 
@@ -229,13 +248,14 @@ class Recording(Recorder):
         args = [self._operand(a) for a in args]
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
-        step = OpStep(op, args, attrs, made, kept, self._layer)
+        line = user_line()
+        step = OpStep(op, args, attrs, made, kept, self._layer, line)
         fixed = all(type(a) is not Value or a.fixed for a in args)
         for value in step.made:
             value.step, value.fixed = step, fixed
         self.steps.append(step)
         if op.sized_by_values:
-            self.steps += [GuardStep(v, "shape", v.shape, self._layer) for v in made]
+            self.steps += [GuardStep(v, "shape", v.shape, self._layer, line) for v in made]
 
     def variable_read(self, variable, tensor):
         self._check_age(variable)
@@ -265,7 +285,7 @@ class Recording(Recorder):
         state = getattr(draw.source, "state", None)
         if state is not None:
             self._check_age(state)
-        step = DrawStep(draw, self._new(tensor), self._layer)
+        step = DrawStep(draw, self._new(tensor), self._layer, user_line())
         step.outputs[0].step = step
         self.steps.append(step)
 
@@ -276,7 +296,7 @@ class Recording(Recorder):
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
             expected = bool(array) if how == "bool" else array.copy()
-            self.steps.append(GuardStep(value, how, expected, self._layer))
+            self.steps.append(GuardStep(value, how, expected, self._layer, user_line()))
         elif self.refusal is None:
             self.refusal = _Refusal(how, value, self._layer)
 
@@ -361,6 +381,14 @@ def generators(graph):
     followed = {id(g): g for g in [random._Global.generator, *random.seeded_generators()]}
     return [g for g in {id(s.draw.source): s.draw.source for s in graph.draws}.values()
             if id(g) in followed]  # fmt: skip
+
+
+def are_current(sources):
+    """Whether the generators of a graph are still those that `set_seed` made."""
+    return not sources or all(
+        any(g is known for known in (random._Global.generator, *random.seeded_generators()))
+        for g in sources
+    )
 
 
 def check(graph):

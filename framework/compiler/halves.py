@@ -24,6 +24,7 @@ class Joint(Graph):
     def __init__(self, graph, began, count, seeds, gradients, facts):
         super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
         self.began, self.count, self.seeds, self.gradients = began, count, seeds, gradients
+        self.structure = graph.structure
         self.facts = began, count, gradients, facts
 
 
@@ -129,12 +130,16 @@ def _made(value, step):
     return made
 
 
-def why_not(graph, began):
-    """Why a run cannot be cut from its gradients; None where it can be."""
-    run, gradients = graph.steps[:began], graph.steps[began:]
-    if any(type(s) is not OpStep for s in gradients):
-        return "its gradients read values or draw numbers"
-    for step in run:
+def why_not(steps):
+    """Why a run of these steps cannot be differentiated for a plan; None where it can be."""
+    for step in steps:
         if type(step) is OpStep and table.get(step.op.name) is not step.op:
             return f"{step.op.name} has a gradient of its own"
+    return None
+
+
+def why_not_gradients(steps):
+    """Why gradients of these steps cannot be cut from their run; None where they can be."""
+    if any(type(s) is not OpStep for s in steps):
+        return "its gradients read values or draw numbers"
     return None

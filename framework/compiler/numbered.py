@@ -1,15 +1,13 @@
 """Numbered: plans for calls with Python numbers, whatever these are."""
 
-import sys
-
-import numpy as np
-
 from framework.compiler.compiled import SIGNATURES, Entry, packing
-from framework.compiler.graph import Recording
+from framework.compiler.graph import Graph, Recording
 from framework.compiler.numbers import Prelude
 from framework.compiler.plan import Plan
-from framework.compiler.sameness import difference
+from framework.compiler.sameness import Difference, difference
 from framework.compiler.telling import brief
+from framework.compiler.tracing import traced
+from framework.compiler.turns import exclusive
 
 _ATTEMPTS = 8  # plans, and runs of which none became one, before each number is its own signature
 
@@ -43,6 +41,8 @@ class Numbered:
             return body(body.tensors(arrays))
         if (error := compiled.failure(general)) is not None:
             return compiled.without(general, error, lambda: body(body.tensors(arrays)))
+        if any(entry.plan.audit_due for entry in entries):
+            return self._audit(general, arrays, values, body)
         if entries:
             compiled.drop_outdated(general)
             entries = compiled.plans.get(general, ())
@@ -61,39 +61,63 @@ class Numbered:
             return compiled(key, arrays, body)
         return self._openly(key, general, arrays, values, body, attempts)
 
+    def _audit(self, general, arrays, values, body):
+        """The result of a call in which a plan is due to be audited."""
+        compiled = self._compiled
+        with exclusive(Plan.outer_turns()):
+            audits = compiled.audits(general)
+            tensors = body.tensors(arrays)
+            recording = Recording(tensors, undoable=True)
+            run = traced(recording, lambda: body(tensors), packing, body.function)
+
+            def by_plan(entry):
+                given = body.own(arrays, entry.shared) if entry.shared else arrays
+                found = entry.plan(given, values)
+                return None if found is None else (entry.pack(found),)
+
+            if (reason := compiled.why_not(run)) is not None:
+                audits.end(reason)
+                return run.result
+            compare = lambda open_graph, graph: _compare(graph, open_graph, values)
+            found = audits.decide(run, run.trace(), by_plan, compare)
+            return run.result if found is None else found[0]
+
     def _plainly(self, key, general, arrays, values, body, attempts):
-        with _Watch() as watch:
-            result, graph = self._compiled.recorded(key, arrays, body)
-        if graph is None or watch.asks_for_types:
+        compiled = self._compiled
+        result, trace = compiled.traced(key, arrays, body)
+        if key in compiled.refused or (trace is not None and trace.asks_for_types):
             attempts.give_up()
-        else:
-            self._settle(general, attempts, plain=(values, graph))
+        elif trace is not None:
+            self._settle(general, attempts, plain=(values, trace))
         return result
 
     def _openly(self, key, general, arrays, values, body, attempts):
+        with exclusive(Plan.outer_turns()):
+            return self._traced_openly(key, general, arrays, values, body, attempts)
+
+    def _traced_openly(self, key, general, arrays, values, body, attempts):
         tensors = body.tensors(arrays)
         recording = Recording(tensors, undoable=True)
         prelude = Prelude(recording, values)
+        run_body = lambda: body(tensors, prelude.numbers)
         try:
-            with recording:
-                result = body(tensors, prelude.numbers)
-                leaves, pack = packing(result)
-        except Exception:
+            run = traced(recording, run_body, packing, body.function)
+        except TypeError:
             # Perhaps a plain number would have done: as if nothing had been, with that.
             attempts.give_up()
             recording.undo()
             return self._compiled(key, arrays, body)
         finally:
             prelude.close()
-        if recording.refusal is not None or leaves is None or recording.made_variables:
+        if run.trouble() is not None or recording.made_variables or run.changed is not None:
             attempts.give_up()
-            return result
-        make = lambda: _Candidate(recording.graph(leaves), prelude, pack, body.names, len(arrays))
+            return run.result
+        make = lambda: _Candidate(run, prelude, body.names, len(arrays))
         self._settle(general, attempts, candidate=make)
-        return result
+        return run.result
 
     def _settle(self, general, attempts, plain=None, candidate=None):
-        """Take in what a run gave: (its numbers, its graph), or what makes a candidate."""
+        """Take in what a run gave: (its numbers, its trace), or what makes a candidate."""
         compiled = self._compiled
         try:
             with compiled.lock:
@@ -104,30 +128,32 @@ class Numbered:
                     attempts.open.append(candidate())
                     candidates, plains = attempts.open[-1:], attempts.plain
                 for made in list(candidates):
-                    if any(self._agree(general, made, *given) for given in plains):
+                    found = [made.compared_to(*given) for given in plains]
+                    if any(each is not None and each.unlike for each in found):
+                        attempts.give_up()
+                        return
+                    if None in found:
+                        self._make_plan(general, made, plains[found.index(None)][1])
                         attempts.open.remove(made)
                         break
         except Exception as error:  # the body's own have come through before
             attempts.give_up()
             compiled.refuse(general, f"writing its plan failed ({brief(error)})", error)
 
-    def _agree(self, general, candidate, values, graph):
-        """Make a plan of the candidate if it does what the plain run did."""
-        given = candidate.given(values)
-        if given is None or difference(graph, candidate.graph, given) is not None:
-            return False
-        plan = WithNumbers(candidate, self._compiled)
-        self._compiled.plans.setdefault(general, []).append(Entry(plan, candidate.pack))
-        return True
+    def _make_plan(self, general, candidate, trace):
+        plan = WithNumbers(candidate, trace.state.joined(candidate.state), self._compiled)
+        entry = Entry(plan, candidate.pack, candidate.graph, candidate.state)
+        self._compiled.plans.setdefault(general, []).append(entry)
 
 
 class WithNumbers:
     """A plan and the prelude that gives it the rest of its arguments."""
 
-    def __init__(self, candidate, compiled):
+    def __init__(self, candidate, state, compiled):
         names = [*candidate.names, *(f"number_{i}" for i in range(len(candidate.added)))]
-        self._plan = Plan(candidate.graph, compiled.name, names, compiled.tell)
-        self._prelude = candidate.prelude
+        plan = Plan(candidate.graph, compiled.name, names, compiled.tell, state, audited=True)
+        self._plan, self._prelude = plan, candidate.prelude
+        self.audited = plan.audited
         self.current = self._plan.current
         self.shared = [n for n in self._plan.shared if n < len(candidate.names)]
         self.reads = [*self._plan.reads, *self._prelude.reads]
@@ -148,17 +174,28 @@ class WithNumbers:
     def failure(self):
         return self._plan.failure
 
+    @property
+    def audit_due(self):
+        return self._plan.audit_due
+
     def __call__(self, arrays, numbers):
         """As a Plan; `numbers` are those of the call."""
         added = self._prelude(numbers)
         return None if added is None else self._plan([*arrays, *added])
 
 
-class _Candidate:
-    """A run with open numbers that no plain run has confirmed yet."""
+class _OpenGraph(Graph):
+    """The graph of a run with open numbers, and what Python did with these.
 
-    def __init__(self, graph, prelude, pack, names, arrays):
-        self.graph, self.prelude, self.pack, self.names = graph, prelude, pack, names
+    Args:
+        graph: the graph.
+        prelude: the `Prelude` of the run.
+        arrays: how many of the arguments are not numbers.
+    """
+
+    def __init__(self, graph, prelude, arrays):
+        super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
+        self.structure, self.prelude = graph.structure, prelude
         self.added = graph.arguments[arrays:]  # one for each number that an op got
 
     def given(self, values):
@@ -169,11 +206,34 @@ class _Candidate:
         return {id(v): number for v, number in zip(self.added, found, strict=True)}
 
 
+def _compare(graph, open_graph, values):
+    """The `Difference` between a run with plain numbers and one with open numbers."""
+    given = open_graph.given(values)
+    if given is None:
+        return Difference("", guarded=True)
+    return difference(graph, open_graph, given)
+
+
+class _Candidate:
+    """A run with open numbers that no plain run has confirmed yet."""
+
+    def __init__(self, run, prelude, names, arrays):
+        self.graph = _OpenGraph(run.graph(), prelude, arrays)
+        self.prelude, self.pack, self.names, self.state = prelude, run.pack, names, run.state
+        self.added = self.graph.added
+
+    def compared_to(self, values, trace):
+        """The `Difference` from a plain run; None where it did the same."""
+        if (changing := self.state.differs_from(trace.state)) is not None:
+            return Difference(changing, guarded=True)
+        return _compare(trace.graph, self.graph, values)
+
+
 class _Attempts:
     """The runs for one kind of call that are no plans yet."""
 
     def __init__(self):
-        self.plain = []  # (numbers, graph)
+        self.plain = []  # (numbers, trace)
         self.open = []
         self.over = False
 
@@ -183,47 +243,3 @@ class _Attempts:
     @property
     def count(self):
         return len(self.plain) + len(self.open)
-
-
-class _Watch:
-    """Looks whether code outside the package asks for the types of objects.
-
-    `type(n)` is a question that an open number answers otherwise than a plain one; `np.arange(n)`
-    asks it without the protocols by which others of NumPy's functions see the plain number. The
-    run with an open number must not be the first to find out: its result is handed out, and to run
-    again in its place would repeat whatever else the body does.
-    """
-
-    def __enter__(self):
-        self._outer = sys.getprofile()
-        self.asks_for_types = self._outer is not None  # cannot watch beside a profiler
-        if self._outer is None:
-            sys.setprofile(self._see)
-        return self
-
-    def __exit__(self, *_):
-        if self._outer is None:
-            sys.setprofile(None)
-
-    def _see(self, frame, event, arg):
-        asks = event == "call" and "type" in frame.f_code.co_names
-        if asks or (event == "c_call" and arg is np.arange):
-            self.asks_for_types = self.asks_for_types or not _is_for_package(frame)
-
-
-_PACKAGE = __name__.partition(".")[0] + "."
-
-
-_LIBRARY = {*sys.stdlib_module_names, "numpy"}
-
-
-def _is_for_package(frame):
-    """Whether a frame is the package's own, or of a library that the package has called."""
-    while frame is not None:
-        module = frame.f_globals.get("__name__") or ""
-        if module.startswith(_PACKAGE):
-            return True
-        if module.partition(".")[0] not in _LIBRARY or module == "__main__":
-            return False
-        frame = frame.f_back
-    return False

@@ -3,17 +3,17 @@
 import threading
 
 from framework.compiler import lines as writing
+from framework.compiler.audits import Audits
 from framework.compiler.blocks import alone
 from framework.compiler.emit import Program
 from framework.compiler.emit_loops import LoopProgram
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
-from framework.compiler.graph import OpStep, check, generators
+from framework.compiler.graph import OpStep, are_current, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.telling import brief
 from framework.compiler.together import together
-from framework.compiler.turns import callers, taken, turn_of
-from framework.core import random
+from framework.compiler.turns import callers, held, taken, turn_of
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
 
@@ -28,6 +28,8 @@ class Plan:
         name: of the function in the source.
         argument_names: names for its arguments.
         tell: `tell(sentence, error)` says what went wrong.
+        state: the `PythonState` that must hold for the plan to run; None without one.
+        audited: whether the caller audits it: a call returns None then, and `audit_due` is true.
 
     `shared` are the places of the arguments of which a result, or what it assigns, may be a view.
 
@@ -45,10 +47,10 @@ class Plan:
     whether the error was the body's own.
     """
 
-    def __init__(self, graph, name, argument_names, tell):
+    def __init__(self, graph, name, argument_names, tell, state=None, audited=False):
         self._graph = optimized(graph)
         check(self._graph)
-        self._names, self._tell = (name, argument_names), tell
+        self._names, self._tell = (name, argument_names, state), tell
         self.trouble = self.failure = None
         self.reads = [guard.how for guard in graph.guards]
         self._changed = [v for v, _ in graph.assigned] + _states(graph)
@@ -60,9 +62,12 @@ class Plan:
         program = Program(grouped(together(self._graph), _fits_blocks, alone), *self._names)
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
-        self._calls_left = TRIAL if tier.tier() in ("auto", "numba") else -1
-        if tier.tier() == "numba" or (self._calls_left > 0 and _moved(self._graph) > LARGE):
-            self._towards_loops()
+        # Numbers of calls, from 0: when loops are due next, None for never; of the next event.
+        self._loops_at = TRIAL if tier.tier() in ("auto", "numba") else None
+        self._audits, self._event_at = Audits(never=not audited), 0
+        if tier.tier() == "numba" or (self._loops_at and _moved(self._graph) > LARGE):
+            self._towards_loops(0)
+        self._schedule(0)
 
     def _install(self, form, otherwise):
         """Have a (program, its `make`) run; `otherwise(error, arrays)` is for a first run that
@@ -114,40 +119,72 @@ class Plan:
         program = self._form[0]
         return program.arena.nbytes, program.elsewhere
 
+    # ---- events: loops and audits ----
+
+    def _schedule(self, call):
+        """Count the calls from this one to the next event; -1 where there is none."""
+        due = [at for at in (self._loops_at, self._audits.at) if at is not None]
+        self._event_at = min(due) if due else -1
+        self._calls_left = max(0, self._event_at - call) if due else -1
+
+    def _may_run(self):
+        """Handle the event that is due; False where that is an audit, which the caller makes."""
+        if self.audit_due:
+            return False
+        if self._changing.acquire(blocking=False):
+            try:
+                call = self._event_at
+                if self._loops_at is not None and call >= self._loops_at:
+                    self._towards_loops(call)
+                if not self._audits.reached(call):
+                    self._schedule(call + 1)
+            finally:
+                self._changing.release()
+        return not self.audit_due
+
+    @property
+    def audit_due(self):
+        """Whether calls return None until the plan has been audited."""
+        return self._audits.due
+
+    def audited(self, postponed=False):
+        """Run again: this call has been audited, or took another way through the code."""
+        call = self._event_at
+        (self._audits.postpone if postponed else self._audits.done)(call)
+        self._schedule(call)
+
     # ---- loops ----
 
-    def _towards_loops(self):
+    def _towards_loops(self, call):
         """Take the next step; where it fails, stay with NumPy calls."""
-        doing = "writing"
+        doing, self._loops_at = "writing", None
         try:
             if self._waiting is None:
-                self._consider()
-            if self._waiting is not None and not self._calls_left:
+                self._consider(call)
+            if self._waiting is not None and (self._loops_at or 0) <= call:
                 doing = "compiling"
                 self._promote()
         except Exception as error:
             self._stay(doing, error)
 
     def _stay(self, doing, error):
-        self._waiting, self._calls_left = None, -1
+        self._waiting = self._loops_at = None
         self.trouble = f"{doing} its loops failed ({brief(error)})"
         self._tell(f"stays with NumPy calls: {self.trouble}", error)
 
-    def _consider(self):
+    def _consider(self, call):
         """Decide at which call the groups become loops, if ever."""
-        made = TRIAL - max(0, self._calls_left)  # calls so far
-        self._calls_left = -1
         graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
         cost = sum(work(s) for s in graph.steps if type(s) is Group)
         if not cost:
             return
         self._waiting = LoopProgram(graph, *self._names)
         missing = sum(not loop.cached for loop in self._waiting.loops)
-        self._calls_left = max(0, calls_until_due(cost, missing) - made)
+        self._loops_at = max(call, calls_until_due(cost, missing))
 
     def _promote(self):
         """Let the program with loops take over, its machine code made or loaded now."""
-        program, self._waiting, self._calls_left = self._waiting, None, -1
+        program, self._waiting, self._loops_at = self._waiting, None, None
         if tier.library("elementwise") is None:
             return
         form = program, program.compiled()
@@ -173,10 +210,7 @@ class Plan:
 
     def current(self):
         """Whether the generators that it draws from are still those that `set_seed` made."""
-        return not self._generators or all(
-            any(g is known for known in (random._Global.generator, *random.seeded_generators()))
-            for g in self._generators
-        )
+        return are_current(self._generators)
 
     def __call__(self, arrays):
         """The result arrays, or None where a guard does not hold and nothing was changed."""
@@ -184,11 +218,8 @@ class Plan:
         if left >= 0:
             if left:
                 self._calls_left = left - 1
-            elif self._changing.acquire(blocking=False):
-                try:
-                    self._towards_loops()
-                finally:
-                    self._changing.release()
+            elif not self._may_run():
+                return None
         if self._generators and not self.current():
             return None
         free, run, warns, _ = self._now
@@ -222,7 +253,12 @@ class Plan:
         return turn, _new_run(form) if within else run, warns, True
 
     def _taken(self):
-        return taken(self._turn, [p._turn for p in self._outer() if p._turn is not None])
+        return taken(self._turn, [*held(), *self.outer_turns()])
+
+    @classmethod
+    def outer_turns(cls):
+        """The turns of the plans that this thread is in."""
+        return [plan._turn for plan in cls._outer() if plan._turn is not None]
 
     @staticmethod
     def _outer():

@@ -10,47 +10,88 @@ from framework.compiler.graph import DrawStep, GuardStep, OpStep, Value
 from framework.core.random import Stateless
 
 
-def difference(a, b, given=None):
-    """None where graph `b` is graph `a` again; else what differs first, as a text.
+class Difference:
+    """The first place where two runs differ.
 
-    "" stands for another structure: another way through the code.
+    Args:
+        what: what differs, as a text; "" stands for another way through the code.
+        step: of the second run, where there is one; its line is the user's.
+        guarded: whether a guard of the first run fails there, so that its plan is not run.
+    """
+
+    __slots__ = ("guarded", "line", "what")
+
+    def __init__(self, what, step=None, guarded=False):
+        self.what, self.guarded = what, guarded
+        self.line = None if step is None else step.line
+
+    @property
+    def unlike(self):
+        """Whether the runs went different ways and no guard tells them apart."""
+        return not self.what and not self.guarded
+
+
+def difference(a, b, given=None):
+    """The first `Difference` between graph `a` and graph `b`; None where `b` is `a` again.
 
     Args:
         given: what stands in `a` for some arguments of `b`, as plain numbers by the Values' ids.
     """
-    if (len(a.steps), len(a.results), a.facts) != (len(b.steps), len(b.results), b.facts):
-        return ""
+    if any(b.watched.get(serial, watched) != watched for serial, watched in a.watched.items()):
+        return Difference("", guarded=True)
     numbers = [{id(v): i for i, v in enumerate(g.arguments)} for g in (a, b)]
     numbers.append(given or {})
-    for s, t in zip(a.steps, b.steps, strict=True):
+    for s, t in zip(a.steps, b.steps):
         found = _step_difference(s, t, numbers)
         if found is not None:
             return found
         for x, y in zip(s.made, t.made, strict=True):
             numbers[0][id(x)] = numbers[1][id(y)] = len(numbers[0])
-    pairs = list(zip(a.results, b.results, strict=True))
+    if len(a.steps) != len(b.steps):
+        shorter = min(len(a.steps), len(b.steps))
+        return Difference("", (*b.steps[shorter:], *a.steps[shorter:])[0])
+    if (len(a.results), a.structure, a.facts) != (len(b.results), b.structure, b.facts):
+        return Difference("the structure of its result")
     if [v.serial for v, _ in a.assigned] != [v.serial for v, _ in b.assigned]:
-        return ""
+        return Difference("which variables it assigns")
+    pairs = list(zip(a.results, b.results, strict=True))
     pairs += [(x, y) for (_, x), (_, y) in zip(a.assigned, b.assigned, strict=True)]
     for x, y in pairs:
         if not _same(x, y, numbers):
-            return "a constant that it returns or assigns"
+            return Difference("a constant that it returns or assigns", y.step)
     return None
 
 
 def _step_difference(s, t, numbers):
+    """The Difference between two steps; None where they do the same."""
     if type(s) is not type(t) or len(s.args) != len(t.args) or len(s.made) != len(t.made):
-        return ""
-    if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
-        return ""
+        return Difference("", t)
     if type(s) is DrawStep:
-        return _draw_difference(s.draw, t.draw)
-    if type(s) is GuardStep:
-        exact = s.expected is t.expected or _equal(s.expected, t.expected)
-        return None if s.how == t.how and exact and _same(*s.args, *t.args, numbers) else ""
-    if type(s) is OpStep and s.op is not t.op and s.op.name != t.op.name:
+        what = _draw_difference(s.draw, t.draw)
+    elif type(s) is GuardStep:
+        return _guard_difference(s, t, numbers)
+    else:
+        what = _op_difference(s, t, numbers)
+    if what is not None:
+        return Difference(what, t)
+    if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
+        # A guard on the shape follows such an op.
+        return Difference("", t, guarded=type(s) is OpStep and s.op.sized_by_values)
+    return None
+
+
+def _guard_difference(s, t, numbers):
+    if s.how != t.how or not _same(*s.args, *t.args, numbers):
+        return Difference("", t)
+    exact = s.expected is t.expected or equal(s.expected, t.expected)
+    return None if exact else Difference("", t, guarded=True)
+
+
+def _op_difference(s, t, numbers):
+    """What differs between two calls of ops, as a text; None where they do the same."""
+    if s.op is not t.op and s.op.name != t.op.name:
         return ""
-    if not _equal(s.attrs, t.attrs):
+    if not equal(s.attrs, t.attrs):
         return f"an attribute of {s.op.name}"
     for x, y in zip(s.args, t.args, strict=True):
         if not _same(x, y, numbers):
@@ -68,17 +109,17 @@ def _draw_difference(x, y):
             return ""
         if x.source.advance() != y.source.advance():
             return "the seed of a draw"
-    return None if _equal(x.a, y.a) and _equal(x.b, y.b) else "a parameter of a draw"
+    return None if equal(x.a, y.a) and equal(x.b, y.b) else "a parameter of a draw"
 
 
 def _same(x, y, numbers):
     if id(y) in numbers[2]:
         return _is_number(x, numbers[2][id(y)], y.dtype)
     if type(x) is not Value or type(y) is not Value:
-        return type(x) is type(y) and _equal(x, y)
+        return type(x) is type(y) and equal(x, y)
     if x.constant is not None or y.constant is not None:
         return x.constant is y.constant or (
-            x.constant is not None and y.constant is not None and _equal(x.constant, y.constant)
+            x.constant is not None and y.constant is not None and equal(x.constant, y.constant)
         )
     if x.variable is not None or y.variable is not None:
         return x.variable is y.variable
@@ -88,11 +129,11 @@ def _same(x, y, numbers):
 def _is_number(x, number, dtype):
     """Whether `x` is the number, or a constant made of it."""
     if type(x) is Value:
-        return x.constant is not None and _equal(x.constant, np.asarray(number, dtype))
-    return _equal(x, number)
+        return x.constant is not None and equal(x.constant, np.asarray(number, dtype))
+    return equal(x, number)
 
 
-def _equal(x, y):
+def equal(x, y):
     """Equal to the last bit, arrays, numbers and nests of them; other objects by `==`."""
     if x is y:
         return True
@@ -105,9 +146,9 @@ def _equal(x, y):
             return x.tolist() == y.tolist()  # texts, of which the bytes are addresses
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):
-        return len(x) == len(y) and all(map(_equal, x, y))
+        return len(x) == len(y) and all(map(equal, x, y))
     if isinstance(x, dict):
-        return list(x) == list(y) and all(map(_equal, x.values(), y.values()))
+        return list(x) == list(y) and all(map(equal, x.values(), y.values()))
     if isinstance(x, float):
         return repr(x) == repr(y)
     try:

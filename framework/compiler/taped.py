@@ -15,11 +15,13 @@ from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.arguments import Token
-from framework.compiler.compiled import Entry, first_places, packing
+from framework.compiler.compiled import CannotPlan, Entry, first_places, packing
 from framework.compiler.graph import Recording
-from framework.compiler.halves import Halves, Joint, why_not
+from framework.compiler.halves import Halves, Joint, why_not, why_not_gradients
 from framework.compiler.plan import Plan
 from framework.compiler.telling import brief
+from framework.compiler.tracing import traced
+from framework.compiler.turns import exclusive
 from framework.core import nest
 from framework.core.op import Op
 from framework.core.recorders import serials, thread
@@ -58,57 +60,66 @@ class Taped:
             alike.append(first.setdefault(each.serial, place) if followed else -1)
         key = (UNDER_TAPE, tuple(alike), *key)
         entries = compiled.plans.get(key)
+        tried = 0
         if entries is not None:
             for entry in entries:
-                own = body.own(arrays, entry.shared) if entry.shared else arrays
-                found = entry.plan(own, given, tape, entry.pack)
+                found = self._by_plan(entry, arrays, given, tape, body)
                 if found is not None:
                     return found[0]
             if (error := compiled.failure(key)) is not None:
                 return compiled.without(key, error, in_python)
-            compiled.drop_outdated(key)
+            tried = compiled.drop_outdated(key)
         if compiled.refuses(key):
             return in_python()
-        return self._record(key, body.own(arrays), given, alike, tape, body)
+        with exclusive(Plan.outer_turns()):
+            for entry in compiled.plans.get(key, ())[tried:]:
+                found = self._by_plan(entry, arrays, given, tape, body)
+                if found is not None:
+                    return found[0]
+            if compiled.refuses(key):
+                return in_python()
+            return self._traced(key, arrays, given, alike, tape, body)
 
-    def _record(self, key, arrays, given, alike, tape, body):
-        copies = [_copy(each, array) for each, array in zip(given, arrays, strict=True)]
-        notes = len(tape._notes)
-        recording = _Recording(copies)
+    @staticmethod
+    def _by_plan(entry, arrays, given, tape, body):
+        """(the result,) by a plan, told to the tape; None where a guard does not hold."""
+        own = body.own(arrays, entry.shared) if entry.shared else arrays
+        return entry.plan(own, given, tape, entry.pack)
+
+    def _traced(self, key, arrays, given, alike, tape, body):
+        compiled = self._compiled
+        audits = compiled.audits(key)
+        own = body.own(arrays)
+        copies = [_copy(each, array) for each, array in zip(given, own, strict=True)]
+        edges, notes = len(tape._edges), len(tape._notes)
+        recording = _Recording(copies, undoable=bool(audits.due))
         inner = GradientTape(True, tape._watch_accessed)
+        outer = thread.stack
+
+        def run_body():
+            thread.stack = (*outer, inner, recording)  # the tapes listen too
+            return body(copies)
+
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
-            thread.stack = (*thread.stack, recording)
-            try:
-                result = body(copies)
-            finally:
-                thread.stack = tuple([r for r in thread.stack if r is not recording])
-        try:
-            self._consider(key, recording, inner, result, copies, alike, tape, notes, body)
-        except Exception as error:  # the body's own have come through before
-            self._compiled.refuse(key, f"writing its plan failed ({brief(error)})", error)
-        return result
+            run = traced(recording, run_body, packing, body.function)
+        taped = _TapedRun(run, inner, copies, alike, tape)
 
-    def _consider(self, key, recording, inner, result, copies, alike, tape, notes, body):
-        compiled = self._compiled
-        leaves, pack = packing(result)
-        if (reason := compiled.why_not(recording, result, leaves)) is not None:
-            compiled.refuse(key, reason)
-            return
-        if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
-            compiled.refuse(key, "it tells the tape outside it what to do")
-            return
-        if recording.outside(tape):
-            compiled.refuse(key, "it uses a tensor from outside that the tape follows")
-            return
-        run = _Run(recording, inner, leaves, copies, alike, tape)
-        reason = run.differentiate()
-        if reason is not None:
-            compiled.refuse(key, reason)
-            return
-        make = lambda: Entry(WithTape(run, compiled, body.names), pack)
-        with compiled.lock:
-            compiled.consider(key, run.joint, make, recording.made_variables)
+        def graph():
+            if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
+                raise CannotPlan("it tells the tape outside it what to do")
+            if recording.outside(tape):
+                raise CannotPlan("it uses a tensor from outside that the tape follows")
+            return taped.differentiate()
+
+        def plan_of(joint, state):
+            return Entry(WithTape(taped, compiled, body.names, state), run.pack, joint, state)
+
+        def by_plan(entry):
+            del tape._edges[edges:], tape._notes[notes:]  # the plan's call is one record
+            return self._by_plan(entry, arrays, given, tape, body)
+
+        return compiled.settled(key, run, audits, graph, plan_of, by_plan)[0]
 
 
 def _copy(given, array):
@@ -137,8 +148,8 @@ class _Recording(Recording):
     it is known by being that object.
     """
 
-    def __init__(self, copies):
-        super().__init__(copies)
+    def __init__(self, copies, undoable=False):
+        super().__init__(copies, undoable)
         self._given = {id(t): (t, v) for t, v in zip(copies, self.arguments, strict=True)}
         self._values.clear()
         self.read = {}  # serial -> variable
@@ -175,12 +186,21 @@ def _follows_any(tape, references):
     return any((t := ref()) is not None and t.serial in live for ref in references)
 
 
-class _Run:
-    """A recorded run, and the graph of it and its gradients."""
+class _TapedRun:
+    """A traced run, and the graph of it and its gradients.
 
-    def __init__(self, recording, inner, leaves, copies, alike, tape):
-        self._recording, self._inner, self._leaves = recording, inner, leaves
-        self._copies = copies
+    Args:
+        run: the `Run`; its results are made of tensors.
+        inner: the tape that listened to it alone.
+        copies: the tensors that the body got.
+        alike: for each of them the first place with the same followed tensor, else -1.
+        tape: the user's.
+    """
+
+    def __init__(self, run, inner, copies, alike, tape):
+        self._run, self._recording, self._inner = run, run.recording, inner
+        self._leaves, self._copies = run.leaves or [], copies
+        recording, leaves = self._recording, self._leaves
         self.followed = _firsts(alike)
         self.variables = [(v, _watches(tape, v)) for v in recording.read.values()]
         self.watched = [v for v, watched in self.variables if watched]
@@ -189,7 +209,20 @@ class _Run:
         self.joint = None
 
     def differentiate(self):
-        """Make `joint`; or why that cannot be."""
+        """Make `joint`, and return it.
+
+        Only rules of the op table run here: what a user's gradient function does would happen once
+        more than the user asked for.
+
+        Raises:
+            CannotPlan: with the reason.
+        """
+        reason = why_not(self._recording.steps) or self._differentiate()
+        if reason is not None:
+            raise CannotPlan(reason)
+        return self.joint
+
+    def _differentiate(self):
         recording, made = self._recording, [self._leaves[place] for place in self.made]
         sources = [*(self._copies[n] for n in self.followed), *self.watched]
         if any(t.array.dtype.kind != "f" for t in (*made, *sources)):
@@ -227,10 +260,12 @@ class _Run:
         graph = recording.graph([*self._leaves, *found])
         if assigned.keys() != recording.assigned.keys() or recording.refusal is not None:
             return "its gradients change something"
-        facts = self.made, [(v.serial, watched) for v, watched in self.variables]
+        graph.structure = self._run.structure
+        facts = self.made, [v.serial for v in recording.read.values()]
         values = graph.arguments[len(self._copies) :]
         self.joint = Joint(graph, began, count, values, gradients, facts)
-        return why_not(graph, began)
+        self.joint.watched = {v.serial: watched for v, watched in self.variables}
+        return why_not_gradients(graph.steps[began:])
 
     def halves(self):
         values = [self._recording.arguments[n] for n in self.followed]
@@ -244,10 +279,12 @@ class _Run:
 class WithTape:
     """A plan whose call is one record on the tape."""
 
-    def __init__(self, run, compiled, names):
+    def __init__(self, run, compiled, names, state):
         self._name, self._tell = compiled.name, compiled.tell
         self._halves, self._count = run.halves(), run.joint.count
-        self._plan = Plan(self._halves.forward, self._name, names, self._tell)
+        forward = self._halves.forward
+        self._plan = Plan(forward, self._name, names, self._tell, state, audited=True)
+        self.audited = self._plan.audited
         self._variables, self._watched = run.variables, run.watched
         self._followed, self._made = run.followed, run.made
         self._outside = run.still_there()
@@ -274,6 +311,10 @@ class WithTape:
     @property
     def failure(self):
         return self._plan.failure
+
+    @property
+    def audit_due(self):
+        return self._plan.audit_due
 
     def __call__(self, arrays, given, tape, pack):
         """(the result,), on the tape's record; None where it must be recorded anew."""

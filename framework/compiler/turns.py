@@ -56,7 +56,52 @@ class Turns:
 
 
 _turns = weakref.WeakValueDictionary()  # serial of a variable -> its turn, as long as plans have it
+_all = weakref.WeakSet()
 _choosing = threading.RLock()
+_tracing = Turn()  # of runs that are traced: what they will change is not known before
+_LONGEST = 60.0  # seconds that a traced run waits for others
+
+
+class _Held(threading.local):
+    def __init__(self):
+        self.turns = []  # those that traced runs of this thread have taken, outermost first
+
+
+_held = _Held()
+
+
+class exclusive:
+    """Context of a traced run: no plan that changes variables, and no other traced run, beside it.
+
+    A run that waits for another thread's run would wait for ever; after a minute it goes on without
+    the turns.
+
+    Args:
+        outer: the turns of the plans within which this thread runs.
+    """
+
+    def __init__(self, outer=()):
+        self._outer = outer
+
+    def __enter__(self):
+        with _choosing:
+            everyone = [_tracing, *_all]
+        lists = list({id(each): each for turn in everyone for each in turn.each}.values())
+        outer = [*_held.turns, *self._outer]
+        self._taken = taken(Turns(lists, everyone), outer, _LONGEST)
+        if self._taken is not None:
+            _held.turns.append(self._taken)
+        return self
+
+    def __exit__(self, *_):
+        if self._taken is not None:
+            _held.turns.pop()
+            self._taken.append(True)
+
+
+def held():
+    """The turns that traced runs of this thread hold."""
+    return list(_held.turns)
 
 
 def turn_of(variables):
@@ -69,21 +114,26 @@ def turn_of(variables):
     with _choosing:
         found = {id(t): t for v in variables if (t := _turns.get(v.serial)) is not None}
         turns = list(found.values()) or [Turn()]
+        _all.update(turns)
         for variable in variables:
             _turns.setdefault(variable.serial, turns[0])
     return turns[0] if len(turns) == 1 else Turns([turn.free for turn in turns], turns)
 
 
-def taken(turn, outer):
+def taken(turn, outer, longest=None):
     """Wait for a turn and take it; what is to be given back.
 
     Args:
         outer: the turns that this thread has already, within which it runs.
+        longest: seconds after which it gives None; None waits for ever.
     """
     had = {id(each) for other in outer for each in other.each}
     wanted = Turns([each for each in turn.each if id(each) not in had])
+    since = None if longest is None else time.monotonic()
     while not _takes(wanted):
         time.sleep(1e-5)
+        if since is not None and time.monotonic() - since > longest:
+            return None
     return wanted
 
 

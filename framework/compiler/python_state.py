@@ -1,0 +1,401 @@
+"""The Python state that a traced run reads: guards on it, and what makes a run unrepeatable.
+
+A trace sees ops, not the `n` in `x * 2.0 if n % 2 else x * 3.0`. `Watch` looks at the Python code
+that runs outside the package while a run is traced. The bytecode of each function shows which
+globals, closure variables, attributes and constant items it reads. Plain values among them, and the
+identities of other objects, become guards of the plan.
+"""
+
+import sys
+import types
+import weakref
+
+from framework.compiler.bytecode import ATTRIBUTE, CLOSURE, GLOBAL, LOCAL, paths_of
+from framework.compiler.sameness import equal
+
+_MISSING = object()
+_PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
+_PACKAGE = __name__.partition(".")[0]
+_LIBRARY = frozenset((*sys.stdlib_module_names, "numpy")) - {"__main__"}
+_FUNCTIONS = (types.FunctionType, types.MethodType)
+_MOST = 256  # guards of one run; further reads are left to audits
+
+
+class Guard:
+    """One read: where it begins, the path from there, and what it gave.
+
+    Args:
+        root: a globals dict, a closure cell, or a reference to an object, by `kind`.
+        kind: GLOBAL, CLOSURE or LOCAL.
+        name: of the variable where the path begins.
+        steps: (ATTRIBUTE or ITEM, name or key) pairs.
+        value: what the read gave.
+    """
+
+    __slots__ = ("_held", "kind", "name", "plain", "root", "steps")
+
+    def __init__(self, root, kind, name, steps, value):
+        self.root, self.kind, self.name, self.steps = root, kind, name, steps
+        self.plain = is_plain(value)
+        self._held = value if self.plain else reference(value)
+
+    @property
+    def key(self):
+        """What tells this read from others."""
+        root = self.root() if self.kind == LOCAL else self.root
+        return id(root), self.name, self.steps
+
+    @property
+    def value(self):
+        """What the read gave; `_MISSING` where that object is gone."""
+        if self.plain:
+            return self._held
+        found = self._held()
+        return _MISSING if found is None else found
+
+    @property
+    def text(self):
+        """The read as source: `self.config["scale"]`."""
+        parts = [f".{s}" if kind == ATTRIBUTE else f"[{s!r}]" for kind, s in self.steps]
+        return "".join([self.name, *parts])
+
+    def now(self):
+        """What the read gives now; `_MISSING` where there is nothing."""
+        try:
+            return _followed(_start(self.root, self.kind, self.name), self.steps)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return _MISSING
+
+    def holds(self):
+        """Whether the read gives the same now."""
+        if self.kind == LOCAL and self.root() is None:
+            return True  # an object of the run itself: no later run can read it
+        return _same(self.now(), self.value)
+
+
+class PythonState:
+    """The guards of one run."""
+
+    def __init__(self, guards=()):
+        self.guards = list(guards)
+
+    def changed(self):
+        """The text of the first read that gives something else now; None where all are the same."""
+        return next((guard.text for guard in self.guards if not guard.holds()), None)
+
+    def differs_from(self, other):
+        """The text of a read that gave another value in the other run; None without one."""
+        known = {guard.key: guard for guard in other.guards}
+        for guard in self.guards:
+            twin = known.get(guard.key)
+            if twin is not None and not _same(guard.value, twin.value):
+                return guard.text
+        return None
+
+    def joined(self, other):
+        """The guards of both runs."""
+        return PythonState({guard.key: guard for guard in (*other.guards, *self.guards)}.values())
+
+    def check(self):
+        """A function without arguments that says whether all guards hold; None without guards.
+
+        It is compiled from source, since a plan asks at every call.
+        """
+        if not self.guards:
+            return None
+        bound = {"same": _same, "failures": _FAILURES}
+        lines = [line for i, guard in enumerate(self.guards) for line in _lines(guard, i, bound)]
+        body = "\n".join(f"        {line}" for line in lines)
+        source = f"def unchanged():\n    try:\n{body}\n    except failures:\n"
+        source += "        return False\n    return True\n"
+        # Identifiers out of bytecode and names made here; every value is bound, none is printed.
+        exec(compile(source, "<guards>", "exec"), bound)  # noqa: S102
+        return bound["unchanged"]
+
+    def __str__(self):
+        return ", ".join(dict.fromkeys(guard.text for guard in self.guards))
+
+
+_FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+def _lines(guard, i, bound):
+    """The lines of a check of one guard; objects that they name are put into `bound`."""
+    bound[f"root{i}"] = guard.root
+    start, lines, indent = f"root{i}", [], ""
+    if guard.kind == GLOBAL:
+        start += f"[{guard.name!r}]"
+    elif guard.kind == CLOSURE:
+        start += ".cell_contents"
+    else:
+        lines, start, indent = [f"o = root{i}()", "if o is not None:"], "o", "    "
+    for j, (kind, step) in enumerate(guard.steps):
+        if kind == ATTRIBUTE:
+            start += f".{step}"
+        else:
+            bound[f"key{i}_{j}"] = step
+            start += f"[key{i}_{j}]"
+    bound[f"c{i}"] = guard._held
+    if guard.plain:
+        lines.append(f"{indent}if (v := {start}) is not c{i} and not same(v, c{i}): return False")
+    else:
+        lines.append(f"{indent}if (v := {start}) is None or v is not c{i}(): return False")
+    return lines
+
+
+def _same(a, b):
+    return a is b or (type(a) is type(b) and is_plain(a) and is_plain(b) and equal(a, b))
+
+
+def is_plain(value):
+    """Whether a value is compared by what it is; others are compared by identity."""
+    if type(value) is tuple:
+        return len(value) <= 16 and all(map(is_plain, value))
+    return type(value) in _PLAIN
+
+
+def reference(value):
+    """A function that gives `value`, which it does not keep alive where that can be."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
+
+
+# ---- following a path ----------------------------------------------------------------------------
+
+
+def _start(root, kind, name):
+    if kind == GLOBAL:
+        return root[name]
+    return root.cell_contents if kind == CLOSURE else root()
+
+
+def _followed(value, steps):
+    for kind, step in steps:
+        value = getattr(value, step) if kind == ATTRIBUTE else value[step]
+    return value
+
+
+def _attribute(value, name):
+    """(what stands under an attribute, whether reading it again runs no code)"""
+    if isinstance(value, types.ModuleType):
+        return value.__dict__.get(name, _MISSING), not _is_library(value.__name__)
+    kind = type(value)
+    found = next((b.__dict__[name] for b in kind.__mro__ if name in b.__dict__), _MISSING)
+    if isinstance(found, types.MemberDescriptorType):
+        return getattr(value, name, _MISSING), True
+    if found is not _MISSING and hasattr(type(found), "__set__"):
+        return _MISSING, False  # a property
+    own = getattr(value, "__dict__", None)
+    if type(own) is dict and name in own:
+        return own[name], True
+    if isinstance(found, (staticmethod, classmethod)):
+        return found.__func__, False
+    return found, found is not _MISSING and not hasattr(type(found), "__get__")
+
+
+def _item(value, key):
+    if type(value) not in (dict, list, tuple):
+        return _MISSING, False
+    try:
+        return value[key], True
+    except (KeyError, IndexError, TypeError):
+        return _MISSING, False
+
+
+def _is_library(module):
+    return module.partition(".")[0] in _LIBRARY or is_package(module)
+
+
+def is_package(module):
+    """Whether a module's name is one of this package's."""
+    return module.partition(".")[0] == _PACKAGE
+
+
+# ---- watching a run ------------------------------------------------------------------------------
+
+
+class Watch:
+    """Context that looks at the Python code outside the package which runs within it.
+
+    Args:
+        function: the function that runs first, where it is known; its closure is found by it.
+
+    `state` has the guards of the run once it is over, `trouble` says why the run cannot be
+    repeated, and `asks_for_types` whether the code asked for the type of a number.
+    """
+
+    def __init__(self, function=None):
+        self._functions = {}  # id of a code object -> a function of that code
+        self._remember(function)
+        self._guards, self._roots, self._seen = {}, [], set()
+        self._random = {}  # id of a generator -> (it, its state before, its name)
+        self.asks_for_types = False
+        self.state, self.trouble, self.changed = PythonState(), None, None
+
+    def __enter__(self):
+        self._outer = sys.getprofile()
+        self._global_random = _global_random()
+        sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, kind, *_):
+        sys.setprofile(self._outer)
+        if kind is None:
+            self.trouble = self._why_not()
+            self._roots.clear()
+            alive = [g for g in self._guards.values() if g.kind != LOCAL or g.root() is not None]
+            self.state = PythonState(alive)
+            self.changed = self.state.changed()
+        self._functions, self._random = {}, {}
+
+    def _why_not(self):
+        for name, before, now in zip(_RANDOM, self._global_random, _global_random(), strict=True):
+            if before is not None and before != now:
+                return f"it draws from the generator of {name}, outside framework.random"
+        for generator, before, name in self._random.values():
+            if _state_of(generator) != before:
+                return f"it draws from {name}, a generator outside framework.random"
+        return None
+
+    def _see(self, frame, event, arg):
+        if self._outer is not None:
+            self._outer(frame, event, arg)
+        code = frame.f_code
+        if event == "call":
+            paths = paths_of(code)
+            if "type" in code.co_names and not self.asks_for_types:
+                self.asks_for_types = not _is_for_package(frame)
+            if paths and id(code) not in self._seen and self._is_users(frame, code):
+                self._enter(frame, code, paths)
+        elif event == "c_call" and getattr(arg, "__name__", None) == "arange":
+            self.asks_for_types = self.asks_for_types or not _is_for_package(frame)
+
+    def _is_users(self, frame, code):
+        if not _is_library(frame.f_globals.get("__name__") or ""):
+            return True
+        self._seen.add(id(code))
+        return False
+
+    def _enter(self, frame, code, paths):
+        if all(path[0] != LOCAL for path in paths) and not code.co_freevars:
+            self._seen.add(id(code))
+        function = self._functions.get(id(code))
+        local = None
+        if code.co_freevars and function is None:
+            function = self._method(frame, code)
+        for kind, name, steps in paths:
+            if kind == GLOBAL:
+                self._read(frame.f_globals, GLOBAL, name, steps)
+            elif kind == CLOSURE and function is not None:
+                cell = function.__closure__[code.co_freevars.index(name)]
+                self._read(cell, CLOSURE, name, steps)
+            else:
+                local = frame.f_locals if local is None else local
+                self._read_local(local.get(name), name, steps)
+
+    def _read_local(self, value, name, steps):
+        """A read that begins at an argument of the function, such as `self`."""
+        module = getattr(type(value), "__module__", None) or ""
+        if steps and not _is_library(module):
+            self._roots.append(value)
+            self._read(reference(value), LOCAL, name, steps)
+        elif not steps:
+            self._remember(value)
+
+    def _read(self, root, kind, name, steps):
+        """Follow a path as far as reading it runs no code, and guard what is there."""
+        try:
+            value = _start(root, kind, name)
+        except (KeyError, ValueError):  # one of the builtins; an empty cell
+            return
+        taken = 0
+        for step_kind, step in steps:
+            self._remember(value)
+            found, repeats = (_attribute if step_kind == ATTRIBUTE else _item)(value, step)
+            if found is _MISSING or not repeats:
+                self._remember(found)
+                break
+            value, taken = found, taken + 1
+        self._remember(value)
+        if (kind == LOCAL and not taken) or isinstance(value, types.ModuleType):
+            return
+        if type(value).__module__ == "builtins" and isinstance(value, type):
+            return
+        self._note_random(value, name)
+        guard = Guard(root, kind, name, tuple(steps[:taken]), value)
+        if len(self._guards) < _MOST:
+            self._guards.setdefault(guard.key, guard)
+
+    def _note_random(self, value, name):
+        if id(value) not in self._random and (state := _state_of(value)) is not None:
+            self._random[id(value)] = value, state, name
+
+    def _remember(self, value):
+        """Know a function by its code, to find its closure when it runs."""
+        while value is not None:
+            if isinstance(value, types.MethodType):
+                value = value.__func__
+            if isinstance(value, types.FunctionType):
+                self._functions[id(value.__code__)] = value
+                value = value.__dict__.get("__wrapped__")
+            else:
+                own = getattr(value, "__dict__", None)
+                value = None if type(own) is not dict else own.get("python_function")
+
+    def _method(self, frame, code):
+        """The function of a frame, where it is a method of its first argument's class."""
+        if not code.co_argcount:
+            return None
+        first = frame.f_locals.get(code.co_varnames[0])
+        for base in type(first).__mro__:
+            found = base.__dict__.get(code.co_name)
+            if isinstance(found, types.FunctionType) and found.__code__ is code:
+                return found
+        return None
+
+
+def _is_for_package(frame):
+    """Whether a frame is the package's own, or of a library that the package has called."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__") or ""
+        if is_package(module):
+            return True
+        if module.partition(".")[0] not in _LIBRARY:
+            return False
+        frame = frame.f_back
+    return False
+
+
+# ---- random numbers outside the package ----------------------------------------------------------
+
+_RANDOM = ("random", "numpy.random")
+
+
+def _global_random():
+    """The states of Python's and NumPy's global generators; None for one that is not loaded."""
+    python, numpy = (sys.modules.get(name) for name in _RANDOM)
+    of_python = None if python is None else python.getstate()
+    if numpy is None or not hasattr(numpy, "get_state"):
+        return of_python, None
+    return of_python, _exactly(numpy.get_state(legacy=False))
+
+
+def _state_of(generator):
+    """The state of a random generator of Python's or NumPy's; None of anything else."""
+    module = type(generator).__module__
+    if module.startswith("numpy.random") and hasattr(generator, "bit_generator"):
+        return _exactly(generator.bit_generator.state)
+    if module.startswith("numpy.random") and hasattr(generator, "get_state"):
+        return _exactly(generator.get_state(legacy=False))
+    if module == "random" and hasattr(generator, "getstate"):
+        return generator.getstate()
+    return None
+
+
+def _exactly(state):
+    """A generator's state, its arrays as bytes: comparable by `==`."""
+    if isinstance(state, dict):
+        return tuple([(name, _exactly(each)) for name, each in state.items()])
+    return state.tobytes() if hasattr(state, "tobytes") else state
