@@ -391,6 +391,12 @@ def are_current(sources):
     )
 
 
+def can_be_undone(graph):
+    """Whether all that a run draws can be drawn again: a callable of the user's is asked once."""
+    kinds = (random.SeedGenerator, random.Stateless)
+    return all(isinstance(step.draw.source, kinds) for step in graph.draws)
+
+
 def check(graph):
     """FrameworkError where a step reads what no step before it made: a mistake of a pass."""
     known = {id(v) for v in graph.arguments}

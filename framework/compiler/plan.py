@@ -8,7 +8,7 @@ from framework.compiler.blocks import alone
 from framework.compiler.emit import Program
 from framework.compiler.emit_loops import LoopProgram
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
-from framework.compiler.graph import OpStep, are_current, check, generators
+from framework.compiler.graph import OpStep, are_current, can_be_undone, check, generators
 from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.telling import brief
@@ -64,7 +64,7 @@ class Plan:
         self._install((program, program.compiled()), self._failed)
         # Numbers of calls, from 0: when loops are due next, None for never; of the next event.
         self._loops_at = TRIAL if tier.tier() in ("auto", "numba") else None
-        self._audits, self._event_at = Audits(never=not audited), 0
+        self._audits, self._event_at = Audits(never=not (audited and can_be_undone(graph))), 0
         if tier.tier() == "numba" or (self._loops_at and _moved(self._graph) > LARGE):
             self._towards_loops(0)
         self._schedule(0)

@@ -187,12 +187,21 @@ def _attribute(value, name):
         return getattr(value, name, _MISSING), True
     if found is not _MISSING and hasattr(type(found), "__set__"):
         return _MISSING, False  # a property
-    own = getattr(value, "__dict__", None)
-    if type(own) is dict and name in own:
+    own = _own(value)
+    if name in own:
         return own[name], True
     if isinstance(found, (staticmethod, classmethod)):
         return found.__func__, False
     return found, found is not _MISSING and not hasattr(type(found), "__get__")
+
+
+def _own(value):
+    """The attributes of an instance; what stands for a number is not asked, since that is noted."""
+    try:
+        own = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return own if type(own) is dict else {}
 
 
 def _item(value, key):
@@ -341,8 +350,7 @@ class Watch:
                 self._functions[id(value.__code__)] = value
                 value = value.__dict__.get("__wrapped__")
             else:
-                own = getattr(value, "__dict__", None)
-                value = None if type(own) is not dict else own.get("python_function")
+                value = _own(value).get("python_function")
 
     def _method(self, frame, code):
         """The function of a frame, where it is a method of its first argument's class."""

@@ -84,14 +84,22 @@ class exclusive:
         self._outer = outer
 
     def __enter__(self):
-        with _choosing:
-            everyone = [_tracing, *_all]
-        lists = list({id(each): each for turn in everyone for each in turn.each}.values())
         outer = [*_held.turns, *self._outer]
-        self._taken = taken(Turns(lists, everyone), outer, _LONGEST)
-        if self._taken is not None:
-            _held.turns.append(self._taken)
-        return self
+        while True:
+            everyone = self._everyone()
+            lists = list({id(each): each for turn in everyone for each in turn.each}.values())
+            self._taken = taken(Turns(lists, everyone), outer, _LONGEST)
+            if self._taken is None:
+                return self
+            if len(self._everyone()) == len(everyone):  # no plan was made meanwhile
+                _held.turns.append(self._taken)
+                return self
+            self._taken.append(True)
+
+    @staticmethod
+    def _everyone():
+        with _choosing:
+            return [_tracing, *_all]
 
     def __exit__(self, *_):
         if self._taken is not None:

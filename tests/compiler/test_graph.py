@@ -98,8 +98,9 @@ def test_what_is_out_of_sight_may_be_a_table():
     @tf.function
     def f(x):
         with tf.init_scope():
-            made.append(tf.range(2.0) * 3.0)
-        return x + made[-1]
+            table = tf.range(2.0) * 3.0
+            made.append(table)
+        return x + table
 
     for n in range(5):
         assert np.asarray(f(tf.constant(ROW * n))).tolist() == [n, 2 * n + 3.0]
