@@ -29,9 +29,9 @@ from framework.kernels.tier import set_tier as _set_tier
 from framework.kernels.tier import tier as get_compile
 
 __all__ = [
-    "LogicalDevice", "PhysicalDevice", "experimental", "functions_run_eagerly", "get_audit", "get_compile",
-    "get_threads", "get_visible_devices", "list_logical_devices", "list_physical_devices",
-    "run_functions_eagerly", "set_audit", "set_compile", "set_conv_algorithm", "set_threads",
+    "LogicalDevice", "PhysicalDevice", "experimental", "functions_run_eagerly", "get_audit",
+    "get_compile", "get_threads", "get_visible_devices", "list_logical_devices",
+    "list_physical_devices", "run_functions_eagerly", "set_audit", "set_compile", "set_conv_algorithm", "set_threads",
     "set_visible_devices", "show", "threading",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Audits: at some calls of a plan the Python body runs again, to see whether it still does the same.
+"""Audits: at some calls of a plan the Python body runs too, to see whether it still does the same.
 
 A trace cannot see everything that Python code depends on. An audit finds what it missed.
 """

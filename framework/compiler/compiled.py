@@ -26,7 +26,7 @@ SIGNATURES = 32  # signatures that get plans
 _ATTEMPTS = 3  # runs of which each makes variables, before it is given up
 
 
-class CannotPlan(Exception):
+class NoPlanError(Exception):
     """Why a run that could be repeated cannot become a plan."""
 
 
@@ -141,7 +141,7 @@ class Compiled:
         """
         try:
             if (reason := self.why_not(run)) is not None:
-                raise CannotPlan(reason)
+                raise NoPlanError(reason)
             trace = run.trace(make_graph())
             if audits.due:
                 found = audits.decide(run, trace, by_plan)
@@ -149,7 +149,7 @@ class Compiled:
                     return found[0], None
             with self.lock:
                 self.consider(key, run, trace, audits.held, plan_of)
-        except CannotPlan as reason:
+        except NoPlanError as reason:
             if not audits.end(str(reason)):
                 self.refuse(key, str(reason))
             return run.result, None
@@ -375,7 +375,9 @@ class _Audit:
             compiled = self._compiled
             compiled.plans.pop(self._key, None)
             compiled.refuse(self._key, reason, quietly=True)
-            tell(f"{compiled.name} ends its plan, which no longer does what its body does: {reason}.")
+            tell(
+                f"{compiled.name} ends its plan, which no longer does what its body does: {reason}."
+            )
         return bool(self.due)
 
 

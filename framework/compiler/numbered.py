@@ -37,21 +37,26 @@ class Numbered:
             found = entry.plan(given, values)
             if found is not None:
                 return entry.pack(found)
+        in_python = lambda: body(body.tensors(arrays))
         if general in compiled.refused:
-            return body(body.tensors(arrays))
+            return in_python()
         if (error := compiled.failure(general)) is not None:
-            return compiled.without(general, error, lambda: body(body.tensors(arrays)))
+            return compiled.without(general, error, in_python)
         if any(entry.plan.audit_due for entry in entries):
             return self._audit(general, arrays, values, body)
-        if entries:
-            compiled.drop_outdated(general)
-            entries = compiled.plans.get(general, ())
+        if entries and not compiled.drop_outdated(general):
+            entries = ()
+        return self._without_plan(key, general, arrays, values, body, len(entries))
+
+    def _without_plan(self, key, general, arrays, values, body, plans):
+        """The result of a call for which there is no plan that fits."""
+        compiled = self._compiled
         if key in compiled.plans or key in compiled.refused:
             return compiled(key, arrays, body)
         if general not in compiled.attempts and len(compiled.attempts) >= SIGNATURES:
             return compiled(key, arrays, body)
         attempts = compiled.attempts.setdefault(general, _Attempts())
-        if attempts.over or len(entries) + attempts.count > _ATTEMPTS:
+        if attempts.over or plans + attempts.count > _ATTEMPTS:
             attempts.give_up()
             return compiled(key, arrays, body)
         open_ones = [c for c in attempts.open if c.prelude.values(values) is not None]

@@ -15,7 +15,7 @@ from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.arguments import Token
-from framework.compiler.compiled import CannotPlan, Entry, first_places, packing
+from framework.compiler.compiled import Entry, NoPlanError, first_places, packing
 from framework.compiler.graph import Recording
 from framework.compiler.halves import Halves, Joint, why_not, why_not_gradients
 from framework.compiler.plan import Plan
@@ -107,9 +107,9 @@ class Taped:
 
         def graph():
             if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
-                raise CannotPlan("it tells the tape outside it what to do")
+                raise NoPlanError("it tells the tape outside it what to do")
             if recording.outside(tape):
-                raise CannotPlan("it uses a tensor from outside that the tape follows")
+                raise NoPlanError("it uses a tensor from outside that the tape follows")
             return taped.differentiate()
 
         def plan_of(joint, state):
@@ -215,11 +215,11 @@ class _TapedRun:
         more than the user asked for.
 
         Raises:
-            CannotPlan: with the reason.
+            NoPlanError: with the reason.
         """
         reason = why_not(self._recording.steps) or self._differentiate()
         if reason is not None:
-            raise CannotPlan(reason)
+            raise NoPlanError(reason)
         return self.joint
 
     def _differentiate(self):
