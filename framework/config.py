@@ -31,8 +31,8 @@ from framework.kernels.tier import tier as get_compile
 __all__ = [
     "LogicalDevice", "PhysicalDevice", "experimental", "functions_run_eagerly", "get_audit",
     "get_compile", "get_threads", "get_visible_devices", "list_logical_devices",
-    "list_physical_devices", "run_functions_eagerly", "set_audit", "set_compile", "set_conv_algorithm", "set_threads",
-    "set_visible_devices", "show", "threading",
+    "list_physical_devices", "run_functions_eagerly", "set_audit", "set_compile",
+    "set_conv_algorithm", "set_threads", "set_visible_devices", "show", "threading",
 ]  # fmt: skip
 
 # TensorFlow's places for them
