@@ -12,10 +12,11 @@ class Facts:
         self.names = [p.name for p in named]
         self.first = self.names[0] if self.names else None
         self.takes_training = "training" in self.names
-        self.training = None  # the default of the parameter
+        self.training = None  # what it is where the call and those around it do not say
         if self.takes_training:
             default = named[self.names.index("training")].default
-            self.training = None if default is inspect.Parameter.empty else default
+            # Without a default, as Keras 2's layers have it, False where nothing else is said.
+            self.training = False if default is inspect.Parameter.empty else default
         self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
         self.build_names = None
         if cls.build is not default_build:

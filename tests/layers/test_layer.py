@@ -814,3 +814,41 @@ def test_a_tensor_may_stand_in_a_weight_s_place(layer, shape, weights):
         found = layer(x)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert all(g is not None for g in tape.gradient(found, list(made.values())))
+
+
+def test_training_without_a_default():
+    """Layers written for Keras 2 have it; where nothing is said it is False, in fit it is True."""
+    seen = []
+
+    class Block(Layer):
+        def __init__(self):
+            super().__init__()
+            self.drop = Dropout(0.5)
+
+        def call(self, inputs, training):
+            seen.append(training)
+            return self.drop(inputs, training=training)
+
+    class Outer(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.block = Block()
+
+        def call(self, inputs, training):
+            return self.block(inputs)
+
+    inputs = tf.keras.Input((3,))
+    ones = np.ones((2, 3), "float32")
+    for model in (tf.keras.Model(inputs, Block()(inputs)), tf.keras.Sequential([Block()]), Outer()):
+        seen.clear()
+        np.testing.assert_array_equal(model(ones), ones)
+        np.testing.assert_array_equal(model.predict(ones, verbose=0), ones)
+        assert set(seen) == {False}
+        seen.clear()
+        model(ones, training=True)
+        assert seen == [True]
+        model.compile("sgd", "mse")
+        seen.clear()
+        with pytest.warns(UserWarning, match="no trainable weights"):
+            model.fit(ones, ones, verbose=0)
+        assert set(seen) == {True}
