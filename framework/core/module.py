@@ -7,6 +7,7 @@ import weakref
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.core.own import ClassRecord, Owning
 from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, name_scope
 
@@ -37,7 +38,7 @@ class _SignatureOfInit:
         return found.replace(parameters=list(found.parameters.values())[1:])
 
 
-class Module:
+class Module(Owning):
     """Base of models that are plain Python classes.
 
     Variables, modules and layers held as attributes, also in lists, tuples and dicts, are found in
@@ -74,11 +75,11 @@ class Module:
             raise InvalidArgumentError(
                 f"{name!r} is not a valid module name: expected a Python identifier."
             )
-        self._name = name
+        self._framework.name = name
 
     @property
     def name(self):
-        return self._name
+        return self._framework.name
 
     @property
     def name_scope(self):
@@ -88,23 +89,23 @@ class Module:
     @property
     def variables(self):
         """All variables of the module and its submodules, a tuple."""
-        return self._collect("variables")
+        return _collect(self, "variables")
 
     @property
     def trainable_variables(self):
         """The trainable ones among `variables`."""
-        return self._collect("trainable_variables")
+        return _collect(self, "trainable_variables")
 
     @property
     def non_trainable_variables(self):
         """The others."""
-        return self._collect("non_trainable_variables")
+        return _collect(self, "non_trainable_variables")
 
     @property
     def submodules(self):
         """All modules and layers inside this one, at any depth, each once."""
         found, seen = [], {id(self)}
-        for child in self._leaves()[1]:
+        for child in _leaves(self)[1]:
             _add_modules(child, found, seen)
         return tuple(found)
 
@@ -119,21 +120,8 @@ class Module:
 
         return scoped
 
-    def _leaves(self):
-        """The variables and the modules or layers that the attributes hold, in order."""
-        variables, modules = [], []
-        for name in sorted(vars(self)):
-            for leaf in nest.flatten(vars(self)[name]):
-                if isinstance(leaf, CoreVariable):
-                    variables.append(leaf)
-                elif _is_module(leaf):
-                    modules.append(leaf)
-        return variables, modules
 
-    def _collect(self, which):
-        found = {}  # serial -> variable
-        _visit(self, which, found, set())
-        return tuple(found.values())
+Module._framework = ClassRecord(Module)
 
 
 def _visit(module, which, found, visited):
@@ -143,7 +131,7 @@ def _visit(module, which, found, visited):
     if not isinstance(module, Module):  # a layer reports through its own lists
         found.update((v.serial, v) for v in getattr(module, which) if v.serial not in found)
         return
-    variables, modules = module._leaves()
+    variables, modules = _leaves(module)
     own = (v for v in variables if _belongs(v, which))
     found.update((v.serial, v) for v in own if v.serial not in found)
     for child in modules:
@@ -169,6 +157,24 @@ def _add_modules(module, found, seen):
         return
     seen.add(id(module))
     found.append(module)
-    children = module._leaves()[1] if isinstance(module, Module) else module._flatten_layers(False)
+    children = _leaves(module)[1] if isinstance(module, Module) else module._flatten_layers(False)
     for child in children:
         _add_modules(child, found, seen)
+
+
+def _leaves(module):
+    """The variables and the modules or layers that the attributes hold, in order."""
+    variables, modules = [], []
+    for name in sorted(vars(module)):
+        for leaf in nest.flatten(vars(module)[name]):
+            if isinstance(leaf, CoreVariable):
+                variables.append(leaf)
+            elif _is_module(leaf):
+                modules.append(leaf)
+    return variables, modules
+
+
+def _collect(module, which):
+    found = {}  # serial -> variable
+    _visit(module, which, found, set())
+    return tuple(found.values())

@@ -48,6 +48,10 @@ PUBLIC = {
     "PyDataset": """
         max_queue_size num_batches on_epoch_begin on_epoch_end use_multiprocessing workers
     """,
+    "Module": """
+        name name_scope non_trainable_variables submodules trainable_variables variables
+        with_name_scope
+    """,
     "Initializer": "clone from_config get_config",
     "Configured": "from_config get_config",
 }

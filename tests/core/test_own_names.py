@@ -401,6 +401,33 @@ def model(base, *kinds, more=""):
     return by_model, base, documented("Layer", "Model", *kinds, more=more), (), {}
 
 
+def by_module(cls, touch, *args, **kwargs):
+    made = cls(*args, **kwargs)
+    optimizer, found = optimizers.Adam(0.1), []
+    for _ in range(4):
+        touch(made)
+        with tf.GradientTape() as tape:
+            found.append(tf.reduce_mean(tf.square(made(X) - Y)))
+        variables = made.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(found[-1], variables), variables))
+    names = [v.name for v in made.variables], made.name, len(made.submodules)
+    return names, bits(*found, *(v.numpy() for v in made.variables))
+
+
+class Line(tf.Module):
+    def __init__(self):
+        super().__init__("line")
+        with self.name_scope:
+            self.w, self.b = tf.Variable(tf.ones((3, 1)), name="w"), tf.Variable([0.0], name="b")
+
+    def __call__(self, x):
+        return tf.matmul(x, self.w) + self.b
+
+
+def module(base):
+    return by_module, base, documented("Module", more="w b"), (), {}
+
+
 def optimizer(base, *args, more="", **kwargs):
     fields = " ".join(inspect.signature(base).parameters)
     taken = documented("Optimizer", more=f"{more} {fields}") - {"groups"}
@@ -491,6 +518,7 @@ CASES: dict[str, tuple] = {
     "Functional": model(Functional, "Functional"),
     "Sequential": model(Stack, "Sequential"),
     "Sequential with Input": model(StackWithInput, "Sequential"),
+    "Module of a user": module(Line),
     "PyDataset": dataset(Batches),
     "PyDataset with workers": dataset(Batches, workers=2),
 }  # fmt: skip
