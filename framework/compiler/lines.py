@@ -220,7 +220,7 @@ NAMES = {
     "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
     "alone_dot": sums.dot, "large_dot": matmul.dot, "large_dots": matmul.several,
-    "asarray": np.asarray, "array": np.array, "IN_ORDER": IN_ORDER,
+    "asarray": np.asarray, "array": np.array, "IN_ORDER": IN_ORDER, "bool": bool,
 }  # fmt: skip
 
 
