@@ -7,6 +7,7 @@ from framework.core.doors import tensor
 from framework.core.registry import Registry
 from framework.ops import elementwise as e
 from framework.ops import reduction
+from framework.ops.casting import like, widened
 
 constraints = Registry("constraint")
 
@@ -21,9 +22,12 @@ class Constraint(Watched):
         raise NotImplementedError(f"{type(self).__name__} must define __call__(w).")
 
 
-def _norms(w, axis):
-    axis = all_axes(axis, w.ndim, "constraint")
-    return e.root(reduction.reduce_sum(e.square(w), axis=axis, keepdims=True))
+def _scaled(w, axis, desired):
+    """`w` with the norms over `axis` that `desired` makes of those it has; zeros stay."""
+    w = tensor(w)
+    wide, axis = widened(w), all_axes(axis, w.ndim, "constraint")
+    norms = e.root(reduction.reduce_sum(e.square(wide), axis=axis, keepdims=True))
+    return like(wide * (desired(norms) / (norms + dtypes.epsilon())), w)
 
 
 @constraints.add()
@@ -44,9 +48,7 @@ class MaxNorm(Constraint):
     axis: object = 0
 
     def __call__(self, w):
-        w = tensor(w)
-        norms = _norms(w, self.axis)
-        return w * (e.clip(norms, 0.0, self.max_value) / (norms + dtypes.epsilon()))
+        return _scaled(w, self.axis, lambda norms: e.clip(norms, 0.0, self.max_value))
 
 
 @constraints.add()
@@ -64,8 +66,7 @@ class UnitNorm(Constraint):
     axis: object = 0
 
     def __call__(self, w):
-        w = tensor(w)
-        return w / (_norms(w, self.axis) + dtypes.epsilon())
+        return _scaled(w, self.axis, lambda norms: 1.0)
 
 
 @constraints.add()
@@ -78,11 +79,11 @@ class MinMaxNorm(Constraint):
     axis: object = 0
 
     def __call__(self, w):
-        w = tensor(w)
-        norms = _norms(w, self.axis)
-        inside = e.clip(norms, self.min_value, self.max_value)
-        desired = inside * self.rate + norms * (1 - self.rate)
-        return w * (desired / (norms + dtypes.epsilon()))
+        def desired(norms):
+            inside = e.clip(norms, self.min_value, self.max_value)
+            return inside * self.rate + norms * (1 - self.rate)
+
+        return _scaled(w, self.axis, desired)
 
 
 def get(identifier):

@@ -10,6 +10,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
 from framework.ops import contraction, reduction
 from framework.ops import elementwise as e
+from framework.ops.casting import like, widened
 
 regularizers = Registry("regularizer")
 
@@ -95,6 +96,7 @@ class OrthogonalRegularizer(Regularizer):
             raise ShapeError(
                 f"OrthogonalRegularizer: expected a tensor of two axes, got shape {tuple(x.shape)}."
             )
+        given, x = x, widened(x)
         axis = 1 if self.mode == "rows" else 0
         n = x.shape[1 - axis]
         norm = e.root(reduction.reduce_sum(e.square(x), axis=(axis,), keepdims=True))
@@ -102,7 +104,7 @@ class OrthogonalRegularizer(Regularizer):
         rows = self.mode == "rows"
         cosines = contraction.matmul(unit, unit, transpose_a=not rows, transpose_b=rows)
         others = e.absolute(cosines) * (1 - np.eye(n, dtype=x.dtype.np))
-        return _total(others) * (0.5 * self.factor / max(n * (n - 1) / 2, 1))
+        return like(_total(others) * (0.5 * self.factor / max(n * (n - 1) / 2, 1)), given)
 
 
 def get(identifier):

@@ -11,6 +11,7 @@ from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.ops import contraction as ops
 from framework.ops import elementwise, movement, reduction, spectral
+from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
@@ -174,8 +175,10 @@ def _matrix_norm(x, ord, axis, keepdims):
     rows, columns = (one_axis(a, x.ndim, "norm") for a in axis)
     if ord == 2:
         rest = tuple(i for i in range(x.ndim) if i not in (rows, columns))
-        values = spectral.singular_values(movement.transpose(x, perm=(*rest, rows, columns)))
+        matrices = movement.transpose(widened(x), perm=(*rest, rows, columns))
+        values = spectral.singular_values(matrices)
         largest = reduction.reduce_max(values, axis=(len(rest),), keepdims=False)
+        largest = largest if is_complex(x) else like(largest, x)
         return movement.expand_axes(largest, sorted((rows, columns))) if keepdims else largest
     added, compared = (rows, columns) if ord == 1 else (columns, rows)
     sums = reduction.reduce_sum(elementwise.absolute(x), axis=(added,), keepdims=True)

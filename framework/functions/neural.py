@@ -215,7 +215,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     if not compute_full_loss:
         return loss
     few = elementwise.logical_and(targets >= 0.0, targets <= 1.0)
-    z = elementwise.select(few, elementwise.multiply(targets, 0.0) + 1.0, targets)
+    z = elementwise.select(few, targets * 0.0 + 1.0, targets)
     stirling = z * elementwise.log(z) - z + elementwise.log(z * (2 * np.pi)) * 0.5
     return loss + elementwise.masked(stirling, elementwise.logical_not(few))
 

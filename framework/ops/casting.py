@@ -8,9 +8,15 @@ from framework.ops.elementwise import clip, greater, is_nan, less, select
 from framework.ops.reduction import np_dtype
 
 
+def is_narrow(x):
+    """Whether an array or tensor holds floats of 16 bits."""
+    dtype = np_dtype(x)
+    return dtype.itemsize == 2 and dtype.kind not in "iu"
+
+
 def widened(x):
     """`x` in float32 where its floats have 16 bits: squares then neither overflow nor vanish."""
-    return cast(x, dtype=np.dtype(np.float32)) if np_dtype(x).itemsize < 4 else x
+    return cast(x, dtype=np.dtype(np.float32)) if is_narrow(x) else x
 
 
 def like(y, x):

@@ -4,6 +4,7 @@
 first (`y_true`, `y_pred`), as in Keras, whose formulas these are; `axis` may be negative.
 """
 
+import functools
 import warnings
 
 import numpy as np
@@ -17,6 +18,7 @@ from framework.core.op import Op, elementwise, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.kernels.choose import zeros
+from framework.ops.casting import is_narrow, like, widened
 from framework.ops.elementwise import (
     absolute,
     clip,
@@ -148,31 +150,52 @@ def label_form(y_true_shape, y_pred_shape):
     return "categorical"
 
 
+def _in_32_bits(composite):
+    """`composite` in float32 where the predictions have 16 bits, its result in their dtype.
+
+    Beside 1 a float16 has no number nearer than 0.9995, and 1e-7 is hardly one: the logarithms of
+    certain predictions, right or wrong, would be infinite.
+    """
+
+    @functools.wraps(composite)
+    def computed(y_true, y_pred, *args, **kwargs):
+        if not is_narrow(y_pred):
+            return composite(y_true, y_pred, *args, **kwargs)
+        return like(composite(widened(y_true), widened(y_pred), *args, **kwargs), y_pred)
+
+    return computed
+
+
 # ---- regression ----------------------------------------------------------------------------------
 
 
+@_in_32_bits
 def mean_squared_error(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "mean_squared_error")
     return _mean(square(y_pred - y_true))
 
 
+@_in_32_bits
 def mean_absolute_error(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "mean_absolute_error")
     return _mean(absolute(y_pred - y_true))
 
 
+@_in_32_bits
 def mean_absolute_percentage_error(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "mean_absolute_percentage_error")
     share = absolute((y_pred - y_true) / maximum(absolute(y_true), epsilon()))
     return _mean(share) * 100.0
 
 
+@_in_32_bits
 def mean_squared_logarithmic_error(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "mean_squared_logarithmic_error")
     least = epsilon()
     return _mean(square(log1p(maximum(y_pred, least)) - log1p(maximum(y_true, least))))
 
 
+@_in_32_bits
 def huber(y_true, y_pred, delta=1.0):
     """Huber 1964: half the squared error up to `delta`, linear beyond."""
     y_true, y_pred = matched(y_true, y_pred, "huber")
@@ -181,6 +204,7 @@ def huber(y_true, y_pred, delta=1.0):
     return _mean(square(near) * 0.5 + (error - near) * delta)
 
 
+@_in_32_bits
 def log_cosh(y_true, y_pred):
     """log(cosh(error)), as error + log(1 + exp(-2 error)) - log 2: it cannot overflow."""
     y_true, y_pred = matched(y_true, y_pred, "log_cosh")
@@ -191,6 +215,7 @@ def log_cosh(y_true, y_pred):
 _LOG_2 = float(np.log(2.0))
 
 
+@_in_32_bits
 def poisson(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "poisson")
     return _mean(y_pred - y_true * log(y_pred + epsilon()))
@@ -219,14 +244,17 @@ def _shortfall(y_true, y_pred, what):
     return maximum(1.0 - _signed(y_true) * y_pred, 0.0)
 
 
+@_in_32_bits
 def hinge(y_true, y_pred):
     return _mean(_shortfall(y_true, y_pred, "hinge"))
 
 
+@_in_32_bits
 def squared_hinge(y_true, y_pred):
     return _mean(square(_shortfall(y_true, y_pred, "squared_hinge")))
 
 
+@_in_32_bits
 def categorical_hinge(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "categorical_hinge")
     right = _sum(y_true * y_pred)
@@ -243,6 +271,7 @@ def _within(p):
     return clip(p, least, 1.0 - least)
 
 
+@_in_32_bits
 def kl_divergence(y_true, y_pred):
     y_true, y_pred = matched(y_true, y_pred, "kl_divergence")
     y_true, y_pred = clip(y_true, epsilon(), 1.0), clip(y_pred, epsilon(), 1.0)
@@ -264,6 +293,7 @@ sigmoid_cross_entropy = elementwise(
 )  # fmt: skip
 
 
+@_in_32_bits
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     y_true, y_pred = _alike(y_true, y_pred, "binary_crossentropy")
     axis = one_axis(axis, y_pred.ndim, "binary_crossentropy")
@@ -283,6 +313,7 @@ _ONE_HOT = (
 )
 
 
+@_in_32_bits
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     what = "categorical_crossentropy"
     y_true, y_pred = _alike(y_true, y_pred, what, _ONE_HOT)
@@ -357,6 +388,7 @@ def _labels(y_true, pred_shape, axis):
     return y_true
 
 
+@_in_32_bits
 def _cross_entropy_of_class(labels, y_pred, from_logits):
     last = y_pred.ndim - 1
     labels = class_indices(labels, classes=shape_of(y_pred)[last])

@@ -73,6 +73,41 @@ def test_float64_is_finite_at_the_same_points(text, at):
             np.testing.assert_array_equal(np.isfinite(a), np.isfinite(b))
 
 
+# ---- floats of 16 bits ---------------------------------------------------------------------------
+
+LARGEST = {"float16": 6e4, "bfloat16": 3e38}
+IN_32_BITS = (
+    "keras.layers",
+    "keras.metrics",
+    "keras.utils",
+    "weights=",
+    "tf.linalg",
+    "zero_fraction",
+)
+NARROW = [
+    (text, at) for text, at in CALLS if at != "rows" and not any(w in text for w in IN_32_BITS)
+]
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+@pytest.mark.parametrize(("text", "at"), NARROW, ids=[f"{t} at {at}" for t, at in NARROW])
+def test_16_bits_stay_and_are_finite_where_float32_is(text, at, dtype):
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")  # NumPy itself has no bfloat16
+    wide = record.row(text, at)
+    xs = [tf.cast(tf.constant(p, tf.float32), dtype) for p in POINTS[at]]
+    y, grads = record.computed(record.function_of(text), xs)
+    of_class = "keras.losses." in text and "()" in text.replace("axis=0", "")
+    expected = wide["dtype"] if of_class or wide["dtype"] != "float32" else dtype
+    assert y.dtype.name == expected
+    ordinary = np.isin(np.abs(np.ravel(POINTS[at][0])), [1e30, 1e-30], invert=True)
+    for found, there in zip([y, *grads], [wide["value"], *wide["gradients"]], strict=True):
+        if found is not None and there is not None:
+            here = np.isfinite(np.ravel(np.asarray(found, np.float64)))
+            lost = (np.abs(np.asarray(there, np.float64)) < LARGEST[dtype]) & ~here
+            assert not (lost & ordinary if lost.size == ordinary.size else lost).any()
+
+
 # ---- in compiled functions -----------------------------------------------------------------------
 
 COMPILED = [c for c in CALLS if c[0].startswith(("tf.", "lambda x: tf", "lambda x, y: tf"))]
