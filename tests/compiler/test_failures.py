@@ -62,6 +62,22 @@ def test_updates_of_numbers_and_of_nothing(name, shapes):
         np.testing.assert_allclose(b, a, rtol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3), (1,), ()])
+def test_conditions_beside_arrays_of_bools(shape):
+    def body(x):
+        y = tf.logical_not(x > 1.0)
+        return y if tf.reduce_any(tf.logical_not(y)) else tf.logical_not(y)
+
+    same(body, tf.ones(shape))
+
+
+def test_arguments_may_have_any_name():
+    def body(bool, asarray, make):
+        return asarray * make if tf.reduce_all(bool) else asarray
+
+    same(body, tf.constant([False]), tf.constant([2.0]), tf.constant([3.0]))
+
+
 WITHOUT_FORM = ["floor_mod", "floor_divide", "angle", "digamma", "erfc", "bessel_i0"]
 
 
