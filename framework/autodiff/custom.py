@@ -102,7 +102,7 @@ class CustomGradient:
 
     def _call(self, f, args, kwargs):
         given = nest.flatten(args)
-        if any(type(a) is KerasTensor for a in given):
+        if any(isinstance(a, KerasTensor) for a in given):
             return self._symbolic(f, args, kwargs)
         with _Reads() as reads:
             result, grad_fn = _pair(f(*args, **kwargs), self)

@@ -14,8 +14,9 @@ import numpy as np
 
 from framework.core import dtypes, nest
 from framework.core.errors import FrameworkError, ShapeError, SymbolicValueError
+from framework.core.sizes import SymbolicNumber
 from framework.core.standins import completed, guesses, is_symbolic, results_at, trials
-from framework.core.symbolic import KerasTensor, SymbolicNumber, known_sizes
+from framework.core.symbolic import KerasTensor, known_sizes
 from framework.core.tensor import Tensor
 
 F = TypeVar("F", bound=Callable)
@@ -69,8 +70,9 @@ def always(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if any(isinstance(a, KerasTensor) for a in (*args, *kwargs.values())):
-            return apply(made, args, kwargs)
+        for arg in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(arg, KerasTensor):
+                return apply(made, args, kwargs)
         try:
             return function(*args, **kwargs)
         except Exception as error:

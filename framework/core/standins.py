@@ -16,8 +16,8 @@ from framework.core import nest
 from framework.core.errors import ShapeError
 from framework.core.op import Op
 from framework.core.recorders import pause_all
+from framework.core.sizes import SIZE_OF
 from framework.core.symbolic import (
-    SIZE_OF,
     KerasTensor,
     calling,
     drawn_as_zeros,

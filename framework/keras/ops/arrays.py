@@ -11,7 +11,8 @@ from framework.core.doors import promote, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import WeakNumber
 from framework.core.operations import operation
-from framework.core.symbolic import KerasTensor, size_of
+from framework.core.sizes import size_of
+from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.functions import contraction, creation, indexing, movement as strict
