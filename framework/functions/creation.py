@@ -226,7 +226,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     """`on_value` at each index along a new axis of length `depth`, `off_value` elsewhere.
 
     Args:
-        indices: integers; one outside 0 to depth - 1 gives `off_value` all along.
+        indices: integers, or a NumPy array, which is cast to them; one outside 0 to depth - 1
+            gives `off_value` all along.
         depth: an int.
         on_value, off_value: 1 and 0 where None.
         axis: where the new axis goes; last where None or -1.
@@ -237,6 +238,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     array([[0., 1., 0.],
            [1., 0., 0.]], dtype=float32)
     """
+    if isinstance(indices, np.ndarray) and indices.dtype.kind in "fb":
+        indices = indices.astype(np.int64)  # as TensorFlow does, of arrays alone
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")

@@ -88,6 +88,10 @@ SAME = {
         [[0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 0]])),
     "one_hot values": (lambda: tf.one_hot([1], 3, on_value=5, off_value=-1),
                        lambda: np.int32([[-1, 5, -1]])),
+    "one_hot of floats": (lambda: tf.one_hot(np.array([2.0, 0.9]), 3),  # as TensorFlow casts arrays
+                          lambda: np.float32([[0, 0, 1], [1, 0, 0]])),
+    "one_hot of bools": (lambda: tf.one_hot(np.array([True, False]), 2),
+                         lambda: np.float32([[0, 1], [1, 0]])),
     "one_hot axis": (lambda: tf.one_hot([[0, 1]], 2, axis=0, dtype=tf.int32),
                      lambda: np.int32([[[1, 0]], [[0, 1]]])),
     "one_hot axis 1": (lambda: tf.one_hot(I % 2, 2, axis=1), lambda: np.moveaxis(
@@ -173,6 +177,7 @@ def test_gradients_count_how_often_an_element_is_used(name):
         (lambda: tf.slice(X, [0, 0, 0], [3, 1, 1]), IndexError, "leave the shape"),
         (lambda: tf.boolean_mask(X, [True]), ValueError, r"shape \(2,\), got bool of shape \(1,\)"),
         (lambda: tf.one_hot([1.0], 2), ValueError, "integers, got float32"),
+        (lambda: tf.one_hot(tf.constant(np.ones(2)), 2), ValueError, "integers, got float64"),
         (lambda: tf.linspace(0.0, 1.0, 0), ValueError, "`num` must be above 0"),
         (lambda: tf.range(0, 1, 0), ValueError, "`delta` must not be 0"),
         (lambda: tf.zeros([2.5]), ValueError, r"zeros: `shape` must be ints, .* got \[2.5\]"),
