@@ -1,14 +1,16 @@
-# make demo | test | lint | bench | parity: each sets up what it needs in .venv the first time.
+# make demo | test | lint | bench | parity | fuzz: each sets up what it needs in .venv the first time.
 #   make test PYTHON=python3.12     another Python for the environment
 #   make test ARGS="-k tape -x"     arguments for pytest
+#   make fuzz MINUTES=60            how long random programs are run
 PYTHON ?= python3
+MINUTES ?= 30
 VENV ?= .venv
 ARGS ?=
 
 python := $(VENV)/bin/python
 install := $(python) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench parity
+.PHONY: help demo test lint format bench parity fuzz fuzz-tf
 .NOTPARALLEL:
 
 help:
@@ -17,6 +19,8 @@ help:
 	@echo 'make lint     formatting, style, types, and who may import whom'
 	@echo 'make format   put code into the house format'
 	@echo 'make bench    all benchmarks and a report beside the peers  (ARGS="--quick": some minutes)'
+	@echo 'make fuzz     random programs in every mode, compared        (MINUTES=60, ARGS="--seed 7")'
+	@echo 'make fuzz-tf  random programs here and by real TensorFlow    (TF_PYTHON=... has one)'
 	@echo 'make parity   the same training runs by real Keras on JAX, compared (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
@@ -39,6 +43,26 @@ format: $(VENV)/.dev
 # BENCH_PEERS_PYTHON=..., or each by BENCH_TORCH_PYTHON, BENCH_TF_PYTHON, BENCH_JAX_PYTHON.
 bench: $(VENV)/.fast
 	$(python) benchmarks/report.py $(ARGS)
+
+# Random programs with a fresh seed; what goes wrong is shrunk, and kept in tests/fuzz/found.txt.
+fuzz: $(VENV)/.dev $(VENV)/.fast
+	$(python) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
+
+# TF_PYTHON=... names a Python that has TensorFlow and pytest already.
+TF_VENV ?= .venv-tensorflow
+ifdef TF_PYTHON
+fuzz-tf:
+else
+TF_PYTHON := $(TF_VENV)/bin/python
+fuzz-tf: $(TF_VENV)/.ready
+endif
+	PYTHONPATH=. $(TF_PYTHON) -m tests.fuzz --tensorflow --minutes $(MINUTES) $(ARGS)
+
+$(TF_VENV)/.ready: pyproject.toml
+	@echo 'installing TensorFlow and framework into $(TF_VENV) (the first time takes minutes) ...'
+	@$(PYTHON) -m venv $(TF_VENV)
+	@$(TF_PYTHON) -m pip install --quiet --disable-pip-version-check tensorflow pytest --editable .
+	@touch $@
 
 # Real Keras is kept out of the environment in which the tests show what the package needs.
 # PARITY_PYTHON=... names a Python that has keras and jax already.

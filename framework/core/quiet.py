@@ -2,8 +2,8 @@
 
 Code that makes them as a matter of course runs in a context that is silent. The operators that are
 called most (add, subtract, multiply) are spared its cost: what NumPy says of an overflow in them is
-taken back by a filter, which holds for warnings from the op table alone. Where filters are set anew
-after the import (by pytest, with `-W error`), these three warn as in NumPy.
+taken back by a filter, which holds for warnings from the op table and from assignments alone. Where
+filters are set anew after the import (by pytest, with `-W error`), these three warn as in NumPy.
 """
 
 import contextvars
@@ -14,7 +14,7 @@ import warnings
 
 import numpy as np
 
-_OPS = r"framework\.(core\.op|ops\.\w+)$"
+_OPS = r"framework\.(core\.(op|variable)|ops\.\w+)$"
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=_OPS)
 
 

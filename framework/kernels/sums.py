@@ -55,7 +55,9 @@ def added(x, axis, keepdims=False):
         return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if before == after == 1:
+    if count == 1:  # as plans have it, which leave such sums out: -0.0 stays -0.0
+        y = x.reshape(before * after if x.size > 1 else ()).copy()
+    elif before == after == 1:
         y = x.reshape(-1).dot(ones)
     else:
         factors = (ones, x.reshape(count, after)) if after > 1 else (x.reshape(before, count), ones)

@@ -165,6 +165,7 @@ def shifted(x, *, axis, reverse=False, fill=0):
 
 
 def _cumulative(function):
+    @quiet
     def forward(x, *, axis, reverse):
         if reverse:
             return np.flip(function(np.flip(x, axis), axis, dtype=x.dtype), axis)
@@ -219,6 +220,7 @@ cumprod = reduction(
 )  # fmt: skip
 
 
+@quiet
 def _cumulative_logsumexp(x, *, axis, reverse):
     if reverse:
         return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis), axis)

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from framework.compiler.kernel_pieces import PARTS
 from framework.compiler.loop_files import LoopFile
 from framework.kernels import gelu, threads, tier
 from framework.kernels.units import Units
@@ -51,6 +52,22 @@ def _minimum(a, b):
     return a if a <= b or a != a else b  # noqa: PLR0124 (NaN)
 
 
+def _gelu_slope(x):
+    return 0.5 * (1 + math.erf(x * math.sqrt(0.5))) + x * np.exp(-0.5 * x * x) / math.sqrt(
+        2 * math.pi
+    )
+
+
+def _inner(x):
+    return math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+
+
+def _gelu_tanh_slope(x):
+    t = np.tanh(_inner(x))
+    steep = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * steep
+
+
 def _of_kind(kind):
     def in_kind(function):
         return lambda *xs: kind(function(*xs))
@@ -60,6 +77,9 @@ def _of_kind(kind):
         "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "erf": math.erf,
         "softplus": lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))),
         "log1p_exp": lambda x: np.log1p(np.exp(x)),
+        "gelu": lambda x: 0.5 * x * (1 + math.erf(x * math.sqrt(0.5))),
+        "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(_inner(x))),
+        "gelu_slope": _gelu_slope, "gelu_tanh_slope": _gelu_tanh_slope,
     }  # fmt: skip
     for ending, approximate in (("", False), ("_tanh", True)):
         for name, function in (("gelu{}", gelu.gelu), ("gelu{}_slope", gelu.slope)):
@@ -195,6 +215,8 @@ def install(monkeypatch):
             else task.address
         ),
     )
+    for name in ("reduce_sum", "reduce_mean"):  # kernels of Numba, which eager code has not here
+        monkeypatch.delitem(PARTS, name)
     library = tier.library
     libraries = {"elementwise": "loops", "crew": Crew, "products": Products}
     monkeypatch.setattr(tier, "library", libraries.get)

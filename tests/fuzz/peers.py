@@ -1,0 +1,111 @@
+"""Compare with real TensorFlow: the same program op by op here, and there.
+
+Run by a Python that has TensorFlow: `make fuzz-tf`. Programs have no draws and no plain values that
+change. Numbers may differ by `NEAR` of an array's largest element or by what noise explains
+(`comparing.py`); dtypes, shapes, what is None and what raises have to be the same. What differs by
+design stands in `DIFFERENCES`, with the reason.
+"""
+
+import os
+import re
+import warnings
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import keras as their_keras
+import tensorflow as theirs  # noqa: ICN001 (`tf` is either)
+
+import framework as ours
+from framework import keras as our_keras
+from tests.fuzz import comparing
+from tests.fuzz.cases import Finding, as_test
+from tests.fuzz.comparing import UndecidedError, difference, with_noise
+from tests.fuzz.differences import reason_of
+from tests.fuzz.programs import program
+from tests.fuzz.running import Outcome, Runner, at_most, execute, within
+from tests.fuzz.shrinking import shrink
+
+theirs.config.run_functions_eagerly(True)
+theirs.get_logger().setLevel("ERROR")
+NEAR = 1e-5
+
+
+def run_ours(text, mode="off"):
+    outcome = Outcome()
+    with within(mode), warnings.catch_warnings(), at_most(60):
+        warnings.simplefilter("ignore")
+        execute(text, Runner(ours, our_keras, outcome, dense=True).names, outcome)
+    return outcome
+
+
+def run_theirs(text):
+    outcome = Outcome()
+    with warnings.catch_warnings(), at_most(60):
+        warnings.simplefilter("ignore")
+        execute(text, Runner(theirs, their_keras, outcome, dense=True).names, outcome)
+    return outcome
+
+
+def alike(outcome):
+    """An outcome with errors that all have one name: which one it is differs."""
+    outcome.kept = [(line, _one_error(tree)) for line, tree in outcome.kept]
+    outcome.error = outcome.error and ("Error", outcome.error[1])
+    outcome.complaints = []
+    return outcome
+
+
+def _one_error(tree):
+    if not isinstance(tree, tuple):
+        return tree
+    if tree[:1] == ("raised",):
+        return ("raised", "Error", tree[2])
+    return tuple(_one_error(t) for t in tree)
+
+
+def check(text):
+    """A `Finding` of a program, None where both sides agree."""
+    mine, other = alike(run_ours(text)), alike(run_theirs(text))
+    noisy = with_noise(text, lambda text, mode: alike(run_ours(text, mode)))
+    what = difference(other, mine, noisy)  # theirs instead of ours: noise is about ours
+    return None if what is None else Finding("tensorflow", what, text)
+
+
+def one(seed, kept):
+    """What the fuzzer tells of a seed."""
+    text = program(seed, ours, our_keras, draws=False, states=False, peers=True)
+    told = {"ran": "programs", "modes": ["tensorflow"], "undecided": 0, "more": {}}
+    try:
+        finding = check(text)
+    except UndecidedError:
+        told["undecided"] = 1
+        return told
+    if finding is None:
+        return told
+    text = shrink(text, lambda shorter: _fails(shorter, finding), 60)
+    try:
+        latest = check(text) or finding
+    except UndecidedError:
+        latest = finding
+    if (reason := reason_of(text, latest.what)) is not None:
+        told["more"][f"documented: {reason}"] = 1
+        return told
+    call = re.findall(r"(?:tf|keras)\.[\w.]+", text)
+    told["sort"] = ["tensorflow", latest.sort[1], " ".join(sorted(set(call)))]
+    kept[tuple(told["sort"])] += 1
+    if kept[tuple(told["sort"])] <= 3:
+        told["test"] = as_test(seed, latest, text)
+    return told
+
+
+def _fails(text, finding):
+    try:
+        found = check(text)
+    except UndecidedError:
+        return False
+    return found is not None and found.sort == finding.sort
+
+
+comparing.UNITS = NEAR / 1.2e-7
+comparing.TINY = 1e-37  # TensorFlow takes smaller numbers for zeros

@@ -1,0 +1,164 @@
+"""Random programs of a fixed seed, and the fuzzer's own parts: it has to find what is wrong."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.core.op import table
+from tests.fuzz import cases, networks, words
+from tests.fuzz.comparing import UndecidedError, difference, with_noise
+from tests.fuzz.differences import DIFFERENCES
+from tests.fuzz.programs import program
+from tests.fuzz.running import run
+
+# As many programs as take about a minute on one core.
+SEED = 1_000_000
+PARTS, PROGRAMS = 10, 100
+# What guards do not see is found by audits, calls later: docs/compiler.md.
+FROZEN = "value, in a program whose plain values change"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_give_the_same_in_every_mode(part):
+    first = SEED + part * PROGRAMS
+    for seed in range(first, first + PROGRAMS):
+        _, text = cases.made(seed, tf, keras)
+        if text is None:
+            continue
+        found, _ = cases.check(text, cases.modes_of(seed, numba=False))
+        if found is not None and found.sort[1] != FROZEN:
+            pytest.fail(cases.as_test(seed, found, cases.shrunk(text, found)))
+
+
+# ---- what the fuzzer is to find: each is put in by hand ----
+
+ADDING = """
+@tf.function
+def f(a, b):
+    t1 = tf.sin(a)
+    t2 = t1 * b
+    if tf.reduce_sum(a) > 100.0:
+        t2 = t2 + 1.0
+    t3 = tf.tanh(t2) + tf.exp(t1)
+    t4 = tf.reduce_sum(t3, axis=0)
+    return t4, t2
+x0 = data((3, 2), "float32", 1), data((3, 2), "float32", 2)
+for x in (x0, x0, x0, x0):
+    call(f, *x)
+for x in (x0, x0, x0, x0):
+    grads(f, x, [x[0]])
+"""
+
+
+def test_a_wrong_plan_is_found_and_shrunk(monkeypatch):
+    """Graphs are taken for the same, as if nothing compared their constants."""
+    monkeypatch.setattr("framework.compiler.compiled.difference", lambda old, graph: None)
+    text = "calls = []\n" + ADDING.replace(
+        "t1 = tf.sin(a)", "calls.append(1)\n    t1 = tf.sin(a) * float(len(calls))"
+    )
+    found, _ = cases.check(text, ["numpy"])
+    assert found.mode == "numpy"
+    short = cases.shrunk(text, found)
+    assert len(short.strip().splitlines()) <= 12, short
+    assert cases.check(short, ["numpy"])[0].sort == found.sort
+
+
+def test_a_wrong_kernel_is_found(monkeypatch):
+    relu = table["relu"]
+    text = "@tf.function\ndef f(x):\n    return tf.nn.relu(x)\nfor i in range(4):\n"
+    text += "    call(f, data((3, 2)))\n"
+    assert cases.check(text, ["numpy", "loops"]) == (None, 0)
+    forward = relu.forward
+
+    def wrong(x):
+        return forward(x) + np.float32(run.__name__ == "run" and _mode() != "off") * 1e-6
+
+    def _mode():
+        from framework.kernels import tier
+
+        return tier.tier()
+
+    monkeypatch.setattr(relu, "forward", wrong)
+    found, _ = cases.check(text, ["numpy"])
+    assert "instead of" in found.what
+
+
+def test_a_result_or_argument_written_to_is_found():
+    found, _ = cases.check("x = data((2,))\nx.array[0] = 5.0\nout(x)\n", [])
+    assert "was written to" in found.what
+
+
+def test_an_internal_error_in_the_log_is_found(monkeypatch, no_failures_of_the_compiler):
+    def fail(*_, **__):
+        raise RuntimeError("made up")
+
+    monkeypatch.setattr("framework.compiler.compiled.Plan.__init__", fail)
+    found, _ = cases.check(ADDING, ["numpy"])
+    assert "failed (RuntimeError: made up)" in found.what
+    no_failures_of_the_compiler.clear()
+
+
+def test_what_rounding_explains_passes_and_what_it_does_not_is_found():
+    text = "x = data((50,))\nout(tf.exp(x) - tf.exp(x * 1.0000001))\n"
+    base = run(text, "off")
+    other = run(text.replace("tf.exp(x) -", "(tf.exp(x) * (1 + 2e-7)) -"), "off")
+    assert difference(other, base, None) is not None
+    assert difference(other, base, with_noise(text, run)) is None
+    other = run(text.replace("tf.exp(x) -", "(tf.exp(x) * 1.001) -"), "off")
+    assert difference(other, base, with_noise(text, run)) is not None
+
+
+def test_what_hangs_on_the_last_bits_is_undecided():
+    text = "x = data((50,))\nout(tf.cast(tf.exp(x) > tf.exp(x * 1.0000001), tf.int32))\n"
+    base = run(text, "off")
+    other = run(text.replace("tf.exp(x) >", "tf.exp(x) * (1 + 2e-7) >"), "off")
+    with pytest.raises(UndecidedError):
+        difference(other, base, with_noise(text, run))
+
+
+def test_a_program_that_does_not_end_is_found():
+    found = run("while True:\n    pass\n", "off", seconds=1)
+    assert found.error[0] == "TooLongError"
+
+
+# ---- the generators ----
+
+
+def test_the_docs_show_the_table_of_differences():
+    docs = (Path(__file__).parents[2] / "docs" / "fuzzing.md").read_text()
+    shown = re.findall(r"^\| (.*) \|$", docs.split("| difference |")[1], re.MULTILINE)
+    assert shown == list(DIFFERENCES)
+
+
+def test_a_seed_is_a_program():
+    assert program(5, tf, keras) == program(5, tf, keras)
+    assert networks.network(5, tf, keras) == networks.network(5, tf, keras)
+    assert len({program(seed, tf, keras) for seed in range(40)}) == 40
+
+
+def test_most_expressions_are_used():
+    """An expression with a mistake in it never runs, and would go unseen."""
+    texts = "".join(program(seed, tf, keras, states=False) for seed in range(400))
+    heads = {line.split("(")[0] for group, _ in words.GROUPS[:4] for line in group if "(" in line}
+    unused = sorted(head for head in heads if head.startswith("tf.") and f"{head}(" not in texts)
+    assert len(unused) < len(heads) / 10, unused
+
+
+def test_every_layer_of_the_generator_is_made():
+    made = set()
+    for seed in range(300):
+        made.update(re_layers(networks.network(seed, tf, keras) or ""))
+    wanted = {
+        line.split("(")[0]
+        for kind in (networks.DENSE, networks.FLAT, networks.SEQUENCE, networks.IMAGE)
+        for line in kind
+    }
+    assert len(wanted - made) <= 3, wanted - made
+
+
+def re_layers(text):
+    return {part.split("(")[0] for part in text.split("keras.layers.")[1:]}
