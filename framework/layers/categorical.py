@@ -174,7 +174,7 @@ class Discretization(Layer, takes_lists=True):
                 "`bin_boundaries`, use `num_bins` instead."
             )
         self.reset_state()
-        for batch in batches_of(data, steps, whole=(np.ndarray, Tensor)):
+        for batch in batches_of(whole_of(data), steps, whole=(np.ndarray, Tensor)):
             self.update_state(batch)
         self.finalize_state()
 
@@ -217,6 +217,12 @@ def _compressed(summary, epsilon):
     values = np.interp(shares, reached / reached[-1], values)
     reached = np.interp(shares, np.cumsum(weights) / reached[-1], reached)
     return np.stack([values, np.diff(reached, prepend=0)]).astype(np.float32)
+
+
+def whole_of(data):
+    """A column or a table as its array; anything else as it is."""
+    known = (np.ndarray, Tensor)
+    return np.asarray(data) if hasattr(data, "__array__") and not isinstance(data, known) else data
 
 
 def batches_of(data, steps, whole):

@@ -11,7 +11,7 @@ from framework.core.doors import cast, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
-from framework.layers.categorical import batches_of, encode, refuse_sparse
+from framework.layers.categorical import batches_of, encode, refuse_sparse, whole_of
 from framework.layers.hashing import SaltField, buckets
 from framework.ops.tables import look_up
 
@@ -188,7 +188,7 @@ class Lookup(Layer):
             steps: how many batches to take; all where None.
         """
         self.reset_state()
-        whole = (list, tuple, np.ndarray, Tensor)
+        data, whole = whole_of(data), (list, tuple, np.ndarray, Tensor)
         for batch in batches_of(data, steps, whole):
             words = self._words_of(batch)
             one = isinstance(data, whole) and words.ndim == 1

@@ -13,6 +13,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.layers.base import Layer
+from framework.layers.categorical import whole_of
 from framework.ops.elementwise import maximum, sqrt
 from framework.ops.movement import reshape
 
@@ -119,11 +120,10 @@ class Normalization(Layer, takes_lists=True):
         """Take mean and variance from data, and forget those of earlier data.
 
         Args:
-            data: an array, or batches: a Dataset, a PyDataset or any iterable of arrays, or of
-                tuples that begin with one.
+            data: an array, a table, or batches: a Dataset, a PyDataset or any iterable of arrays,
+                or of tuples that begin with one.
         """
-        if isinstance(data, CoreVariable):
-            data = data.read()
+        data = whole_of(data)
         if isinstance(data, (np.ndarray, Tensor)):
             batches = iter([np.asarray(data)])
         elif hasattr(data, "__iter__") or hasattr(data, "__getitem__"):

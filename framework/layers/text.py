@@ -9,7 +9,7 @@ from framework.core.doors import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
-from framework.layers.categorical import batches_of, refuse_sparse
+from framework.layers.categorical import batches_of, refuse_sparse, whole_of
 from framework.layers.lookup import LOOKUP_MODES, StringLookup
 from framework.ops.tables import look_up
 
@@ -189,7 +189,7 @@ class TextVectorization(Layer):
             steps: how many batches to take; all where None.
         """
         self.reset_state()
-        for batch in batches_of(data, steps, (str, list, tuple, np.ndarray, Tensor)):
+        for batch in batches_of(whole_of(data), steps, (str, list, tuple, np.ndarray, Tensor)):
             self.update_state(batch)
         self.finalize_state()
 

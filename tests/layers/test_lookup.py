@@ -402,3 +402,23 @@ def test_lists_of_numbers_where_data_are_prepared(given):
     bins = layers.Discretization([2.0])(given)
     np.testing.assert_array_equal(bins, np.array(given) > 2)
     assert bins.dtype == "int32"
+
+
+def test_columns_are_adapted_to_as_a_whole():
+    numbers = [4.0, 1.0, 3.0, 2.0]
+    by_column, by_array = (layers.Normalization(axis=None) for _ in range(2))
+    by_column.adapt(Numbers(numbers))
+    by_array.adapt(np.array(numbers))
+    np.testing.assert_array_equal(by_column(numbers), by_array(numbers))
+    by_column, by_array = (layers.Discretization(num_bins=2, epsilon=0.5) for _ in range(2))
+    by_column.adapt(Numbers(numbers))
+    by_array.adapt(np.array(numbers))
+    assert by_column.bin_boundaries == by_array.bin_boundaries
+    texts = layers.TextVectorization(output_mode="tf_idf")
+    texts.adapt(Column(["a b b", "b c", "b"]))
+    np.testing.assert_allclose(texts(["c"]), [[0, 0, 0.91629076, 0]], rtol=1e-6)
+
+
+class Numbers(Column):
+    def __array__(self, dtype=None, copy=None):
+        return self._values.astype(float)
