@@ -74,9 +74,13 @@ def describe(value, key, arrays, token, numbers=None):
 
 
 def _as_tensors_have_it(value):
-    """An array of the caller's as one that ops take: itself, or a view, where that will do."""
+    """An array of the caller's as one that ops take: itself, or a view, where that will do.
+
+    In C order, as the copy is that a tensor is made of: sums round by the order in memory.
+    """
     array = value if type(value) is np.ndarray else np.asarray(value)
-    return array if array.dtype in dtypes.by_array else array_of(array)
+    array = array if array.dtype in dtypes.by_array else array_of(array)
+    return array if array.flags.c_contiguous else array.copy()
 
 
 def _exactly(value):

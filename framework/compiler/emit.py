@@ -23,6 +23,8 @@ class Program:
     `calls_numpy`, NumPy may warn of what it computes.
     """
 
+    any_order = False  # whether values may be laid otherwise in memory than by ops
+
     def __init__(self, graph, name, argument_names, state=None):
         self.graph = graph
         self.namespace = dict(writing.NAMES, own=own, own_copy=own_copy)
@@ -182,6 +184,8 @@ class Program:
         ufunc = ufunc_of(step.op)
         writer = None if ufunc is not None else writing.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
+        if plain and step.op.kind == "elementwise" and not step.outputs[0].in_order:
+            plain = self.any_order  # else NumPy lays it as in an op, for the same bits of sums
         if plain and ufunc is not None and not step.attrs:
             dtype = self._float_beside(step)
             operands = [self._operand(a, dtype) for a in step.args]

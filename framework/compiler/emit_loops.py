@@ -28,6 +28,8 @@ class LoopProgram(Program):
     `loops`: all of them, to be compiled.
     """
 
+    any_order = True
+
     def __init__(self, graph, name, argument_names, state=None):
         self.loops = []
         self._called, self._stretches = {}, {}  # by name

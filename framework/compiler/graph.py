@@ -17,10 +17,14 @@ from framework.core.tensor import Tensor
 class Value:
     """An array of the run: an argument, a constant, what a variable holds, or a step's output."""
 
-    __slots__ = ("argument", "constant", "dtype", "fixed", "name", "shape", "step", "variable")
+    __slots__ = (
+        "argument", "constant", "dtype", "fixed", "in_order", "name", "shape", "step", "variable",
+    )  # fmt: skip
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
         self.shape, self.dtype = array.shape, array.dtype
+        # Whether its elements lay in C order: how sums of them round depends on it.
+        self.in_order = array.in_order if type(array) is Value else array.flags.c_contiguous
         self.argument = argument  # the place among the arguments
         self.constant = constant  # the array itself
         self.variable = variable  # the variable that held it when the run began

@@ -289,7 +289,7 @@ def _fits_blocks(step):
     if len(step.outputs) != 1:
         return False
     (output,) = step.outputs
-    if output.size < _GROUPED:
+    if output.size < _GROUPED or not output.in_order:
         return False
     if step.attrs or any(v.shape not in (output.shape, ()) for v in step.values):
         return False
