@@ -144,12 +144,12 @@ def multiply_no_nan(x, y, name=None):
 
 
 def _floats(what, x, y):
-    """`strict` operands, none of which is of integers or booleans."""
-    found = strict(x, y)
-    for each in found:
-        if type(each) not in (int, float, complex):
-            floating(each, what)
-    return found
+    """`strict` operands of a floating dtype; a Python number as a tensor of the other's."""
+    x, y = strict(x, y)
+    if type(x) in (int, float, complex):
+        return tensor(x, floating(y, what).dtype), y
+    floating(x, what)
+    return x, tensor(y, x.dtype) if type(y) in (int, float, complex) else floating(y, what)
 
 
 def xlogy(x, y, name=None):
