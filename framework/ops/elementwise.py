@@ -183,7 +183,7 @@ power = binary(
 sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * y * y * -0.5, g),
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # halved first: y³ overflows sooner
 )  # fmt: skip
 # The root of a sum of squares that may all be 0: its slope there is 0, where sqrt's is infinite.
 root = unary("root", quiet(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
