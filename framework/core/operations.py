@@ -122,7 +122,15 @@ def apply(operation, args, kwargs, error=None) -> Any:
         return _outputs(operation, args, kwargs, runs, known)
     if isinstance(error, FrameworkError) and not isinstance(error, SymbolicValueError):
         raise error
-    raise failure from None
+    raise _explained(failure, leaves) from None
+
+
+def _explained(failure, leaves):
+    """What was raised on stand-ins, with what their sizes stand for."""
+    if isinstance(failure, FrameworkError):
+        shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
+        failure.args = (f"{failure} [no sizes instead of None fit in the shapes {shapes}]",)
+    return failure
 
 
 def _outputs(operation, args, kwargs, runs, possible=None):

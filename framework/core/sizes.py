@@ -95,12 +95,13 @@ class _Python:
 
 def _number(operation, *args):
     """`operation(*args)`, known at run time."""
+    args = [a.item() if isinstance(a, np.generic) else a for a in args]
     samples = [a.kind(1) if isinstance(a, KerasTensor) else a for a in args]
     keys = [a.key if isinstance(a, KerasTensor) else (type(a), a) for a in args]
     if operation.name in ("add", "mul"):
         keys.sort(key=repr)
     made = SymbolicNumber(type(operation.function(*samples)), (operation.name, *keys))
-    made.origin = (operation, args, {}, None)
+    made.origin = (operation, tuple(args), {}, None)
     return made
 
 

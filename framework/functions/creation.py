@@ -8,7 +8,12 @@ from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.conversion import array_of
 from framework.core.doors import cast, strict_all, tensor
-from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError
+from framework.core.errors import (
+    FrameworkError,
+    InvalidArgumentError,
+    ShapeError,
+    SymbolicValueError,
+)
 from framework.core.operand import Operand, WeakNumber
 from framework.core.operations import Operation, apply, operation
 from framework.core.standins import is_symbolic
@@ -85,6 +90,8 @@ def sizes(shape, what):
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         return tuple(index(n) for n in shape)
+    except SymbolicValueError:
+        raise  # a size that is known when a model runs
     except TypeError:
         raise InvalidArgumentError(
             f"{what}: `shape` must be ints, without None, got {shape!r}."
