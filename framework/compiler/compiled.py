@@ -115,7 +115,8 @@ class Compiled:
         tensors = body.tensors(arrays)
         audits = self.audits(key)
         recording = Recording(tensors, undoable=bool(audits.due))
-        run = traced(recording, lambda: body(tensors), packing, getattr(body, "function", None))
+        function, audited = getattr(body, "function", None), bool(audits.due)
+        run = traced(recording, lambda: body(tensors), packing, function, audited)
         names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
         def plan_of(graph, state):
@@ -144,9 +145,7 @@ class Compiled:
                 raise NoPlanError(reason)
             trace = run.trace(make_graph())
             if audits.due:
-                found = audits.decide(run, trace, by_plan)
-                if found is not None:
-                    return found[0], None
+                return audits.decide(run, trace, by_plan), None
             with self.lock:
                 self.consider(key, run, trace, audits.held, plan_of)
         except NoPlanError as reason:
@@ -339,14 +338,11 @@ class _Audit:
         self.held = [trace for trace in (*entries, *seen) if trace.holds()]
 
     def decide(self, run, trace, by_plan, compare=difference):
-        """(the result by the plan of a run that did the same,); None where there is none.
+        """The result of an audited call: by the plan if the run did the same, else the run's.
 
-        Where no guard tells the run from a plan, the plan ends.
+        A plan ends where no guard tells the run from it.
         """
         like, first = None, None
-        if run.changed is not None:
-            self.end(f"it changes {run.changed}, which it reads")
-            return (run.result,)
         for entry in self.due:
             found = compare(entry.graph, trace.graph) if entry in self.held else None
             if entry not in self.held or (found is not None and found.guarded):
@@ -358,16 +354,18 @@ class _Audit:
         if first is not None:
             what = first.what or "the way through the code"
             self.end(f"{what} changed{f' at {first.line}' if first.line else ''}")
-            return (run.result,)
-        if like is None:
-            return None
+        if first is not None or like is None:
+            return run.result
+        if (changed := like.state.changed()) is not None:
+            self.end(f"it changes {changed}, which it reads")
+            return run.result
         after = run.recording.undo()
         like.plan.audited()
         found = by_plan(like)
         if found is None:
             run.recording.redo(after)
-            return (run.result,)
-        return found
+            return run.result
+        return found[0]
 
     def end(self, reason):
         """Drop the key's plans with one warning; False where none is being audited."""

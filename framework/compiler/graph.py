@@ -1,6 +1,7 @@
 """The graph of one run: values, and the steps that make them, in order."""
 
 import math
+import os
 import sys
 import types
 import weakref
@@ -252,7 +253,7 @@ class Recording(Recorder):
         args = [self._operand(a) for a in args]
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
-        line = user_line()
+        line = user_position()
         step = OpStep(op, args, attrs, made, kept, self._layer, line)
         fixed = all(type(a) is not Value or a.fixed for a in args)
         for value in step.made:
@@ -289,7 +290,7 @@ class Recording(Recorder):
         state = getattr(draw.source, "state", None)
         if state is not None:
             self._check_age(state)
-        step = DrawStep(draw, self._new(tensor), self._layer, user_line())
+        step = DrawStep(draw, self._new(tensor), self._layer, user_position())
         step.outputs[0].step = step
         self.steps.append(step)
 
@@ -300,7 +301,7 @@ class Recording(Recorder):
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
             expected = bool(array) if how == "bool" else array.copy()
-            self.steps.append(GuardStep(value, how, expected, self._layer, user_line()))
+            self.steps.append(GuardStep(value, how, expected, self._layer, user_position()))
         elif self.refusal is None:
             self.refusal = _Refusal(how, value, self._layer)
 
@@ -369,15 +370,24 @@ class _Refusal:
         return f"{what}{layer} leaves it as a value ({self.how}) at {self.line}"
 
 
-def user_line():
-    """`file:line` of the innermost frame outside the package."""
-    package = __name__.partition(".")[0] + "."
-    frame = sys._getframe(1)
-    while frame is not None and (
-        frame.f_globals.get("__name__", "").startswith((package, "numpy"))
-    ):
+_FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
+
+
+def user_position():
+    """(file, line number) of the innermost frame outside the package and NumPy; None without."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_FOLDERS):
+            return file, frame.f_lineno
         frame = frame.f_back
-    return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None
+
+
+def user_line():
+    """The same as a text: `file:line`."""
+    position = user_position()
+    return "?" if position is None else f"{position[0]}:{position[1]}"
 
 
 def generators(graph):

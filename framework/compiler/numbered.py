@@ -73,7 +73,7 @@ class Numbered:
             audits = compiled.audits(general)
             tensors = body.tensors(arrays)
             recording = Recording(tensors, undoable=True)
-            run = traced(recording, lambda: body(tensors), packing, body.function)
+            run = traced(recording, lambda: body(tensors), packing, audited=True)
 
             def by_plan(entry):
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
@@ -84,8 +84,7 @@ class Numbered:
                 audits.end(reason)
                 return run.result
             compare = lambda open_graph, graph: _compare(graph, open_graph, values)
-            found = audits.decide(run, run.trace(), by_plan, compare)
-            return run.result if found is None else found[0]
+            return audits.decide(run, run.trace(), by_plan, compare)
 
     def _plainly(self, key, general, arrays, values, body, attempts):
         compiled = self._compiled

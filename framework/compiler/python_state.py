@@ -214,12 +214,8 @@ def _item(value, key):
 
 
 def _is_library(module):
-    return module.partition(".")[0] in _LIBRARY or is_package(module)
-
-
-def is_package(module):
-    """Whether a module's name is one of this package's."""
-    return module.partition(".")[0] == _PACKAGE
+    top = module.partition(".")[0]
+    return top == _PACKAGE or top in _LIBRARY
 
 
 # ---- watching a run ------------------------------------------------------------------------------
@@ -238,7 +234,8 @@ class Watch:
     def __init__(self, function=None):
         self._functions = {}  # id of a code object -> a function of that code
         self._remember(function)
-        self._guards, self._roots, self._seen = {}, [], set()
+        self._guards, self._roots = {}, []
+        self._seen, self._held = set(), []  # ids of code objects that need no second look
         self._random = {}  # id of a generator -> (it, its state before, its name)
         self.asks_for_types = False
         self.state, self.trouble, self.changed = PythonState(), None, None
@@ -254,6 +251,7 @@ class Watch:
         if kind is None:
             self.trouble = self._why_not()
             self._roots.clear()
+            self._held.clear()
             alive = [g for g in self._guards.values() if g.kind != LOCAL or g.root() is not None]
             self.state = PythonState(alive)
             self.changed = self.state.changed()
@@ -271,24 +269,26 @@ class Watch:
     def _see(self, frame, event, arg):
         if self._outer is not None:
             self._outer(frame, event, arg)
-        code = frame.f_code
         if event == "call":
-            paths = paths_of(code)
+            code = frame.f_code
+            if id(code) in self._seen:
+                return
+            if _is_library(frame.f_globals.get("__name__") or ""):
+                if "type" not in code.co_names:
+                    self._held.append(code)  # so that its id stays its own
+                    self._seen.add(id(code))
+                    return
+            else:
+                self._enter(frame, code, paths_of(code))
             if "type" in code.co_names and not self.asks_for_types:
                 self.asks_for_types = not _is_for_package(frame)
-            if paths and id(code) not in self._seen and self._is_users(frame, code):
-                self._enter(frame, code, paths)
         elif event == "c_call" and getattr(arg, "__name__", None) == "arange":
             self.asks_for_types = self.asks_for_types or not _is_for_package(frame)
 
-    def _is_users(self, frame, code):
-        if not _is_library(frame.f_globals.get("__name__") or ""):
-            return True
-        self._seen.add(id(code))
-        return False
-
     def _enter(self, frame, code, paths):
-        if all(path[0] != LOCAL for path in paths) and not code.co_freevars:
+        once = all(path[0] != LOCAL for path in paths) and not code.co_freevars
+        if once and "type" not in code.co_names:
+            self._held.append(code)
             self._seen.add(id(code))
         function = self._functions.get(id(code))
         local = None
@@ -368,9 +368,10 @@ def _is_for_package(frame):
     """Whether a frame is the package's own, or of a library that the package has called."""
     while frame is not None:
         module = frame.f_globals.get("__name__") or ""
-        if is_package(module):
+        top = module.partition(".")[0]
+        if top == _PACKAGE:
             return True
-        if module.partition(".")[0] not in _LIBRARY:
+        if top not in _LIBRARY:
             return False
         frame = frame.f_back
     return False

@@ -23,7 +23,8 @@ class Difference:
 
     def __init__(self, what, step=None, guarded=False):
         self.what, self.guarded = what, guarded
-        self.line = None if step is None else step.line
+        position = None if step is None else step.line
+        self.line = None if position is None else f"{position[0]}:{position[1]}"
 
     @property
     def unlike(self):

@@ -102,7 +102,7 @@ class Taped:
 
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
-            run = traced(recording, run_body, packing, body.function)
+            run = traced(recording, run_body, packing, body.function, bool(audits.due))
         taped = _TapedRun(run, inner, copies, alike, tape)
 
         def graph():

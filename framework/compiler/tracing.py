@@ -1,5 +1,7 @@
 """One traced run of a function's Python body, and what makes two runs the same."""
 
+import contextlib
+
 from framework.compiler.arguments import mask_of
 from framework.compiler.graph import are_current, generators
 from framework.compiler.python_state import Watch
@@ -71,7 +73,7 @@ class Run:
         return Trace(graph, self.state, self.watch.asks_for_types)
 
 
-def traced(recording, body, packing, function=None):
+def traced(recording, body, packing, function=None, audited=False):
     """`body()` with `recording` listening, as a `Run`.
 
     Args:
@@ -79,8 +81,10 @@ def traced(recording, body, packing, function=None):
         body: a function without arguments.
         packing: a function of the result, see `Run`.
         function: the Python function that the body calls, where it is known.
+        audited: whether a plan has the run's guards already; Python code is not watched then.
     """
-    with recording, Watch(function) as watch:
+    watch = Watch(function)
+    with recording, contextlib.nullcontext() if audited else watch:
         result = body()
         packed = packing(result)
     return Run(recording, watch, result, packed)
