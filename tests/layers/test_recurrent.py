@@ -427,3 +427,16 @@ def test_a_step_leaves_no_cycles():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_the_shape_of_one_state_is_not_taken_for_two_sizes():
+    """As real Keras refuses it; `TensorShape` is a tuple here, which would pass unseen."""
+
+    class Cell(keras.layers.Layer):
+        state_size = tf.TensorShape([3, 4])
+
+        def call(self, inputs, states):
+            return inputs, states
+
+    with pytest.raises(ValueError, match="state_size must be an integer, or a list/tuple"):
+        keras.layers.RNN(Cell())

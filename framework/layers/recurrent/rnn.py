@@ -3,6 +3,7 @@
 from framework.core import nest
 from framework.core.configurable import Field, Resolved, _annotations, fields_of, serialize_value
 from framework.core.doors import cast, tensor
+from framework.core.dtypes import Shape
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import nested
@@ -78,7 +79,7 @@ class RNN(Layer):
     def __post_init__(self):
         self.__dict__.update(states=None, _expected_batch_size=None)
         sizes = self.cell.state_size
-        if not isinstance(sizes, (list, tuple, int)):
+        if not isinstance(sizes, (list, tuple, int)) or isinstance(sizes, Shape):
             raise InvalidArgumentError(
                 "state_size must be an integer, or a list/tuple of integers (one for each state "
                 f"tensor); the cell of layer {self.name!r} has {sizes!r}."
