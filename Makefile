@@ -27,7 +27,7 @@ demo: $(VENV)/.core
 	$(python) examples/mnist_fit.py
 
 test: $(VENV)/.dev
-	$(python) -m pytest $(ARGS)
+	$(python) -m pytest -n auto $(ARGS)
 
 lint: $(VENV)/.dev
 	$(python) -m ruff check .
