@@ -68,7 +68,8 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are results
+            np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
 
 

@@ -41,19 +41,20 @@ def arguments():
 def work(options):
     """Run programs of the seeds `worker`, `worker + processes`, ... and tell of each."""
     end = time.monotonic() + options.minutes * 60
-    sys.stdout = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what programs print is no line of ours
+    lines = os.fdopen(os.dup(1), "w", buffering=1)
+    sys.stdout = sys.stderr  # what programs print is no line of ours
+    os.dup2(2, 1)
     sides = _against_tensorflow() if options.tensorflow else _among_modes(options)
     kept = collections.Counter()
     for n in range(min(_PROGRAMS, options.programs or _PROGRAMS)):
         if time.monotonic() > end:
             break
         seed = options.worker + n * options.processes
-        print(json.dumps({"seed": seed}))
+        print(json.dumps({"seed": seed}), file=lines)
         told = sides(seed, kept)
         if told is not None:
-            print(json.dumps(told))
-    print(json.dumps({"done": True}))
+            print(json.dumps(told), file=lines)
+    print(json.dumps({"done": True}), file=lines)
 
 
 def _among_modes(options):

@@ -1,6 +1,7 @@
 """From a seed to a program, what it is run in, and what was found; a found one is shrunk."""
 
 import re
+import warnings
 from dataclasses import dataclass
 
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
@@ -16,6 +17,12 @@ _EVERY = {"loops": 4, "numba": 200}  # each so many programs is run in this mode
 
 def made(seed, tf, keras, kinds=KINDS):
     """(kind, text) of a seed: 3 of 40 are networks, 2 are training loops; text None: none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _made(seed, tf, keras, kinds)
+
+
+def _made(seed, tf, keras, kinds):
     turn = seed % 40
     kind = "networks" if turn in (0, 13, 26) else "loops" if turn in (7, 33) else "programs"
     if kind not in kinds:

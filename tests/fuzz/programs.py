@@ -43,7 +43,7 @@ class Program:
         self.head, self.lines, self.tail = [], [], []
         self.indent, self.count = 1, 0
         self.assigns = False
-        self.large = not peers and self.chance(0.02)
+        self.large = not peers and self.chance(0.01)
         self.groups = [
             (group, weight) for group, weight in words.GROUPS
             if not (group is words.DRAWS and not self.draws)

@@ -77,7 +77,7 @@ class Box(types.SimpleNamespace):
         return self is other
 
 
-def data(tf, shape, dtype="float32", seed=0, special=False):
+def data(tf, shape, dtype="float32", seed=0, special=False, least=1e-41):
     """A tensor of random numbers; `special` strews NaN, infinities, -0.0, small and large ones."""
     rng = np.random.default_rng(seed)
     if dtype == "bool":
@@ -89,7 +89,7 @@ def data(tf, shape, dtype="float32", seed=0, special=False):
     if dtype.startswith("complex"):
         return tf.constant(array + 1j * np.round(rng.normal(size=shape), 2), dtype)
     if special and array.size:
-        odd = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-41, 3e38, -1.0, 1.0]
+        odd = [np.nan, np.inf, -np.inf, -0.0, 0.0, least, 3e38, -1.0, 1.0]
         if dtype in ("float16", "bfloat16"):
             odd[5:7] = 6e-8, 6e4
         where = rng.random(shape) < 0.4
@@ -103,7 +103,7 @@ class Runner:
     Args:
         tf, keras: the packages it uses.
         outcome: an `Outcome`.
-        dense: whether sparse gradients are kept as dense ones.
+        dense: whether sparse gradients are kept as dense ones, as where TensorFlow runs.
     """
 
     def __init__(self, tf, keras, outcome, dense=False):
@@ -115,7 +115,8 @@ class Runner:
         }  # fmt: skip
 
     def data(self, shape, dtype="float32", seed=0, special=False):
-        tensor = data(self.tf, shape, dtype, seed, special)
+        least = 1e-36 if self.dense else 1e-41  # TensorFlow takes subnormal numbers for zeros
+        tensor = data(self.tf, shape, dtype, seed, special, least)
         if hasattr(tensor, "array"):
             self.outcome.watch("an argument", tensor.array)
         return tensor

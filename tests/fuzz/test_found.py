@@ -34,6 +34,11 @@ v0.assign_add(v0)
 v0.assign_sub(v0)
 out(v0)
 """,
+    "rows added up beyond what they can hold": """
+x = tf.constant([[3e38, float("inf")], [3e38, float("-inf")]])
+out(tf.tensor_scatter_nd_add(tf.zeros([1, 2]), [[0], [0]], x))
+out(tf.tensor_scatter_nd_add(x, [[0], [0]], x))
+""",
     "a number stored as a truth value": """
 @tf.function
 def f(a, b):

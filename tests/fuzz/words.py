@@ -42,7 +42,7 @@ tf.math.pow(tf.abs({f}), {F})
 {f} / {number}
 {number} / {f}
 {f} * tf.math.rsqrt(tf.square({F}) + 1.0)
-tf.clip_by_value({f}, {number}, 1.5)
+tf.clip_by_value({f}, {number}, 5.0)
 tf.clip_by_norm({f}, 1.0)
 tf.math.reduce_std({f})
 tf.math.reduce_variance({f}, axis={axis})
