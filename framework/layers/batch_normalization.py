@@ -8,7 +8,14 @@ from framework.core.doors import cast
 from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
-from framework.layers.normalization import _Normalization, _to, wide
+from framework.layers.normalization import (
+    _Normalization,
+    _size,
+    _to,
+    add_scale_and_center,
+    scale_and_center,
+    wide,
+)
 from framework.layers.spec import InputSpec
 from framework.ops import norm
 from framework.ops.elementwise import (
@@ -76,24 +83,21 @@ class BatchNormalization(_Normalization):
             self.renorm_clipping = _checked_clipping(self.renorm_clipping)
 
     def build(self, input_shape):
-        shape = self._size(input_shape)
-        self._add_scale_and_center(shape)
-        self.moving_mean = self._statistic("moving_mean", shape, self.moving_mean_initializer)
-        self.moving_variance = self._statistic(
-            "moving_variance", shape, self.moving_variance_initializer
+        shape = _size(self, input_shape)
+        add_scale_and_center(self, shape)
+        self.moving_mean = _statistic(self, "moving_mean", shape, self.moving_mean_initializer)
+        self.moving_variance = _statistic(
+            self, "moving_variance", shape, self.moving_variance_initializer
         )
         if self.renorm:
 
             def deviation(shape, dtype=None):
                 return sqrt(self.moving_variance_initializer(shape, dtype=dtype))
 
-            self.moving_stddev = self._statistic("moving_stddev", shape, deviation)
-            self.renorm_mean = self._statistic("renorm_mean", shape, self.moving_mean_initializer)
-            self.renorm_stddev = self._statistic("renorm_stddev", shape, deviation)
+            self.moving_stddev = _statistic(self, "moving_stddev", shape, deviation)
+            self.renorm_mean = _statistic(self, "renorm_mean", shape, self.moving_mean_initializer)
+            self.renorm_stddev = _statistic(self, "renorm_stddev", shape, deviation)
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
-
-    def _statistic(self, name, shape, initializer):
-        return self.add_weight(shape, initializer, name=name, trainable=False, autocast=False)
 
     def call(self, inputs, training=None, mask=None):
         if mask is not None and mask.ndim != inputs.ndim - 1:
@@ -104,60 +108,13 @@ class BatchNormalization(_Normalization):
         x = wide(inputs)
         axis = one_axis(self.axis, x.ndim, "BatchNormalization")
         if training and self.trainable:
-            y = self._by_batch(x, axis, mask)
+            y = _by_batch(self, x, axis, mask)
         else:
             mean, variance = self.moving_mean.read(), self.moving_variance.read()
-            y = self._by_statistics(x, axis, _to(mean, x.dtype), _to(variance, x.dtype))
+            y = _by_statistics(self, x, axis, _to(mean, x.dtype), _to(variance, x.dtype))
         return _to(y, self.compute_dtype)
 
-    def _by_statistics(self, x, axis, mean, variance):
-        gamma = None if self.gamma is None else _to(self.gamma._as_operand(), x.dtype)
-        beta = None if self.beta is None else _to(self.beta._as_operand(), x.dtype)
-        return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=self.epsilon)
-
-    def _by_batch(self, x, axis, mask):
-        if self.renorm:
-            return self._renormalised(x, axis, mask)
-        if mask is None:
-            gamma, beta = self._scale_and_center(x, (x.shape[axis],))
-            y, mean, variance = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=self.epsilon)
-        else:
-            mean, variance = _masked_moments(x, axis, mask)
-            y = self._by_statistics(x, axis, mean, variance)
-        self._follow(self.moving_mean, mean, self.momentum)
-        self._follow(self.moving_variance, variance, self.momentum)
-        return y
-
-    def _follow(self, statistic, value, momentum):
-        """Move a moving average on: two ops where dtypes agree, which is what a plan replays."""
-        old = _to(statistic.read(), value.dtype)
-        statistic.assign(norm.moving_average(old, value, momentum=momentum))
-
     # ---- batch renormalisation ----
-
-    def _renormalised(self, x, axis, mask):
-        mean, variance = self._moments(x, axis, mask)
-        stddev = sqrt(variance + self.epsilon)
-        least = float(np.sqrt(self.epsilon))
-        reference = maximum(_to(self.renorm_stddev.read(), x.dtype), least)
-        r = stddev / reference
-        d = (mean - _to(self.renorm_mean.read(), x.dtype)) / reference
-        limits = self.renorm_clipping
-        if limits.get("rmin") is not None:
-            r = maximum(r, float(limits["rmin"]))
-        if limits.get("rmax") is not None:
-            r = minimum(r, float(limits["rmax"]))
-        if limits.get("dmax") is not None:
-            d = clip(d, -float(limits["dmax"]), float(limits["dmax"]))
-        gamma, beta = self._scale_and_center(x, (x.shape[axis],))
-        gamma, beta = stop_gradient(r) * gamma, stop_gradient(d) * gamma + beta
-        self._follow(self.renorm_mean, mean, self.renorm_momentum)
-        self._follow(self.renorm_stddev, stddev, self.renorm_momentum)
-        self._follow(self.moving_mean, mean, self.momentum)
-        self._follow(self.moving_stddev, stddev, self.momentum)
-        moving = self.moving_stddev.read()
-        self.moving_variance.assign(relu(square(moving) - self.epsilon))
-        return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=self.epsilon)
 
     def _moments(self, x, axis, mask):
         if mask is not None:
@@ -201,3 +158,58 @@ def _checked_clipping(limits):
             f"BatchNormalization: renorm_clipping: dmax should be non-negative, got {limits}."
         )
     return limits
+
+
+def _statistic(layer, name, shape, initializer):
+    return layer.add_weight(shape, initializer, name=name, trainable=False, autocast=False)
+
+
+def _by_statistics(layer, x, axis, mean, variance):
+    gamma = None if layer.gamma is None else _to(layer.gamma._as_operand(), x.dtype)
+    beta = None if layer.beta is None else _to(layer.beta._as_operand(), x.dtype)
+    return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=layer.epsilon)
+
+
+def _by_batch(layer, x, axis, mask):
+    if layer.renorm:
+        return _renormalised(layer, x, axis, mask)
+    if mask is None:
+        gamma, beta = scale_and_center(layer, x, (x.shape[axis],))
+        y, mean, variance = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=layer.epsilon)
+    else:
+        mean, variance = _masked_moments(x, axis, mask)
+        y = _by_statistics(layer, x, axis, mean, variance)
+    _follow(layer, layer.moving_mean, mean, layer.momentum)
+    _follow(layer, layer.moving_variance, variance, layer.momentum)
+    return y
+
+
+def _renormalised(layer, x, axis, mask):
+    mean, variance = layer._moments(x, axis, mask)
+    stddev = sqrt(variance + layer.epsilon)
+    least = float(np.sqrt(layer.epsilon))
+    reference = maximum(_to(layer.renorm_stddev.read(), x.dtype), least)
+    r = stddev / reference
+    d = (mean - _to(layer.renorm_mean.read(), x.dtype)) / reference
+    limits = layer.renorm_clipping
+    if limits.get("rmin") is not None:
+        r = maximum(r, float(limits["rmin"]))
+    if limits.get("rmax") is not None:
+        r = minimum(r, float(limits["rmax"]))
+    if limits.get("dmax") is not None:
+        d = clip(d, -float(limits["dmax"]), float(limits["dmax"]))
+    gamma, beta = scale_and_center(layer, x, (x.shape[axis],))
+    gamma, beta = stop_gradient(r) * gamma, stop_gradient(d) * gamma + beta
+    _follow(layer, layer.renorm_mean, mean, layer.renorm_momentum)
+    _follow(layer, layer.renorm_stddev, stddev, layer.renorm_momentum)
+    _follow(layer, layer.moving_mean, mean, layer.momentum)
+    _follow(layer, layer.moving_stddev, stddev, layer.momentum)
+    moving = layer.moving_stddev.read()
+    layer.moving_variance.assign(relu(square(moving) - layer.epsilon))
+    return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=layer.epsilon)
+
+
+def _follow(layer, statistic, value, momentum):
+    """Move a moving average on: two ops where dtypes agree, which is what a plan replays."""
+    old = _to(statistic.read(), value.dtype)
+    statistic.assign(norm.moving_average(old, value, momentum=momentum))

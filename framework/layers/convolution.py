@@ -13,8 +13,15 @@ from framework.layers.windowed import (
     DataFormat,
     Padding,
     Windowed,
+    _places,
+    add_bias,
+    add_kernel,
+    finished,
     last,
+    refuse_strides_with_dilation,
     restored,
+    see_inputs,
+    window_of,
     with_spatial,
 )
 from framework.ops.conv import conv, conv_bias
@@ -46,49 +53,49 @@ class _Convolution(Windowed):
                 "The number of filters must be evenly divisible by the number of groups. Received: "
                 f"groups={self.groups}, filters={self.filters} (layer {self.name!r})."
             )
-        self._refuse_strides_with_dilation()
+        refuse_strides_with_dilation(self)
 
     def build(self, input_shape):
-        count = self._see_inputs(input_shape)
+        count = see_inputs(self, input_shape)
         if count % self.groups:
             raise ShapeError(
                 "The number of input channels must be evenly divisible by the number of groups. "
                 f"Received groups={self.groups}, but the input has {count} channels (full input "
                 f"shape is {tuple(input_shape)}, layer {self.name!r})."
             )
-        self._places(input_shape)
+        _places(self, input_shape)
         shape = (*self.kernel_size, count // self.groups, self.filters)
-        self.kernel = self._add_kernel("kernel", shape, "kernel")
-        self._add_bias(self.filters)
+        self.kernel = add_kernel(self, "kernel", shape, "kernel")
+        add_bias(self, self.filters)
 
     def convolution_op(self, inputs, kernel):
         """The convolution alone, for subclasses that change the kernel first."""
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.dtype:
             inputs, kernel = promote(inputs, kernel)
-        self._places(inputs.shape)
+        _places(self, inputs.shape)
         x = last(inputs, self.data_format)
-        return restored(conv(x, kernel, groups=self.groups, **self._window()), self.data_format)
+        return restored(conv(x, kernel, groups=self.groups, **window_of(self)), self.data_format)
 
     def call(self, inputs):
         kernel = self.kernel._as_operand()
         own = type(self).convolution_op is not _Convolution.convolution_op
         if self.bias is None or own or self.data_format == "channels_first":
-            return self._finished(self.convolution_op(inputs, kernel))
+            return finished(self, self.convolution_op(inputs, kernel))
         bias = self.bias._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel, bias = promote(inputs, kernel, bias)
-        self._places(inputs.shape)
+        _places(self, inputs.shape)
         activation = self.activation
         cut = activation is relu
-        y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=cut, **self._window())
+        y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=cut, **window_of(self))
         return y if cut or activation is linear or activation is None else activation(y)
 
     def compute_output_shape(self, input_shape):
-        places = self._places(input_shape)
+        places = _places(self, input_shape)
         return with_spatial(input_shape, places, self.data_format, self.filters)
 
 
-class Conv1D(_Convolution):
+class Conv1D(_Convolution, rank=1):
     """Windows along one axis: `activation(conv(inputs, kernel) + bias)`.
 
     Args:
@@ -108,11 +115,10 @@ class Conv1D(_Convolution):
     TensorShape([4, 10, 32])
     """
 
-    _rank = 1
     padding: CausalPadding = "valid"
 
 
-class Conv2D(_Convolution):
+class Conv2D(_Convolution, rank=2):
     """Windows over images: `activation(conv(inputs, kernel) + bias)`.
 
     Args:
@@ -131,17 +137,15 @@ class Conv2D(_Convolution):
     TensorShape([2, 5, 4, 8])
     """
 
-    _rank = 2
     strides: object = (1, 1)
     dilation_rate: object = (1, 1)
 
 
-class Conv3D(_Convolution):
+class Conv3D(_Convolution, rank=3):
     """Windows over volumes; see `Conv2D`.
 
     Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
     """
 
-    _rank = 3
     strides: object = (1, 1, 1)
     dilation_rate: object = (1, 1, 1)

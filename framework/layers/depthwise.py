@@ -10,9 +10,15 @@ from framework.layers.windowed import (
     DataFormat,
     Padding,
     Windowed,
+    _places,
+    add_bias,
+    add_kernel,
     channels,
+    finished,
     last,
     restored,
+    see_inputs,
+    window_of,
     with_spatial,
 )
 from framework.ops.conv import conv, depthwise
@@ -37,27 +43,27 @@ class _Depthwise(Windowed):
     bias_constraint: ConstraintField = None
 
     def build(self, input_shape):
-        count = self._see_inputs(input_shape)
-        self._places(input_shape)
+        count = see_inputs(self, input_shape)
+        _places(self, input_shape)
         shape = (*self.kernel_size, count, self.depth_multiplier)
-        self.kernel = self._add_kernel("kernel", shape, "depthwise")
-        self._add_bias(count * self.depth_multiplier)
+        self.kernel = add_kernel(self, "kernel", shape, "depthwise")
+        add_bias(self, count * self.depth_multiplier)
 
     def call(self, inputs):
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
-        self._places(inputs.shape)
-        y = depthwise(last(inputs, self.data_format), kernel, **self._window())
-        return self._finished(restored(y, self.data_format))
+        _places(self, inputs.shape)
+        y = depthwise(last(inputs, self.data_format), kernel, **window_of(self))
+        return finished(self, restored(y, self.data_format))
 
     def compute_output_shape(self, input_shape):
         count = channels(input_shape, self.data_format) * self.depth_multiplier
-        places = self._places(input_shape)
+        places = _places(self, input_shape)
         return with_spatial(input_shape, places, self.data_format, count)
 
 
-class DepthwiseConv1D(_Depthwise):
+class DepthwiseConv1D(_Depthwise, rank=1):
     """Each channel along one axis with windows of its own.
 
     Args:
@@ -75,17 +81,14 @@ class DepthwiseConv1D(_Depthwise):
     TensorShape([4, 8, 24])
     """
 
-    _rank = 1
 
-
-class DepthwiseConv2D(_Depthwise):
+class DepthwiseConv2D(_Depthwise, rank=2):
     """Each channel of images with windows of its own; see `DepthwiseConv1D`.
 
     Shapes: `(batch, height, width, channels)` gives
     `(batch, new_height, new_width, channels * depth_multiplier)`.
     """
 
-    _rank = 2
     strides: object = (1, 1)
     dilation_rate: object = (1, 1)
 
@@ -112,32 +115,37 @@ class _Separable(Windowed):
     bias_constraint: ConstraintField = None
 
     def build(self, input_shape):
-        count = self._see_inputs(input_shape)
-        self._places(input_shape)
+        count = see_inputs(self, input_shape)
+        _places(self, input_shape)
         each = (*self.kernel_size, count, self.depth_multiplier)
-        across = (*(1,) * self._rank, count * self.depth_multiplier, self.filters)
-        self.depthwise_kernel = self._add_kernel("depthwise_kernel", each, "depthwise")
-        self.pointwise_kernel = self._add_kernel("pointwise_kernel", across, "pointwise")
-        self._add_bias(self.filters)
+        across = (*(1,) * type(self)._framework.rank, count * self.depth_multiplier, self.filters)
+        self.depthwise_kernel = add_kernel(self, "depthwise_kernel", each, "depthwise")
+        self.pointwise_kernel = add_kernel(self, "pointwise_kernel", across, "pointwise")
+        add_bias(self, self.filters)
 
     def call(self, inputs):
         each, across = self.depthwise_kernel._as_operand(), self.pointwise_kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != each.array.dtype:
             inputs, each, across = promote(inputs, each, across)
-        self._places(inputs.shape)
-        between = depthwise(last(inputs, self.data_format), each, **self._window())
-        ones = (1,) * self._rank
+        _places(self, inputs.shape)
+        between = depthwise(last(inputs, self.data_format), each, **window_of(self))
+        ones = (1,) * type(self)._framework.rank
         y = conv(
-            between, across, strides=ones, padding=((0, 0),) * self._rank, dilations=ones, groups=1
+            between,
+            across,
+            strides=ones,
+            padding=((0, 0),) * type(self)._framework.rank,
+            dilations=ones,
+            groups=1,
         )
-        return self._finished(restored(y, self.data_format))
+        return finished(self, restored(y, self.data_format))
 
     def compute_output_shape(self, input_shape):
-        places = self._places(input_shape)
+        places = _places(self, input_shape)
         return with_spatial(input_shape, places, self.data_format, self.filters)
 
 
-class SeparableConv1D(_Separable):
+class SeparableConv1D(_Separable, rank=1):
     """`DepthwiseConv1D`, then a product over the channels at each step.
 
     Args:
@@ -152,15 +160,12 @@ class SeparableConv1D(_Separable):
     TensorShape([4, 3, 3])
     """
 
-    _rank = 1
 
-
-class SeparableConv2D(_Separable):
+class SeparableConv2D(_Separable, rank=2):
     """`DepthwiseConv2D`, then a product over the channels at each place; see `SeparableConv1D`.
 
     Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
     """
 
-    _rank = 2
     strides: object = (1, 1)
     dilation_rate: object = (1, 1)

@@ -12,7 +12,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, VarianceScaling
 from framework.layers.base import Layer
-from framework.layers.lora import Adaptable
+from framework.layers.lora import Adaptable, lora_config, with_lora
 from framework.layers.spec import InputSpec
 from framework.ops.contraction import matmul
 from framework.ops.einsum import einsum
@@ -84,7 +84,7 @@ class EinsumDense(Adaptable, Layer):
         """The kernel, with LoRA's delta where that is enabled."""
         if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `kernel`.")
-        return self._with_lora(self._kernel._as_operand()) if self.lora_enabled else self._kernel
+        return with_lora(self, self._kernel._as_operand()) if self.lora_enabled else self._kernel
 
     def build(self, input_shape):
         labels = _read(self.equation, len(input_shape))
@@ -92,8 +92,8 @@ class EinsumDense(Adaptable, Layer):
         of_inputs, of_kernel, of_outputs = labels
         self.input_spec = InputSpec(ndim=len(input_shape))
         self._kernel = self.add_weight(
-            _known(sizes, of_kernel, self), self._initializer(of_kernel, of_outputs), name="kernel",
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+            _known(sizes, of_kernel, self), _initializer(self, of_kernel, of_outputs),
+            name="kernel", regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
         )  # fmt: skip
         if self.bias_axes is not None:
             shape = _bias_shape(sizes, self.bias_axes, of_outputs, self)
@@ -105,53 +105,21 @@ class EinsumDense(Adaptable, Layer):
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)
 
-    def _initializer(self, of_kernel, of_outputs):
-        """The kernel's: one that scales by fan-in and fan-out is told which axes are which."""
-        given = self.kernel_initializer
-        if not isinstance(given, VarianceScaling) or None not in (
-            given.input_axes, given.output_axes,
-        ):  # fmt: skip
-            return given
-        told = copy.copy(given)
-        told.output_axes = [i for i, c in enumerate(of_kernel) if c in of_outputs]
-        told.input_axes = [i for i, c in enumerate(of_kernel) if c not in of_outputs]
-        return told
-
     def call(self, inputs):
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
-            kernel = self._with_lora(kernel)
+            kernel = with_lora(self, kernel)
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         if self._inner and type(inputs) is Tensor:
-            outputs = self._projected(inputs, kernel)
+            outputs = _projected(self, inputs, kernel)
         else:
             outputs = einsum(self.equation, inputs, kernel)
             outputs = outputs if self.bias is None else add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
-    def _projected(self, inputs, kernel):
-        """Inputs that end in the axes with which the kernel begins: one product of matrices."""
-        n = self._inner
-        free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
-        outer = kernel.array.shape[n:]
-        size = math.prod(inner)
-        if inner != kernel.array.shape[:n]:
-            raise ShapeError(
-                f"EinsumDense layer {self.name!r}: inputs of shape {inputs.array.shape} do not fit "
-                f"the kernel of shape {kernel.array.shape} by {self.equation!r}."
-            )
-        rows = reshape(inputs, shape=(math.prod(free), size))
-        outputs = matmul(rows, reshape(kernel, shape=(size, math.prod(outer))))
-        bias = self.bias
-        flat = bias is not None and bias.array.shape == outer
-        if flat:
-            outputs = add(outputs, reshape(bias._as_operand(), shape=(math.prod(outer),)))
-        outputs = reshape(outputs, shape=(*free, *outer))
-        return add(outputs, bias._as_operand()) if bias is not None and not flat else outputs
-
     def get_config(self):
-        config = self._lora_config(super().get_config())
+        config = lora_config(self, super().get_config())
         if not self.gptq_unpacked_column_size:
             del config["gptq_unpacked_column_size"]
         return config
@@ -255,3 +223,37 @@ def _inner_axes(of_inputs, of_kernel, of_outputs):
     plain = n and of_inputs == free + inner and of_outputs == free + of_kernel[n:]
     distinct = len(set(of_inputs)) == len(of_inputs) and len(set(of_kernel)) == len(of_kernel)
     return n if plain and distinct else 0
+
+
+def _initializer(layer, of_kernel, of_outputs):
+    """The kernel's: one that scales by fan-in and fan-out is told which axes are which."""
+    given = layer.kernel_initializer
+    if not isinstance(given, VarianceScaling) or None not in (
+        given.input_axes, given.output_axes,
+    ):  # fmt: skip
+        return given
+    told = copy.copy(given)
+    told.output_axes = [i for i, c in enumerate(of_kernel) if c in of_outputs]
+    told.input_axes = [i for i, c in enumerate(of_kernel) if c not in of_outputs]
+    return told
+
+
+def _projected(layer, inputs, kernel):
+    """Inputs that end in the axes with which the kernel begins: one product of matrices."""
+    n = layer._inner
+    free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
+    outer = kernel.array.shape[n:]
+    size = math.prod(inner)
+    if inner != kernel.array.shape[:n]:
+        raise ShapeError(
+            f"EinsumDense layer {layer.name!r}: inputs of shape {inputs.array.shape} do not fit "
+            f"the kernel of shape {kernel.array.shape} by {layer.equation!r}."
+        )
+    rows = reshape(inputs, shape=(math.prod(free), size))
+    outputs = matmul(rows, reshape(kernel, shape=(size, math.prod(outer))))
+    bias = layer.bias
+    flat = bias is not None and bias.array.shape == outer
+    if flat:
+        outputs = add(outputs, reshape(bias._as_operand(), shape=(math.prod(outer),)))
+    outputs = reshape(outputs, shape=(*free, *outer))
+    return add(outputs, bias._as_operand()) if bias is not None and not flat else outputs

@@ -9,7 +9,7 @@ from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.einsum_dense import Unquantized
-from framework.layers.lora import Adaptable
+from framework.layers.lora import Adaptable, lora_config, with_lora
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import not_equal, tanh
 from framework.ops.movement import transpose, within
@@ -99,7 +99,7 @@ class Embedding(_Table, makes_masks=False):
         if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `embeddings`.")
         if self.lora_enabled:
-            return self._with_lora(self._embeddings._as_operand())
+            return with_lora(self, self._embeddings._as_operand())
         return self._embeddings
 
     def call(self, inputs):
@@ -117,7 +117,7 @@ class Embedding(_Table, makes_masks=False):
         return not_equal(inputs, 0) if self.mask_zero else None
 
     def get_config(self):
-        config = self._lora_config(super().get_config())
+        config = lora_config(self, super().get_config())
         del config["weights"]
         return {"activity_regularizer": None, **config}
 

@@ -28,7 +28,7 @@ class Adaptable:
             InvalidArgumentError: before the layer is built, beside a constraint, or twice.
         """
         weight, name = getattr(self, f"_{self._adapted}", None), self._adapted
-        self._refuse_lora(weight, name)
+        _refuse_lora(self, weight, name)
         regularizer = getattr(self, f"{name}_regularizer")
         *rows, columns = weight.shape
         shapes = (*rows, rank), (rank, columns)
@@ -45,29 +45,32 @@ class Adaptable:
         self.lora_rank = rank
         self.lora_alpha = rank if lora_alpha is None else lora_alpha
 
-    def _refuse_lora(self, weight, name):
-        reason = None
-        if getattr(self, f"{name}_constraint"):
-            reason = f"LoRA does not go with a constraint; remove {name}_constraint"
-        elif weight is None:
-            reason = "LoRA needs a layer that is built; build it or call it first"
-        elif self.lora_enabled:
-            reason = "LoRA is enabled already; that can be done once per layer"
-        if reason:
-            raise InvalidArgumentError(f"enable_lora: {reason} (layer {self.name!r}).")
 
-    def _with_lora(self, weight):
-        """The weight's value plus the delta."""
-        name = self._adapted
-        factors = (getattr(self, f"lora_{name}_{letter}").read() for letter in "ab")
-        delta = matmul(*factors) * (self.lora_alpha / self.lora_rank)
-        weight, delta = promote(weight, delta)
-        total = weight + delta
-        dtype = self.compute_dtype
-        return total if total.dtype is dtype else cast(total, dtype=dtype.np)
+def _refuse_lora(layer, weight, name):
+    reason = None
+    if getattr(layer, f"{name}_constraint"):
+        reason = f"LoRA does not go with a constraint; remove {name}_constraint"
+    elif weight is None:
+        reason = "LoRA needs a layer that is built; build it or call it first"
+    elif layer.lora_enabled:
+        reason = "LoRA is enabled already; that can be done once per layer"
+    if reason:
+        raise InvalidArgumentError(f"enable_lora: {reason} (layer {layer.name!r}).")
 
-    def _lora_config(self, config):
-        """`config` with the LoRA settings only where they are used, as Keras writes them."""
-        if not config["lora_rank"]:
-            del config["lora_rank"], config["lora_alpha"]
-        return config
+
+def with_lora(layer, weight):
+    """The weight's value plus the delta."""
+    name = layer._adapted
+    factors = (getattr(layer, f"lora_{name}_{letter}").read() for letter in "ab")
+    delta = matmul(*factors) * (layer.lora_alpha / layer.lora_rank)
+    weight, delta = promote(weight, delta)
+    total = weight + delta
+    dtype = layer.compute_dtype
+    return total if total.dtype is dtype else cast(total, dtype=dtype.np)
+
+
+def lora_config(layer, config):
+    """`config` with the LoRA settings only where they are used, as Keras writes them."""
+    if not config["lora_rank"]:
+        del config["lora_rank"], config["lora_alpha"]
+    return config

@@ -214,30 +214,11 @@ class Dot(Layer, makes_masks=False):
                 "A `Dot` layer should be called on a list of 2 inputs. Received: "
                 f"input_shape={input_shape} (layer {self.name!r})."
             )
-        self._positions(*input_shape)
-
-    def _positions(self, first, second):
-        """The two axes, counted from the front; ShapeError where they do not fit."""
-        shapes, given = (first, second), self.axes
-        given = (given, given) if isinstance(given, int) else given
-        axes = [one_axis(a, len(s), f"Dot layer {self.name!r}") for a, s in zip(given, shapes)]
-        if 0 in axes:
-            raise InvalidArgumentError(
-                f"Dot layer {self.name!r}: axes={self.axes} names axis 0, the batch, over which "
-                "there is no product. If the inputs have no batch, give them one: "
-                "keras.ops.expand_dims(x, 0)."
-            )
-        m, n = first[axes[0]], second[axes[1]]
-        if not _may_be_equal((m,), (n,)):
-            raise ShapeError(
-                f"Incompatible input shapes: axis values {m} (at axis {axes[0]}) != {n} (at axis "
-                f"{axes[1]}). Full input shapes: {first}, {second} (layer {self.name!r})"
-            )
-        return axes
+        _positions(self, *input_shape)
 
     def call(self, inputs):
         x, y = promote(*inputs)
-        i, j = self._positions(tuple(x.shape), tuple(y.shape))
+        i, j = _positions(self, tuple(x.shape), tuple(y.shape))
         if self.normalize:
             least = epsilon() ** 2
             x, y = norm.unit(x, (i,), least), norm.unit(y, (j,), least)
@@ -291,3 +272,23 @@ def minimum(inputs, **kwargs):
 def concatenate(inputs, axis=-1, **kwargs):
     """The inputs one behind the other, by a `Concatenate` layer."""
     return Concatenate(axis=axis, **kwargs)(inputs)
+
+
+def _positions(layer, first, second):
+    """The two axes, counted from the front; ShapeError where they do not fit."""
+    shapes, given = (first, second), layer.axes
+    given = (given, given) if isinstance(given, int) else given
+    axes = [one_axis(a, len(s), f"Dot layer {layer.name!r}") for a, s in zip(given, shapes)]
+    if 0 in axes:
+        raise InvalidArgumentError(
+            f"Dot layer {layer.name!r}: axes={layer.axes} names axis 0, the batch, over which "
+            "there is no product. If the inputs have no batch, give them one: "
+            "keras.ops.expand_dims(x, 0)."
+        )
+    m, n = first[axes[0]], second[axes[1]]
+    if not _may_be_equal((m,), (n,)):
+        raise ShapeError(
+            f"Incompatible input shapes: axis values {m} (at axis {axes[0]}) != {n} (at axis "
+            f"{axes[1]}). Full input shapes: {first}, {second} (layer {layer.name!r})"
+        )
+    return axes

@@ -21,11 +21,6 @@ class _Noise(Layer, builds_at_init=True):
 
     supports_masking = True
 
-    def _begin(self, strength):
-        if strength > 0:
-            given = isinstance(self.seed, SeedGenerator)
-            self.seed_generator = self.seed if given else SeedGenerator(self.seed)
-
 
 class GaussianNoise(_Noise):
     """Adds normal noise of mean 0 in training.
@@ -43,7 +38,7 @@ class GaussianNoise(_Noise):
     seed: Seed = None
 
     def __post_init__(self):
-        self._begin(self.stddev)
+        _begin(self, self.stddev)
 
     def call(self, inputs, training=False):
         if not training or self.stddev == 0:
@@ -67,7 +62,7 @@ class GaussianDropout(_Noise):
     seed: Seed = None
 
     def __post_init__(self):
-        self._begin(self.rate)
+        _begin(self, self.rate)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
@@ -100,7 +95,7 @@ class AlphaDropout(_Noise):
 
     def __post_init__(self):
         self.noise_shape = checked_noise_shape(self.noise_shape, "AlphaDropout")
-        self._begin(self.rate)
+        _begin(self, self.rate)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
@@ -116,18 +111,16 @@ class AlphaDropout(_Noise):
         return (inputs * kept + (1 - kept) * lowest) * factor - factor * lowest * self.rate
 
 
-class _SpatialDropout(_Noise):
-    _axes = 1
-
+class _SpatialDropout(_Noise, axes=1):
     def __post_init__(self):
-        self._begin(self.rate)
-        self.input_spec = InputSpec(ndim=self._axes + 2)
+        _begin(self, self.rate)
+        self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
             return inputs
         batch, *sizes = inputs.shape
-        ones = (1,) * self._axes
+        ones = (1,) * type(self)._framework.axes
         first = getattr(self, "data_format", None) == "channels_first"
         shape = (batch, sizes[0], *ones) if first else (batch, *ones, sizes[-1])
         noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
@@ -163,7 +156,7 @@ def _format(value):
 _Format = Resolved("a data format", _format)
 
 
-class SpatialDropout2D(_SpatialDropout):
+class SpatialDropout2D(_SpatialDropout, axes=2):
     """Dropout of whole channels of images, `(batch, rows, columns, channels)`.
 
     Args:
@@ -175,16 +168,14 @@ class SpatialDropout2D(_SpatialDropout):
     rate: Share
     data_format: _Format = None
     seed: Seed = None
-    _axes = 2
 
 
-class SpatialDropout3D(_SpatialDropout):
+class SpatialDropout3D(_SpatialDropout, axes=3):
     """Dropout of whole channels of volumes; as `SpatialDropout2D`."""
 
     rate: Share
     data_format: _Format = None
     seed: Seed = None
-    _axes = 3
 
 
 class ActivityRegularization(Layer, builds_at_init=True):
@@ -209,3 +200,9 @@ class ActivityRegularization(Layer, builds_at_init=True):
         config = super().get_config()
         config.pop("activity_regularizer", None)
         return config
+
+
+def _begin(layer, strength):
+    if strength > 0:
+        given = isinstance(layer.seed, SeedGenerator)
+        layer.seed_generator = layer.seed if given else SeedGenerator(layer.seed)

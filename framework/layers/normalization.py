@@ -52,48 +52,6 @@ class _Normalization(Layer):
 
     supports_masking = True
 
-    def _size(self, input_shape):
-        """The size of the axis, or the sizes of the axes, that are normalised along."""
-        axes = self.axis if isinstance(self.axis, list) else [self.axis]
-        rank = len(input_shape)
-        for axis in axes:
-            if not -rank <= axis < rank:
-                raise InvalidArgumentError(
-                    f"{type(self).__name__} layer {self.name!r}: axis={self.axis} is out of bounds "
-                    f"for inputs of shape {tuple(input_shape)}."
-                )
-        found = tuple(input_shape[axis] for axis in axes)
-        if None in found:
-            raise ShapeError(
-                f"{type(self).__name__} layer {self.name!r}: the size of axis={self.axis} must be "
-                f"known, got inputs of shape {tuple(input_shape)}."
-            )
-        return found
-
-    def _add_scale_and_center(self, shape):
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self._vector(shape, "gamma")
-        if self.center:
-            self.beta = self._vector(shape, "beta")
-
-    def _vector(self, shape, name):
-        return self.add_weight(
-            shape, getattr(self, f"{name}_initializer"), name=name, autocast=False,
-            regularizer=getattr(self, f"{name}_regularizer"),
-            constraint=getattr(self, f"{name}_constraint"),
-        )  # fmt: skip
-
-    def _scale_and_center(self, x, shape):
-        """gamma and beta in the dtype of `x`; ones and zeros where there is none."""
-        if self.gamma is None:
-            gamma = np.ones(shape, x.dtype.np)
-        else:
-            gamma = _to(self.gamma._as_operand(), x.dtype)
-        if self.beta is None:
-            return gamma, np.zeros(shape, x.dtype.np)
-        return gamma, _to(self.beta._as_operand(), x.dtype)
-
 
 class LayerNormalization(_Normalization):
     """Each row brought to mean 0 and variance 1, then `* gamma + beta` (Ba et al. 2016).
@@ -134,31 +92,23 @@ class LayerNormalization(_Normalization):
     def build(self, input_shape):
         if isinstance(self.axis, list):
             self.axis = sorted(self.axis)
-        shape = self._size(input_shape)
+        shape = _size(self, input_shape)
         self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
         if self.rms_scaling:
-            self.gamma = self._vector(shape, "gamma")
+            self.gamma = _vector(self, shape, "gamma")
         else:
-            self._add_scale_and_center(shape)
+            add_scale_and_center(self, shape)
 
     def call(self, inputs):
         x = wide(inputs)
         axes = all_axes(_alone(self.axis), x.ndim, "LayerNormalization")
         sizes = tuple(x.shape[a] for a in axes)
-        gamma, beta = self._scale_and_center(x, sizes)
+        gamma, beta = scale_and_center(self, x, sizes)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)) and not self.rms_scaling:
             y = norm.layer_norm(x, gamma, beta, epsilon=self.epsilon)
         else:
-            y = self._general(x, axes, gamma, beta)
+            y = _general(self, x, axes, gamma, beta)
         return _to(y, self.compute_dtype)
-
-    def _general(self, x, axes, gamma, beta):
-        shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
-        gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
-        centred = x - reduce_mean(x, axis=axes, keepdims=True)
-        variance = reduce_mean(square(centred), axis=axes, keepdims=True)
-        factor = rsqrt(variance + self.epsilon) * gamma
-        return x * factor if self.rms_scaling else centred * factor + beta
 
 
 class RMSNormalization(Layer):
@@ -178,7 +128,7 @@ class RMSNormalization(Layer):
 
     def build(self, input_shape):
         self.axis = sorted(self.axis) if isinstance(self.axis, list) else self.axis
-        shape = _Normalization._size(self, input_shape)
+        shape = _size(self, input_shape)
         self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
         self.scale = self.add_weight(shape, "ones", name="scale")
 
@@ -228,7 +178,7 @@ class GroupNormalization(_Normalization):
         self.autocast = False
 
     def build(self, input_shape):
-        (size,) = self._size(input_shape)
+        (size,) = _size(self, input_shape)
         if self.groups == -1:
             self.groups = size
         if size % self.groups:
@@ -238,7 +188,7 @@ class GroupNormalization(_Normalization):
                 f"{tuple(input_shape)})."
             )
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: size})
-        self._add_scale_and_center((size,))
+        add_scale_and_center(self, (size,))
 
     def call(self, inputs):
         x = wide(inputs)
@@ -252,7 +202,7 @@ class GroupNormalization(_Normalization):
         centred = parts - mean
         variance = reduce_mean(square(centred), axis=axes, keepdims=True)
         vector = tuple(n if i in (axis, axis + 1) else 1 for i, n in enumerate(grouped))
-        gamma, beta = self._scale_and_center(x, (size,))
+        gamma, beta = scale_and_center(self, x, (size,))
         factor = rsqrt(variance + self.epsilon) * reshape(gamma, shape=vector)
         y = centred * factor + reshape(beta, shape=vector)
         return _to(reshape(y, shape=shape), self.compute_dtype)
@@ -276,3 +226,58 @@ class UnitNormalization(Layer, builds_at_init=True):
         x = inputs if inputs.dtype.is_floating else cast(inputs, dtype=dtypes.floatx().np)
         axes = all_axes(self.axis, x.ndim, "UnitNormalization")
         return norm.unit(x, axes, 1e-24)
+
+
+def _vector(layer, shape, name):
+    return layer.add_weight(
+        shape, getattr(layer, f"{name}_initializer"), name=name, autocast=False,
+        regularizer=getattr(layer, f"{name}_regularizer"),
+        constraint=getattr(layer, f"{name}_constraint"),
+    )  # fmt: skip
+
+
+def _general(layer, x, axes, gamma, beta):
+    shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
+    gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
+    centred = x - reduce_mean(x, axis=axes, keepdims=True)
+    variance = reduce_mean(square(centred), axis=axes, keepdims=True)
+    factor = rsqrt(variance + layer.epsilon) * gamma
+    return x * factor if layer.rms_scaling else centred * factor + beta
+
+
+def _size(layer, input_shape):
+    """The size of the axis, or the sizes of the axes, that are normalised along."""
+    axes = layer.axis if isinstance(layer.axis, list) else [layer.axis]
+    rank = len(input_shape)
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise InvalidArgumentError(
+                f"{type(layer).__name__} layer {layer.name!r}: axis={layer.axis} is out of bounds "
+                f"for inputs of shape {tuple(input_shape)}."
+            )
+    found = tuple(input_shape[axis] for axis in axes)
+    if None in found:
+        raise ShapeError(
+            f"{type(layer).__name__} layer {layer.name!r}: the size of axis={layer.axis} must be "
+            f"known, got inputs of shape {tuple(input_shape)}."
+        )
+    return found
+
+
+def add_scale_and_center(layer, shape):
+    layer.gamma = layer.beta = None
+    if layer.scale:
+        layer.gamma = _vector(layer, shape, "gamma")
+    if layer.center:
+        layer.beta = _vector(layer, shape, "beta")
+
+
+def scale_and_center(layer, x, shape):
+    """gamma and beta in the dtype of `x`; ones and zeros where there is none."""
+    if layer.gamma is None:
+        gamma = np.ones(shape, x.dtype.np)
+    else:
+        gamma = _to(layer.gamma._as_operand(), x.dtype)
+    if layer.beta is None:
+        return gamma, np.zeros(shape, x.dtype.np)
+    return gamma, _to(layer.beta._as_operand(), x.dtype)

@@ -20,43 +20,29 @@ def _pairs(value, n, name):
     return tuple(ints(v, 2, f"{nth[i]} entry of {name}", least=0) for i, v in enumerate(value))
 
 
-class _Ends(Layer, builds_at_init=True):
+class _Ends(Layer, builds_at_init=True, rank=0):
     """Base of layers that change the ends of axes; `_pairs` has (before, after) of each axis."""
 
-    _rank = 0
     data_format = "channels_last"
-
-    def _start(self, name):
-        """Bring the field `name` into its own form."""
-        value = getattr(self, name)
-        if self._rank == 1:
-            value = ints(value, 2, name, least=0)
-            self._pairs = (value,)
-        else:
-            value = self._pairs = _pairs(value, self._rank, name)
-        setattr(self, name, value)
-        self.input_spec = InputSpec(ndim=self._rank + 2)
-
-    def _all_axes(self, values, other):
-        if self.data_format == "channels_last":
-            return (other, *values, other)
-        return (other, other, *values)
 
 
 class _ZeroPadding(_Ends):
     def __post_init__(self):
-        self._start("padding")
+        _start(self, "padding")
 
     def call(self, inputs):
-        return pad(inputs, widths=self._all_axes(self._pairs, (0, 0)))
+        return pad(inputs, widths=_all_axes(self, self._framework.pairs, (0, 0)))
 
     def compute_output_shape(self, input_shape):
         old = spatial(input_shape, self.data_format)
-        new = [None if n is None else n + sum(p) for n, p in zip(old, self._pairs, strict=True)]
+        new = [
+            None if n is None else n + sum(p)
+            for n, p in zip(old, self._framework.pairs, strict=True)
+        ]
         return with_spatial(input_shape, new, self.data_format)
 
 
-class ZeroPadding1D(_ZeroPadding):
+class ZeroPadding1D(_ZeroPadding, rank=1):
     """Zeros before and after the steps of sequences.
 
     Args:
@@ -70,10 +56,9 @@ class ZeroPadding1D(_ZeroPadding):
 
     padding: object = 1
     data_format: DataFormat = None
-    _rank = 1
 
 
-class ZeroPadding2D(_ZeroPadding):
+class ZeroPadding2D(_ZeroPadding, rank=2):
     """Zeros around images.
 
     Args:
@@ -83,29 +68,30 @@ class ZeroPadding2D(_ZeroPadding):
 
     padding: object = (1, 1)
     data_format: DataFormat = None
-    _rank = 2
 
 
-class ZeroPadding3D(_ZeroPadding):
+class ZeroPadding3D(_ZeroPadding, rank=3):
     """Zeros around volumes; see `ZeroPadding2D`."""
 
     padding: object = ((1, 1), (1, 1), (1, 1))
     data_format: DataFormat = None
-    _rank = 3
 
 
 class _Cropping(_Ends):
     def __post_init__(self):
-        self._start("cropping")
+        _start(self, "cropping")
 
     def call(self, inputs):
         self.compute_output_shape(inputs.shape)
-        kept = [slice(before, -after or None) for before, after in self._pairs]
-        return getitem(inputs, index=self._all_axes(kept, slice(None)))
+        kept = [slice(before, -after or None) for before, after in self._framework.pairs]
+        return getitem(inputs, index=_all_axes(self, kept, slice(None)))
 
     def compute_output_shape(self, input_shape):
         old = spatial(input_shape, self.data_format)
-        new = [None if n is None else n - sum(p) for n, p in zip(old, self._pairs, strict=True)]
+        new = [
+            None if n is None else n - sum(p)
+            for n, p in zip(old, self._framework.pairs, strict=True)
+        ]
         if any(n is not None and n <= 0 for n in new):
             raise ShapeError(
                 "Values in `cropping` argument should be smaller than the corresponding spatial "
@@ -115,7 +101,7 @@ class _Cropping(_Ends):
         return with_spatial(input_shape, new, self.data_format)
 
 
-class Cropping1D(_Cropping):
+class Cropping1D(_Cropping, rank=1):
     """Cuts steps off the ends of sequences (batch, steps, channels).
 
     Args:
@@ -127,10 +113,9 @@ class Cropping1D(_Cropping):
     """
 
     cropping: object = (1, 1)
-    _rank = 1
 
 
-class Cropping2D(_Cropping):
+class Cropping2D(_Cropping, rank=2):
     """Cuts the edges off images.
 
     Args:
@@ -140,12 +125,28 @@ class Cropping2D(_Cropping):
 
     cropping: object = ((0, 0), (0, 0))
     data_format: DataFormat = None
-    _rank = 2
 
 
-class Cropping3D(_Cropping):
+class Cropping3D(_Cropping, rank=3):
     """Cuts the edges off volumes; see `Cropping2D`."""
 
     cropping: object = ((1, 1), (1, 1), (1, 1))
     data_format: DataFormat = None
-    _rank = 3
+
+
+def _all_axes(layer, values, other):
+    if layer.data_format == "channels_last":
+        return (other, *values, other)
+    return (other, other, *values)
+
+
+def _start(layer, name):
+    """Bring the field `name` into its own form."""
+    value = getattr(layer, name)
+    if type(layer)._framework.rank == 1:
+        value = ints(value, 2, name, least=0)
+        layer._framework.pairs = (value,)
+    else:
+        value = layer._framework.pairs = _pairs(value, type(layer)._framework.rank, name)
+    setattr(layer, name, value)
+    layer.input_spec = InputSpec(ndim=type(layer)._framework.rank + 2)

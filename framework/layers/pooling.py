@@ -52,30 +52,28 @@ def _per_axis(value, axes, layer, name):
 # ---- sliding windows -----------------------------------------------------------------------------
 
 
-class _Pooling(Layer, builds_at_init=True):
-    _axes = 1
-
+class _Pooling(Layer, builds_at_init=True, axes=1):
     def __post_init__(self):
         strides = self.pool_size if self.strides is None else self.strides
-        self.pool_size = _per_axis(self.pool_size, self._axes, self, "pool_size")
-        self.strides = _per_axis(strides, self._axes, self, "strides")
+        self.pool_size = _per_axis(self.pool_size, type(self)._framework.axes, self, "pool_size")
+        self.strides = _per_axis(strides, type(self)._framework.axes, self, "strides")
         self.data_format = self.data_format or "channels_last"
-        self.input_spec = InputSpec(ndim=self._axes + 2)
+        self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs):
         return windowed.slide(
-            type(self)._pool, inputs, size=self.pool_size, strides=self.strides,
+            type(self)._framework.pool, inputs, size=self.pool_size, strides=self.strides,
             padding=self.padding, first=self.data_format == "channels_first",
             what=f"{type(self).__name__} layer {self.name!r}",
         )  # fmt: skip
 
 
-class _Max(_Pooling):
-    _pool = staticmethod(pool.max_pool)
+class _Max(_Pooling, pool=pool.max_pool):
+    """The largest element of each window."""
 
 
-class _Average(_Pooling):
-    _pool = staticmethod(pool.mean_pool)
+class _Average(_Pooling, pool=pool.mean_pool):
+    """The mean of each window."""
 
     def call(self, inputs):
         return super().call(windowed.floating(inputs))
@@ -103,7 +101,7 @@ class MaxPooling1D(_Max):
     data_format: _FORMATS = None
 
 
-class MaxPooling2D(_Max):
+class MaxPooling2D(_Max, axes=2):
     """The largest cell of a window that slides over two spatial axes.
 
     Args:
@@ -123,17 +121,15 @@ class MaxPooling2D(_Max):
     strides: _Strides = None
     padding: _Padding = "valid"
     data_format: _FORMATS = None
-    _axes = 2
 
 
-class MaxPooling3D(_Max):
+class MaxPooling3D(_Max, axes=3):
     """The largest cell of a window that slides over three spatial axes; as `MaxPooling2D`."""
 
     pool_size: _Sizes = (2, 2, 2)
     strides: _Strides = None
     padding: _Padding = "valid"
     data_format: _FORMATS = None
-    _axes = 3
 
 
 class AveragePooling1D(_Average):
@@ -145,51 +141,44 @@ class AveragePooling1D(_Average):
     data_format: _FORMATS = None
 
 
-class AveragePooling2D(_Average):
+class AveragePooling2D(_Average, axes=2):
     """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
     padding: _Padding = "valid"
     data_format: _FORMATS = None
-    _axes = 2
 
 
-class AveragePooling3D(_Average):
+class AveragePooling3D(_Average, axes=3):
     """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
     padding: _Padding = "valid"
     data_format: _FORMATS = None
-    _axes = 3
 
 
 # ---- whole axes ----------------------------------------------------------------------------------
 
 
-class _GlobalPooling(Layer, builds_at_init=True):
+class _GlobalPooling(Layer, builds_at_init=True, axes=1):
     data_format: _FORMATS = None
     keepdims: bool = False
-    _axes = 1
 
     def __post_init__(self):
         self.data_format = self.data_format or "channels_last"
-        self.input_spec = InputSpec(ndim=self._axes + 2)
-
-    def _spatial(self):
-        first = 2 if self.data_format == "channels_first" else 1
-        return tuple(range(first, first + self._axes))
+        self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs):
-        return type(self)._reduce(inputs, axis=self._spatial(), keepdims=self.keepdims)
+        return type(self)._framework.reduce(inputs, axis=_spatial(self), keepdims=self.keepdims)
 
 
 def _mean(x, axis, keepdims):
     return reduce_mean(windowed.floating(x), axis=axis, keepdims=keepdims)
 
 
-class GlobalMaxPooling1D(_GlobalPooling):
+class GlobalMaxPooling1D(_GlobalPooling, reduce=reduce_max):
     """The largest cell over the steps: `(batch, steps, channels)` gives `(batch, channels)`.
 
     Args:
@@ -197,21 +186,13 @@ class GlobalMaxPooling1D(_GlobalPooling):
         keepdims: keep the steps' axis with size 1.
     """
 
-    _reduce = staticmethod(reduce_max)
 
-
-class GlobalMaxPooling2D(_GlobalPooling):
+class GlobalMaxPooling2D(_GlobalPooling, axes=2, reduce=reduce_max):
     """The largest cell over both spatial axes; as `GlobalMaxPooling1D`."""
 
-    _axes = 2
-    _reduce = staticmethod(reduce_max)
 
-
-class GlobalMaxPooling3D(_GlobalPooling):
+class GlobalMaxPooling3D(_GlobalPooling, axes=3, reduce=reduce_max):
     """The largest cell over all three spatial axes; as `GlobalMaxPooling1D`."""
-
-    _axes = 3
-    _reduce = staticmethod(reduce_max)
 
 
 class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
@@ -230,7 +211,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
     supports_masking = True
 
     def call(self, inputs, mask=None):
-        inputs, axis = windowed.floating(inputs), self._spatial()
+        inputs, axis = windowed.floating(inputs), _spatial(self)
         if mask is None:
             return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
         mask = expand_axes(mask, (1 if self.data_format == "channels_first" else 2,))
@@ -244,7 +225,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
         return None
 
 
-class GlobalAveragePooling2D(_GlobalPooling):
+class GlobalAveragePooling2D(_GlobalPooling, axes=2, reduce=_mean):
     """The mean over both spatial axes; as `GlobalMaxPooling2D`.
 
     >>> import numpy as np
@@ -252,50 +233,45 @@ class GlobalAveragePooling2D(_GlobalPooling):
     TensorShape([2, 16])
     """
 
-    _axes = 2
-    _reduce = staticmethod(_mean)
 
-
-class GlobalAveragePooling3D(_GlobalPooling):
+class GlobalAveragePooling3D(_GlobalPooling, axes=3, reduce=_mean):
     """The mean over all three spatial axes; as `GlobalMaxPooling3D`."""
-
-    _axes = 3
-    _reduce = staticmethod(_mean)
 
 
 # ---- windows that make a given number of places --------------------------------------------------
 
 
-class _AdaptivePooling(Layer):
+class _AdaptivePooling(Layer, axes=1):
     output_size: _Sizes
     data_format: _FORMATS = None
-    _axes = 1
 
     def __post_init__(self):
-        self.output_size = _per_axis(self.output_size, self._axes, self, "output_size")
+        self.output_size = _per_axis(
+            self.output_size, type(self)._framework.axes, self, "output_size"
+        )
         self.data_format = self.data_format or "channels_last"
-        self.input_spec = InputSpec(ndim=self._axes + 2)
+        self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs):
-        return type(self)._pool(
+        return type(self)._framework.pool(
             inputs, sizes=self.output_size, first=self.data_format == "channels_first",
             what=f"{type(self).__name__} layer {self.name!r}",
         )  # fmt: skip
 
 
-class _AdaptiveMax(_AdaptivePooling):
-    _pool = staticmethod(windowed.adaptive_max)
+class _AdaptiveMax(_AdaptivePooling, pool=windowed.adaptive_max):
+    """The largest element of each part."""
 
 
-class _AdaptiveAverage(_AdaptivePooling):
-    _pool = staticmethod(windowed.adaptive_mean)
+class _AdaptiveAverage(_AdaptivePooling, pool=windowed.adaptive_mean):
+    """The mean of each part."""
 
 
 class AdaptiveMaxPooling1D(_AdaptiveMax):
     """The largest cell of windows spread so that they make `output_size` places."""
 
 
-class AdaptiveMaxPooling2D(_AdaptiveMax):
+class AdaptiveMaxPooling2D(_AdaptiveMax, axes=2):
     """The largest cell of windows spread so that they make (height, width) places.
 
     >>> import numpy as np
@@ -303,26 +279,23 @@ class AdaptiveMaxPooling2D(_AdaptiveMax):
     TensorShape([1, 2, 3, 4])
     """
 
-    _axes = 2
 
-
-class AdaptiveMaxPooling3D(_AdaptiveMax):
+class AdaptiveMaxPooling3D(_AdaptiveMax, axes=3):
     """The largest cell of windows spread so that they make (depth, height, width) places."""
-
-    _axes = 3
 
 
 class AdaptiveAveragePooling1D(_AdaptiveAverage):
     """The mean of windows spread so that they make `output_size` places."""
 
 
-class AdaptiveAveragePooling2D(_AdaptiveAverage):
+class AdaptiveAveragePooling2D(_AdaptiveAverage, axes=2):
     """The mean of windows spread so that they make (height, width) places."""
 
-    _axes = 2
 
-
-class AdaptiveAveragePooling3D(_AdaptiveAverage):
+class AdaptiveAveragePooling3D(_AdaptiveAverage, axes=3):
     """The mean of windows spread so that they make (depth, height, width) places."""
 
-    _axes = 3
+
+def _spatial(layer):
+    first = 2 if layer.data_format == "channels_first" else 1
+    return tuple(range(first, first + type(layer)._framework.axes))

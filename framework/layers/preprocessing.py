@@ -106,15 +106,8 @@ class Normalization(Layer, takes_lists=True):
             self.count = self.add_weight((), "zeros", "int32", name="count", trainable=False)
             self.finalize_state()
         else:
-            self.mean, self.variance = map(self._given, (self.input_mean, self.input_variance))
-
-    def _given(self, value):
-        """A statistic that the user gave, shaped to broadcast against the inputs."""
-        value = np.asarray(value, self.compute_dtype.np)
-        shape = [1] * len(self._broadcast_shape)
-        for axis, size in zip(self._keep_axis[::-1], value.shape[::-1]):
-            shape[axis] = size
-        return Tensor(np.broadcast_to(value.reshape(shape), self._broadcast_shape).copy())
+            given = self.input_mean, self.input_variance
+            self.mean, self.variance = (_given(self, value) for value in given)
 
     def adapt(self, data):
         """Take mean and variance from data, and forget those of earlier data.
@@ -152,7 +145,7 @@ class Normalization(Layer, takes_lists=True):
         """Mean and variance over all batches, joined as Chan et al. 1983 do; in float64."""
         count, mean, variance = 0, 0.0, 0.0
         for batch in batches:
-            self._check_batch(batch.shape)
+            _check_batch(self, batch.shape)
             n = math.prod(batch.shape[a] for a in self._reduce_axis)
             values = batch.astype(np.float64)
             batch_mean = np.mean(values, axis=self._reduce_axis)
@@ -164,22 +157,11 @@ class Normalization(Layer, takes_lists=True):
             count += n
         return np.asarray(mean), np.asarray(variance)
 
-    def _check_batch(self, shape):
-        built = self._build_input_shape
-        if len(shape) != len(built) or any(shape[a] != built[a] for a in self._keep_axis):
-            raise ShapeError(
-                f"Normalization layer {self.name!r} was built for inputs of shape {built}; adapt() "
-                f"got data of shape {tuple(shape)}."
-            )
-
     def finalize_state(self):
         """Make `mean` and `variance` what the weights say."""
         if self.input_mean is None and self._build_input_shape is not None:
-            self.mean, self.variance = map(self._shaped, (self.adapt_mean, self.adapt_variance))
-
-    def _shaped(self, statistic):
-        value = np.reshape(statistic.array, self._broadcast_shape)
-        return Tensor(value.astype(self.compute_dtype.np))
+            adapted = self.adapt_mean, self.adapt_variance
+            self.mean, self.variance = (_shaped(self, value) for value in adapted)
 
     def call(self, inputs):
         dtype = self.compute_dtype
@@ -236,3 +218,26 @@ def _inputs_of(batch):
             f"{type(batch).__name__}."
         )
     return np.asarray(batch)
+
+
+def _check_batch(layer, shape):
+    built = layer._build_input_shape
+    if len(shape) != len(built) or any(shape[a] != built[a] for a in layer._keep_axis):
+        raise ShapeError(
+            f"Normalization layer {layer.name!r} was built for inputs of shape {built}; adapt() "
+            f"got data of shape {tuple(shape)}."
+        )
+
+
+def _shaped(layer, statistic):
+    value = np.reshape(statistic.array, layer._broadcast_shape)
+    return Tensor(value.astype(layer.compute_dtype.np))
+
+
+def _given(layer, value):
+    """A statistic that the user gave, shaped to broadcast against the inputs."""
+    value = np.asarray(value, layer.compute_dtype.np)
+    shape = [1] * len(layer._broadcast_shape)
+    for axis, size in zip(layer._keep_axis[::-1], value.shape[::-1]):
+        shape[axis] = size
+    return Tensor(np.broadcast_to(value.reshape(shape), layer._broadcast_shape).copy())

@@ -66,19 +66,7 @@ class Reshape(Layer, builds_at_init=True):
 
     def call(self, inputs):
         shape = tuple(inputs.shape)
-        return reshape(inputs, shape=(shape[0], *self._sizes(shape)))
-
-    def _sizes(self, shape):
-        total, target = _known_product(shape[1:]), self.target_shape
-        if total is None:
-            return tuple(None if n == -1 else n for n in target)
-        known = math.prod(n for n in target if n != -1)
-        if (known and total % known) if -1 in target else total != known:
-            raise ShapeError(
-                "The total size of the tensor must be unchanged. Received: "
-                f"input_shape={shape[1:]}, target_shape={target} (layer {self.name!r})."
-            )
-        return tuple((total // known if known else 0) if n == -1 else n for n in target)
+        return reshape(inputs, shape=(shape[0], *_sizes(self, shape)))
 
 
 def _dims(value):
@@ -116,3 +104,16 @@ class RepeatVector(Layer, builds_at_init=True):
 
     def call(self, inputs):
         return concat(*[expand_axes(inputs, (1,))] * self.n, axis=1)
+
+
+def _sizes(layer, shape):
+    total, target = _known_product(shape[1:]), layer.target_shape
+    if total is None:
+        return tuple(None if n == -1 else n for n in target)
+    known = math.prod(n for n in target if n != -1)
+    if (known and total % known) if -1 in target else total != known:
+        raise ShapeError(
+            "The total size of the tensor must be unchanged. Received: "
+            f"input_shape={shape[1:]}, target_shape={target} (layer {layer.name!r})."
+        )
+    return tuple((total // known if known else 0) if n == -1 else n for n in target)

@@ -12,9 +12,14 @@ from framework.layers.windowed import (
     DataFormat,
     Padding,
     Windowed,
+    add_bias,
+    add_kernel,
+    finished,
     ints,
     last,
+    refuse_strides_with_dilation,
     restored,
+    see_inputs,
     spatial,
     with_spatial,
 )
@@ -44,45 +49,40 @@ class _Transposed(Windowed):
         super().__post_init__()
         extra = self.output_padding
         if extra is not None:
-            self.output_padding = extra = ints(extra, self._rank, "output_padding", least=0)
+            self.output_padding = extra = ints(
+                extra, type(self)._framework.rank, "output_padding", least=0
+            )
             if any(e >= s for e, s in zip(extra, self.strides, strict=True)):
                 raise InvalidArgumentError(
                     "`output_padding` must be strictly less than `strides` for all dimensions. "
                     f"Received: output_padding={extra}, strides={self.strides} "
                     f"(layer {self.name!r})."
                 )
-        self._refuse_strides_with_dilation()
+        refuse_strides_with_dilation(self)
 
     def build(self, input_shape):
-        count = self._see_inputs(input_shape)
+        count = see_inputs(self, input_shape)
         shape = (*self.kernel_size, self.filters, count)
-        self.kernel = self._add_kernel("kernel", shape, "kernel")
-        self._add_bias(self.filters)
+        self.kernel = add_kernel(self, "kernel", shape, "kernel")
+        add_bias(self, self.filters)
 
     def call(self, inputs):
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
-        sizes, padding = self._target(inputs.shape)
+        sizes, padding = _target(self, inputs.shape)
         y = conv_input(
             last(inputs, self.data_format), kernel, sizes=sizes, strides=self.strides,
             padding=padding, dilations=self.dilation_rate, groups=1,
         )  # fmt: skip
-        return self._finished(restored(y, self.data_format))
-
-    def _target(self, input_shape):
-        """The output's spatial sizes, and the padding of the convolution that goes back."""
-        return transposed(
-            spatial(input_shape, self.data_format), self.kernel_size, self.strides,
-            self.padding == "same", self.output_padding, self.dilation_rate,
-        )  # fmt: skip
+        return finished(self, restored(y, self.data_format))
 
     def compute_output_shape(self, input_shape):
-        sizes, _ = self._target(input_shape)
+        sizes, _ = _target(self, input_shape)
         return with_spatial(input_shape, sizes, self.data_format, self.filters)
 
 
-class Conv1DTranspose(_Transposed):
+class Conv1DTranspose(_Transposed, rank=1):
     """`Conv1D` the other way: with stride s it makes sequences s times as long.
 
     Args:
@@ -102,10 +102,8 @@ class Conv1DTranspose(_Transposed):
     TensorShape([4, 21, 32])
     """
 
-    _rank = 1
 
-
-class Conv2DTranspose(_Transposed):
+class Conv2DTranspose(_Transposed, rank=2):
     """`Conv2D` the other way: with stride s it makes images s times as large.
 
     See `Conv1DTranspose` for the arguments, whose values may be pairs.
@@ -117,17 +115,23 @@ class Conv2DTranspose(_Transposed):
     TensorShape([2, 14, 14, 8])
     """
 
-    _rank = 2
     strides: object = (1, 1)
     dilation_rate: object = (1, 1)
 
 
-class Conv3DTranspose(_Transposed):
+class Conv3DTranspose(_Transposed, rank=3):
     """`Conv3D` the other way; see `Conv1DTranspose`.
 
     Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
     """
 
-    _rank = 3
     strides: object = (1, 1, 1)
     dilation_rate: object = (1, 1, 1)
+
+
+def _target(layer, input_shape):
+    """The output's spatial sizes, and the padding of the convolution that goes back."""
+    return transposed(
+        spatial(input_shape, layer.data_format), layer.kernel_size, layer.strides,
+        layer.padding == "same", layer.output_padding, layer.dilation_rate,
+    )  # fmt: skip

@@ -21,27 +21,28 @@ def _repeated(x, axis, n):
     return reshape(x, shape=(*before, None if size is None else size * n, *after))
 
 
-class _UpSampling(Layer, builds_at_init=True):
-    _rank = 0
+class _UpSampling(Layer, builds_at_init=True, rank=0):
     data_format = "channels_last"
 
     def __post_init__(self):
-        self._sizes = self.size = ints(self.size, self._rank, "size")
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self._framework.sizes = self.size = ints(self.size, type(self)._framework.rank, "size")
+        self.input_spec = InputSpec(ndim=type(self)._framework.rank + 2)
 
     def call(self, inputs):
         first = 1 if self.data_format == "channels_last" else 2
-        for axis, n in enumerate(self._sizes, first):
+        for axis, n in enumerate(self._framework.sizes, first):
             inputs = _repeated(inputs, axis, n)
         return inputs
 
     def compute_output_shape(self, input_shape):
         old = spatial(input_shape, self.data_format)
-        new = [None if n is None else n * m for n, m in zip(old, self._sizes, strict=True)]
+        new = [
+            None if n is None else n * m for n, m in zip(old, self._framework.sizes, strict=True)
+        ]
         return with_spatial(input_shape, new, self.data_format)
 
 
-class UpSampling1D(_UpSampling):
+class UpSampling1D(_UpSampling, rank=1):
     """Each step `size` times: `(batch, steps, channels)` gives `(batch, steps * size, channels)`.
 
     >>> import numpy as np
@@ -50,7 +51,6 @@ class UpSampling1D(_UpSampling):
     """
 
     size: object = 2
-    _rank = 1
 
     def __post_init__(self):
         if isinstance(self.size, bool) or not hasattr(self.size, "__index__"):
@@ -60,7 +60,7 @@ class UpSampling1D(_UpSampling):
         self.size = size
 
 
-class UpSampling2D(_UpSampling):
+class UpSampling2D(_UpSampling, rank=2):
     """Images `size` times as large.
 
     Args:
@@ -77,7 +77,6 @@ class UpSampling2D(_UpSampling):
     size: object = (2, 2)
     data_format: DataFormat = None
     interpolation: one_of("nearest", *METHODS) = "nearest"
-    _rank = 2
 
     def call(self, inputs):
         if self.interpolation == "nearest":
@@ -90,14 +89,14 @@ class UpSampling2D(_UpSampling):
         x = last(inputs, self.data_format)
         rows, columns = (
             weights(n, m, self.interpolation).astype(inputs.dtype.np)
-            for n, m in zip(x.shape[1:3], self._sizes, strict=True)
+            for n, m in zip(x.shape[1:3], self._framework.sizes, strict=True)
         )
         x = matmul(np.ascontiguousarray(columns), x)  # over the width, at each row
         x = matmul(np.ascontiguousarray(rows), transpose(x, perm=(0, 2, 1, 3)))
         return restored(transpose(x, perm=(0, 2, 1, 3)), self.data_format)
 
 
-class UpSampling3D(_UpSampling):
+class UpSampling3D(_UpSampling, rank=3):
     """Volumes `size` times as large; each cell is repeated.
 
     Args:
@@ -107,4 +106,3 @@ class UpSampling3D(_UpSampling):
 
     size: object = (2, 2, 2)
     data_format: DataFormat = None
-    _rank = 3

@@ -83,85 +83,91 @@ def restored(y, data_format):
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1)))
 
 
-class Windowed(Layer):
+class Windowed(Layer, rank=0):
     """Base of convolutions. Subclasses say how many spatial axes they have, and declare fields."""
 
-    _rank = 0
-
     def __post_init__(self):
-        n = self._rank
+        n = type(self)._framework.rank
         self.kernel_size = ints(self.kernel_size, n, "kernel_size")
         self.strides = ints(self.strides, n, "strides")
         self.dilation_rate = ints(self.dilation_rate, n, "dilation_rate")
         self.rank = n
         self.input_spec = InputSpec(min_ndim=n + 2)
 
-    def _refuse_strides_with_dilation(self):
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise InvalidArgumentError(
-                f"`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                f"strides={self.strides} and dilation_rate={self.dilation_rate} "
-                f"(layer {self.name!r})."
-            )
 
-    def _see_inputs(self, input_shape):
-        """The number of input channels, after a check of the shape."""
-        if len(input_shape) != self._rank + 2:
-            raise ShapeError(
-                f"Layer {self.name!r} ({type(self).__name__}) expects inputs of {self._rank + 2} "
-                f"axes: the batch, {self._rank} spatial ones and the channels. Received shape "
-                f"{tuple(input_shape)}."
-            )
-        count = channels(input_shape, self.data_format)
-        if count is None:
-            raise ShapeError(
-                f"The number of input channels of layer {self.name!r} must be known. Received "
-                f"shape {tuple(input_shape)} with data_format={self.data_format!r}."
-            )
-        axis = -1 if self.data_format == "channels_last" else 1
-        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={axis: count})
-        return count
+def refuse_strides_with_dilation(layer):
+    if max(layer.strides) > 1 and max(layer.dilation_rate) > 1:
+        raise InvalidArgumentError(
+            f"`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            f"strides={layer.strides} and dilation_rate={layer.dilation_rate} "
+            f"(layer {layer.name!r})."
+        )
 
-    def _window(self):
-        """The attributes of the op."""
-        padding = ((0, 0),) * self._rank
-        if self.padding == "same":
-            padding = "SAME"
-        elif self.padding == "causal":
-            padding = ((self.dilation_rate[0] * (self.kernel_size[0] - 1), 0),)
-        return {"strides": self.strides, "padding": padding, "dilations": self.dilation_rate}
 
-    def _places(self, input_shape):
-        """The output's spatial sizes; ShapeError where the window does not fit in."""
-        sizes = spatial(input_shape, self.data_format)
-        places = output_sizes(sizes, self.kernel_size, **self._window())
-        if 0 in places and 0 not in sizes:
-            raise ShapeError(
-                "Computed output size would be zero or negative: the window does not fit into the "
-                f"inputs. Received: inputs shape={tuple(input_shape)}, "
-                f"kernel_size={self.kernel_size}, strides={self.strides}, "
-                f"dilation_rate={self.dilation_rate}, padding={self.padding!r} "
-                f"(layer {self.name!r}). Use padding='same' or larger inputs."
-            )
-        return places
+def see_inputs(layer, input_shape):
+    """The number of input channels, after a check of the shape."""
+    rank = type(layer)._framework.rank
+    if len(input_shape) != rank + 2:
+        raise ShapeError(
+            f"Layer {layer.name!r} ({type(layer).__name__}) expects inputs of {rank + 2} "
+            f"axes: the batch, {rank} spatial ones and the channels. Received shape "
+            f"{tuple(input_shape)}."
+        )
+    count = channels(input_shape, layer.data_format)
+    if count is None:
+        raise ShapeError(
+            f"The number of input channels of layer {layer.name!r} must be known. Received "
+            f"shape {tuple(input_shape)} with data_format={layer.data_format!r}."
+        )
+    axis = -1 if layer.data_format == "channels_last" else 1
+    layer.input_spec = InputSpec(min_ndim=rank + 2, axes={axis: count})
+    return count
 
-    def _add_kernel(self, name, shape, kind):
-        """A weight whose initializer, regularizer and constraint have names that begin so."""
-        return self.add_weight(
-            shape, getattr(self, f"{kind}_initializer"), name=name,
-            regularizer=getattr(self, f"{kind}_regularizer"),
-            constraint=getattr(self, f"{kind}_constraint"),
-        )  # fmt: skip
 
-    def _add_bias(self, count):
-        self.bias = self._add_kernel("bias", (count,), "bias") if self.use_bias else None
+def _places(layer, input_shape):
+    """The output's spatial sizes; ShapeError where the window does not fit in."""
+    sizes = spatial(input_shape, layer.data_format)
+    places = output_sizes(sizes, layer.kernel_size, **window_of(layer))
+    if 0 in places and 0 not in sizes:
+        raise ShapeError(
+            "Computed output size would be zero or negative: the window does not fit into the "
+            f"inputs. Received: inputs shape={tuple(input_shape)}, "
+            f"kernel_size={layer.kernel_size}, strides={layer.strides}, "
+            f"dilation_rate={layer.dilation_rate}, padding={layer.padding!r} "
+            f"(layer {layer.name!r}). Use padding='same' or larger inputs."
+        )
+    return places
 
-    def _finished(self, outputs):
-        """Bias and activation."""
-        if self.bias is not None:
-            bias = self.bias._as_operand()
-            if self.data_format == "channels_first":
-                bias = reshape(bias, shape=(1, -1) + (1,) * self._rank)
-            outputs = add(outputs, bias)
-        plain = self.activation is None or self.activation is linear
-        return outputs if plain else self.activation(outputs)
+
+def add_kernel(layer, name, shape, kind):
+    """A weight whose initializer, regularizer and constraint have names that begin so."""
+    return layer.add_weight(
+        shape, getattr(layer, f"{kind}_initializer"), name=name,
+        regularizer=getattr(layer, f"{kind}_regularizer"),
+        constraint=getattr(layer, f"{kind}_constraint"),
+    )  # fmt: skip
+
+
+def add_bias(layer, count):
+    layer.bias = add_kernel(layer, "bias", (count,), "bias") if layer.use_bias else None
+
+
+def finished(layer, outputs):
+    """Bias and activation."""
+    if layer.bias is not None:
+        bias = layer.bias._as_operand()
+        if layer.data_format == "channels_first":
+            bias = reshape(bias, shape=(1, -1) + (1,) * type(layer)._framework.rank)
+        outputs = add(outputs, bias)
+    plain = layer.activation is None or layer.activation is linear
+    return outputs if plain else layer.activation(outputs)
+
+
+def window_of(layer):
+    """The attributes of the op."""
+    padding = ((0, 0),) * type(layer)._framework.rank
+    if layer.padding == "same":
+        padding = "SAME"
+    elif layer.padding == "causal":
+        padding = ((layer.dilation_rate[0] * (layer.kernel_size[0] - 1), 0),)
+    return {"strides": layer.strides, "padding": padding, "dilations": layer.dilation_rate}

@@ -513,6 +513,42 @@ CASES: dict[str, tuple] = {
     ),
     "Layer of a user": layer(Scale, more="dense drop seen several factor"),
     "Dense": layer(layers.Dense, 4, "tanh", more="kernel bias"),
+    "Dropout": layer(layers.Dropout, 0.5, seed=3, shape=(6,), more="seed_generator"),
+    "BatchNormalization": layer(
+        layers.BatchNormalization, shape=(6,),
+        more="""beta gamma moving_mean moving_variance""",
+    ),
+    "LayerNormalization": layer(layers.LayerNormalization, shape=(6,), more="beta gamma"),
+    "GroupNormalization": layer(layers.GroupNormalization, 3, shape=(6,), more="beta gamma"),
+    "Conv2D": layer(
+        layers.Conv2D, 3, 2, shape=(6, 6, 2),
+        more="""bias convolution_op enable_lora kernel lora_alpha lora_enabled lora_rank rank""",
+    ),
+    "DepthwiseConv2D": layer(layers.DepthwiseConv2D, 2, shape=(6, 6, 2), more="bias kernel rank"),
+    "SeparableConv2D": layer(
+        layers.SeparableConv2D, 3, 2, shape=(6, 6, 2),
+        more="""bias depthwise_kernel pointwise_kernel rank""",
+    ),
+    "Conv2DTranspose": layer(
+        layers.Conv2DTranspose, 3, 2, shape=(6, 6, 2),
+        more="""bias kernel rank""",
+    ),
+    "MaxPooling2D": layer(layers.MaxPooling2D, shape=(6, 6, 2), more="pool_mode"),
+    "GlobalAveragePooling2D": layer(layers.GlobalAveragePooling2D, shape=(6, 6, 2)),
+    "ZeroPadding2D": layer(layers.ZeroPadding2D, shape=(6, 6, 2)),
+    "UpSampling2D": layer(layers.UpSampling2D, shape=(6, 6, 2)),
+    "LSTM": layer(
+        layers.LSTM, 4, dropout=0.2, seed=1, shape=(5, 3),
+        more="""cell get_initial_state inner_loop reset_state reset_states single_state state_size
+        states""",
+    ),
+    "GRU": layer(
+        layers.GRU, 4, shape=(5, 3),
+        more="""cell get_initial_state inner_loop reset_state reset_states single_state state_size
+        states""",
+    ),
+    "Reshape": layer(layers.Reshape, (3, 2), shape=(6,)),
+    "PReLU": layer(layers.PReLU, shape=(6,), more="alpha"),
     "Model of a user": model(Net, more="first last"),
     "Model with its own step": model(OwnStep, more="first last"),
     "Functional": model(Functional, "Functional"),

@@ -52,41 +52,24 @@ class Bidirectional(Layer):
             name = _prefixed("backward_", layer.name)
             backward_layer = nested.copy(layer, go_backwards=not layer.go_backwards, name=name)
         self.backward_layer = backward_layer
-        self._check()
+        _check(self)
         for inner in (self.forward_layer, self.backward_layer):
             if hasattr(layer, "use_cudnn"):
                 inner.use_cudnn = layer.use_cudnn
             if getattr(inner, "zero_output_for_mask", None) is not None:
                 inner.zero_output_for_mask = inner.return_sequences
         self.merge_mode = merge_mode
-        self.__dict__["_initial_weights"] = weights
+        self._framework.initial_weights = weights
         self.stateful, self.return_state = layer.stateful, layer.return_state
         self.return_sequences = layer.return_sequences
         self.input_spec = layer.input_spec
-
-    def _check(self):
-        forward, backward = self.forward_layer, self.backward_layer
-        if forward.go_backwards == backward.go_backwards:
-            raise InvalidArgumentError(
-                "Forward layer and backward layer should have different `go_backwards` value. "
-                f"Received: forward_layer.go_backwards {forward.go_backwards}, "
-                f"backward_layer.go_backwards={backward.go_backwards}"
-            )
-        for name in ("stateful", "return_sequences", "return_state"):
-            values = getattr(forward, name), getattr(backward, name)
-            if values[0] != values[1]:
-                raise InvalidArgumentError(
-                    "Forward layer and backward layer are expected to have the same value for "
-                    f'attribute "{name}", got "{values[0]}" for forward layer and "{values[1]}" '
-                    "for backward layer"
-                )
 
     def build(self, sequences_shape, initial_state_shape=None):
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
                 layer.build(sequences_shape)
-        if self._initial_weights:
-            self.set_weights(self._initial_weights)
+        if self._framework.initial_weights:
+            self.set_weights(self._framework.initial_weights)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         shape = self.forward_layer.compute_output_shape(sequences_shape)
@@ -117,21 +100,10 @@ class Bidirectional(Layer):
                 found, *last = found
                 states += last
             outputs.append(_as(found, self.compute_dtype))
-        output = self._merged(*outputs)
+        output = _merged(self, *outputs)
         if not self.return_state:
             return output
         return (*output, *states) if self.merge_mode is None else (output, *states)
-
-    def _merged(self, y, y_back):
-        if self.return_sequences:
-            y_back = flip(y_back, axis=(1,))
-        if self.merge_mode == "concat":
-            return concat(y, y_back, axis=len(y.shape) - 1)
-        if self.merge_mode == "sum":
-            return y + y_back
-        if self.merge_mode == "ave":
-            return (y + y_back) / 2
-        return y * y_back if self.merge_mode == "mul" else (y, y_back)
 
     def compute_mask(self, _, mask):
         mask = mask[0] if isinstance(mask, (list, tuple)) else mask
@@ -181,3 +153,33 @@ def _prefixed(prefix, name):
 
 def _as(x, dtype):
     return x if x.dtype == dtype else cast(x, dtype=dtype.np)
+
+
+def _check(layer):
+    forward, backward = layer.forward_layer, layer.backward_layer
+    if forward.go_backwards == backward.go_backwards:
+        raise InvalidArgumentError(
+            "Forward layer and backward layer should have different `go_backwards` value. "
+            f"Received: forward_layer.go_backwards {forward.go_backwards}, "
+            f"backward_layer.go_backwards={backward.go_backwards}"
+        )
+    for name in ("stateful", "return_sequences", "return_state"):
+        values = getattr(forward, name), getattr(backward, name)
+        if values[0] != values[1]:
+            raise InvalidArgumentError(
+                "Forward layer and backward layer are expected to have the same value for "
+                f'attribute "{name}", got "{values[0]}" for forward layer and "{values[1]}" '
+                "for backward layer"
+            )
+
+
+def _merged(layer, y, y_back):
+    if layer.return_sequences:
+        y_back = flip(y_back, axis=(1,))
+    if layer.merge_mode == "concat":
+        return concat(y, y_back, axis=len(y.shape) - 1)
+    if layer.merge_mode == "sum":
+        return y + y_back
+    if layer.merge_mode == "ave":
+        return (y + y_back) / 2
+    return y * y_back if layer.merge_mode == "mul" else (y, y_back)

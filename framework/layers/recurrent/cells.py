@@ -15,7 +15,7 @@ from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Ones
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
-from framework.layers.recurrent.dropping import DropoutRNNCell, Share
+from framework.layers.recurrent.dropping import DropoutRNNCell, Share, make_generator
 from framework.ops import recurrent as ops
 from framework.ops.contraction import matmul
 from framework.ops.movement import concat, expand_axes, getitem, split
@@ -36,11 +36,9 @@ def in_dtype_of(kernel, x):
     return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
 
 
-class Cell(DropoutRNNCell, Layer):
+class Cell(DropoutRNNCell, Layer, gates=1, states=1):
     """What the three cells share: weights for some gates, the states, dropout."""
 
-    _gates = 1
-    _states = 1
     implementation = 2
 
     def __init__(self, *args, implementation=2, **kwargs):
@@ -52,14 +50,18 @@ class Cell(DropoutRNNCell, Layer):
     def __post_init__(self):
         if self.recurrent_dropout:
             self.implementation = 1
-        if self.implementation == 1 and self._gates > 1:
-            self.dropout_mask_count = self._gates
-        self._make_generator()
-        self.state_size = [self.units] * self._states if self._states > 1 else self.units
+        if self.implementation == 1 and type(self)._framework.gates > 1:
+            self.dropout_mask_count = type(self)._framework.gates
+        make_generator(self)
+        self.state_size = (
+            [self.units] * type(self)._framework.states
+            if type(self)._framework.states > 1
+            else self.units
+        )
         self.output_size = self.units
 
     def build(self, input_shape):
-        columns = self.units * self._gates
+        columns = self.units * type(self)._framework.gates
         self.kernel = self.add_weight(
             (input_shape[-1], columns), self.kernel_initializer, name="kernel",
             regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
@@ -76,44 +78,17 @@ class Cell(DropoutRNNCell, Layer):
             )  # fmt: skip
 
     def _bias_shape(self):
-        return (self.units * self._gates,)
+        return (self.units * type(self)._framework.gates,)
 
     def _initial_bias(self):
         return self.bias_initializer
 
     def get_initial_state(self, batch_size=None):
         """Zeros, in a list."""
-        return [zeros(batch_size, self.units, self.compute_dtype) for _ in range(self._states)]
-
-    def _weights_now(self):
-        return (
-            self.kernel._as_operand(),
-            self.recurrent_kernel._as_operand(),
-            None if self.bias is None else self.bias._as_operand(),
-        )
-
-    def _drops(self, training):
-        """Whether masks differ between the gates, or the state is dropped, in this call."""
-        several = self.dropout and self.dropout_mask_count
-        return bool(training and (self.recurrent_dropout or several))
-
-    def _drops_inputs(self, training):
-        """Cells with gates take a share of 1 for none, as Keras's do."""
-        return training and (0 < self.dropout < 1 or (self.dropout == 1 and self._gates == 1))
-
-    def _dropped(self, x, training):
-        return x * self.get_dropout_mask(x) if self._drops_inputs(training) else x
-
-    def _is_usual(self, cls):
-        return type(self).call is cls.call and self.activation is tanh
-
-    def _inputs_of_op(self, sequences, states, mask, training):
-        weights = self._weights_now()
-        sequences = in_dtype_of(weights[0], sequences)
-        if self._drops_inputs(training):  # one mask for all steps
-            first = getitem(sequences, index=(slice(None), 0))
-            sequences = sequences * expand_axes(self.get_dropout_mask(first), (1,))
-        return sequences, *states, *weights, mask
+        return [
+            zeros(batch_size, self.units, self.compute_dtype)
+            for _ in range(type(self)._framework.states)
+        ]
 
 
 class SimpleRNNCell(Cell):
@@ -152,9 +127,9 @@ class SimpleRNNCell(Cell):
 
     def call(self, sequence, states, training=False):
         h = states[0] if isinstance(states, (list, tuple)) else states
-        kernel, recurrent_kernel, bias = self._weights_now()
+        kernel, recurrent_kernel, bias = _weights_now(self)
         x = in_dtype_of(kernel, sequence)
-        x = self._dropped(x, training)
+        x = _dropped(self, x, training)
         if training and self.recurrent_dropout:
             h = h * self.get_recurrent_dropout_mask(h)
         z = matmul(x, kernel)
@@ -165,12 +140,12 @@ class SimpleRNNCell(Cell):
 
     def sequence(self, sequences, states, mask, training, **how):
         """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
-        if not self._is_usual(SimpleRNNCell) or self._drops(training):
+        if not _is_usual(self, SimpleRNNCell) or _drops(self, training):
             return None
-        return ops.simple_rnn(*self._inputs_of_op(sequences, states, mask, training), **how)
+        return ops.simple_rnn(*_inputs_of_op(self, sequences, states, mask, training), **how)
 
 
-class GRUCell(Cell):
+class GRUCell(Cell, gates=3):
     """One step of `GRU` (Cho et al. 2014).
 
     Args:
@@ -206,15 +181,13 @@ class GRUCell(Cell):
     reset_after: bool = True
     seed: int = None
 
-    _gates = 3
-
     def _bias_shape(self):
         size = 3 * self.units
         return (2, size) if self.reset_after else (size,)
 
     def call(self, inputs, states, training=False):
         h = states[0] if isinstance(states, (list, tuple)) else states
-        kernel, recurrent_kernel, bias = self._weights_now()
+        kernel, recurrent_kernel, bias = _weights_now(self)
         of_input, of_state = (None, None) if bias is None else (bias, None)
         if bias is not None and self.reset_after:
             of_input, of_state = getitem(bias, index=(0,)), getitem(bias, index=(1,))
@@ -237,13 +210,13 @@ class GRUCell(Cell):
 
     def sequence(self, sequences, states, mask, training, **how):
         """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
-        usual = self._is_usual(GRUCell) and self.recurrent_activation is sigmoid
-        if not usual or not self.reset_after or self._drops(training):
+        usual = _is_usual(self, GRUCell) and self.recurrent_activation is sigmoid
+        if not usual or not self.reset_after or _drops(self, training):
             return None
-        return ops.gru(*self._inputs_of_op(sequences, states, mask, training), **how)
+        return ops.gru(*_inputs_of_op(self, sequences, states, mask, training), **how)
 
 
-class LSTMCell(Cell):
+class LSTMCell(Cell, gates=4, states=2):
     """One step of `LSTM` (Hochreiter & Schmidhuber 1997).
 
     Args:
@@ -280,9 +253,6 @@ class LSTMCell(Cell):
     recurrent_dropout: Share = 0.0
     seed: int = None
 
-    _gates = 4
-    _states = 2
-
     def _initial_bias(self):
         if not self.unit_forget_bias:
             return self.bias_initializer
@@ -290,11 +260,11 @@ class LSTMCell(Cell):
 
     def call(self, inputs, states, training=False):
         h, c = states
-        kernel, recurrent_kernel, bias = self._weights_now()
+        kernel, recurrent_kernel, bias = _weights_now(self)
         x = in_dtype_of(kernel, inputs)
         usual = self.recurrent_activation is sigmoid and self.activation is tanh
-        if usual and bias is not None and not self._drops(training) and type(x) is Tensor:
-            h, c = ops.lstm_cell(self._dropped(x, training), h, c, kernel, recurrent_kernel, bias)
+        if usual and bias is not None and not _drops(self, training) and type(x) is Tensor:
+            h, c = ops.lstm_cell(_dropped(self, x, training), h, c, kernel, recurrent_kernel, bias)
             return h, [h, c]
         of_x = _of_inputs(self, x, kernel, bias, training)
         parts = split(recurrent_kernel, sizes=(self.units,) * 4, axis=1)
@@ -307,10 +277,10 @@ class LSTMCell(Cell):
 
     def sequence(self, sequences, states, mask, training, **how):
         """All steps by one op, (outputs?, h, c); None where the cell is not in its usual form."""
-        usual = self._is_usual(LSTMCell) and self.recurrent_activation is sigmoid
-        if not usual or self._drops(training):
+        usual = _is_usual(self, LSTMCell) and self.recurrent_activation is sigmoid
+        if not usual or _drops(self, training):
             return None
-        return ops.lstm(*self._inputs_of_op(sequences, states, mask, training), **how)
+        return ops.lstm(*_inputs_of_op(self, sequences, states, mask, training), **how)
 
 
 def forget_ones(initializer, units):
@@ -330,11 +300,13 @@ def _affine(x, kernel, bias):
 
 def _of_inputs(cell, x, kernel, bias, training):
     """The inputs' part of each gate; with implementation 1 the gates have masks of their own."""
-    sizes = (cell.units,) * cell._gates
-    if not cell._drops_inputs(training) or not cell.dropout_mask_count:
-        return split(_affine(cell._dropped(x, training), kernel, bias), sizes=sizes, axis=1)
+    sizes = (cell.units,) * type(cell)._framework.gates
+    if not _drops_inputs(cell, training) or not cell.dropout_mask_count:
+        return split(_affine(_dropped(cell, x, training), kernel, bias), sizes=sizes, axis=1)
     parts = split(kernel, sizes=sizes, axis=1)
-    biases = (None,) * cell._gates if bias is None else split(bias, sizes=sizes, axis=0)
+    biases = (
+        (None,) * type(cell)._framework.gates if bias is None else split(bias, sizes=sizes, axis=0)
+    )
     masks = cell.get_dropout_mask(x)
     return [_affine(x * m, w, b) for m, w, b in zip(masks, parts, biases, strict=True)]
 
@@ -342,5 +314,43 @@ def _of_inputs(cell, x, kernel, bias, training):
 def _masked_states(cell, h, training):
     """The state as each gate sees it."""
     if not (training and 0 < cell.recurrent_dropout < 1):
-        return [h] * cell._gates
+        return [h] * type(cell)._framework.gates
     return [h * mask for mask in cell.get_recurrent_dropout_mask(h)]
+
+
+def _weights_now(layer):
+    return (
+        layer.kernel._as_operand(),
+        layer.recurrent_kernel._as_operand(),
+        None if layer.bias is None else layer.bias._as_operand(),
+    )
+
+
+def _drops(layer, training):
+    """Whether masks differ between the gates, or the state is dropped, in this call."""
+    several = layer.dropout and layer.dropout_mask_count
+    return bool(training and (layer.recurrent_dropout or several))
+
+
+def _drops_inputs(layer, training):
+    """Cells with gates take a share of 1 for none, as Keras's do."""
+    return training and (
+        0 < layer.dropout < 1 or (layer.dropout == 1 and type(layer)._framework.gates == 1)
+    )
+
+
+def _dropped(layer, x, training):
+    return x * layer.get_dropout_mask(x) if _drops_inputs(layer, training) else x
+
+
+def _is_usual(layer, cls):
+    return type(layer).call is cls.call and layer.activation is tanh
+
+
+def _inputs_of_op(layer, sequences, states, mask, training):
+    weights = _weights_now(layer)
+    sequences = in_dtype_of(weights[0], sequences)
+    if _drops_inputs(layer, training):  # one mask for all steps
+        first = getitem(sequences, index=(slice(None), 0))
+        sequences = sequences * expand_axes(layer.get_dropout_mask(first), (1,))
+    return sequences, *states, *weights, mask

@@ -9,7 +9,7 @@ from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
-from framework.layers.recurrent.dropping import DropoutRNNCell, Share
+from framework.layers.recurrent.dropping import DropoutRNNCell, Share, make_generator
 from framework.layers.recurrent.rnn import RNN
 from framework.layers.spec import InputSpec
 from framework.layers.windowed import (
@@ -65,7 +65,7 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
                 "Specifying `strides > 1` is not compatible with `dilation_rate > 1`. Received: "
                 f"strides={self.strides} and dilation_rate={self.dilation_rate}"
             )
-        self._make_generator()
+        make_generator(self)
 
     def build(self, inputs_shape, states_shape=None):
         sizes, count = (f(inputs_shape, self.data_format) for f in (spatial, channels))
@@ -98,12 +98,8 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
     def state_shape(self, inputs_shape):
         """The shape of both states, for inputs of a step of this shape."""
         sizes = output_sizes(spatial(inputs_shape, self.data_format), self.kernel_size,
-                             **self._window())  # fmt: skip
+                             **_window(self))  # fmt: skip
         return with_spatial(inputs_shape, sizes, self.data_format, self.filters)
-
-    def _window(self):
-        padding = "SAME" if self.padding == "same" else ((0, 0),) * self.rank
-        return {"strides": self.strides, "padding": padding, "dilations": self.dilation_rate}
 
     def get_initial_state(self, batch_size=None):
         """Two states of zeros; the cell must be built."""
@@ -111,13 +107,13 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
 
     def call(self, inputs, states, training=False):
         h, c = states
-        masks = self._masks(inputs, h, training)
+        masks = _masks(self, inputs, h, training)
         ones = (1,) * self.rank
         again = {"strides": ones, "padding": "SAME", "dilations": ones}
         kernel = self.kernel._as_operand()
         inputs = in_dtype_of(kernel, inputs)
-        gates = self._convolved(inputs, masks[0], kernel, self._window())
-        of_state = self._convolved(h, masks[1], self.recurrent_kernel._as_operand(), again)
+        gates = _convolved(self, inputs, masks[0], kernel, _window(self))
+        of_state = _convolved(self, h, masks[1], self.recurrent_kernel._as_operand(), again)
         z = gates + of_state
         if self.bias is not None:
             z = z + self.bias._as_operand()
@@ -128,25 +124,8 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
         h = o * self.activation(c)
         return h, [h, c]
 
-    def _masks(self, inputs, h, training):
-        """Masks of inputs and state for the four gates, None where none are to be had."""
-        drops = [training and 0 < rate < 1 for rate in (self.dropout, self.recurrent_dropout)]
-        return (
-            self.get_dropout_mask(inputs) if drops[0] else None,
-            self.get_recurrent_dropout_mask(h) if drops[1] else None,
-        )
 
-    def _convolved(self, x, masks, kernel, window):
-        """The four gates' convolutions, channels at the end."""
-        if masks is None:
-            return conv(last(x, self.data_format), kernel, groups=1, **window)
-        kernels = split(kernel, sizes=(self.filters,) * 4, axis=self.rank + 1)
-        masked = [last(x * mask, self.data_format) for mask in masks]
-        parts = [conv(m, k, groups=1, **window) for m, k in zip(masked, kernels, strict=True)]
-        return concat(*parts, axis=self.rank + 1)
-
-
-class ConvLSTM(RNN):
+class ConvLSTM(RNN, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell"):
     """Base of the three layers: their arguments, in Keras's order.
 
     Args:
@@ -188,19 +167,17 @@ class ConvLSTM(RNN):
     go_backwards: bool = False
     stateful: bool = False
 
-    _rank = 0
-    _cell_class, _cell_name = ConvLSTMCell, "conv_lstm_cell"
-
     def __post_init__(self):
         cls = ConvLSTMCell
         names = [n for n, f in fields_of(cls).items() if not f.keyword_only and n != "rank"]
         self.cell = cls(
-            self._rank, **{n: getattr(self, n) for n in names}, name=self._cell_name,
-            dtype=self._framework.dtype_policy, trainable=self._framework.trainable,
+            type(self)._framework.rank, **{n: getattr(self, n) for n in names},
+            name=type(self)._framework.cell_name, dtype=self._framework.dtype_policy,
+            trainable=self._framework.trainable,
         )  # fmt: skip
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, getattr(self.cell, name))
-        self.input_spec = InputSpec(ndim=self._rank + 3)
+        self.input_spec = InputSpec(ndim=type(self)._framework.rank + 3)
         super().__post_init__()
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
@@ -210,7 +187,7 @@ class ConvLSTM(RNN):
         return (output, shape, shape) if self.return_state else output
 
 
-class ConvLSTM1D(ConvLSTM):
+class ConvLSTM1D(ConvLSTM, rank=1):
     """ConvLSTM over one spatial axis; arguments are those of `ConvLSTM`.
 
     Shapes: `(batch, steps, length, channels)`.
@@ -220,10 +197,8 @@ class ConvLSTM1D(ConvLSTM):
     TensorShape([2, 4, 5])
     """
 
-    _rank = 1
 
-
-class ConvLSTM2D(ConvLSTM):
+class ConvLSTM2D(ConvLSTM, rank=2):
     """ConvLSTM over two spatial axes; arguments are those of `ConvLSTM`.
 
     Shapes: `(batch, steps, height, width, channels)`.
@@ -233,10 +208,8 @@ class ConvLSTM2D(ConvLSTM):
     TensorShape([2, 4, 4, 5])
     """
 
-    _rank = 2
 
-
-class ConvLSTM3D(ConvLSTM):
+class ConvLSTM3D(ConvLSTM, rank=3):
     """ConvLSTM over three spatial axes; arguments are those of `ConvLSTM`.
 
     Shapes: `(batch, steps, depth, height, width, channels)`.
@@ -246,4 +219,26 @@ class ConvLSTM3D(ConvLSTM):
     TensorShape([1, 2, 2, 2, 5])
     """
 
-    _rank = 3
+
+def _masks(layer, inputs, h, training):
+    """Masks of inputs and state for the four gates, None where none are to be had."""
+    drops = [training and 0 < rate < 1 for rate in (layer.dropout, layer.recurrent_dropout)]
+    return (
+        layer.get_dropout_mask(inputs) if drops[0] else None,
+        layer.get_recurrent_dropout_mask(h) if drops[1] else None,
+    )
+
+
+def _convolved(layer, x, masks, kernel, window):
+    """The four gates' convolutions, channels at the end."""
+    if masks is None:
+        return conv(last(x, layer.data_format), kernel, groups=1, **window)
+    kernels = split(kernel, sizes=(layer.filters,) * 4, axis=layer.rank + 1)
+    masked = [last(x * mask, layer.data_format) for mask in masks]
+    parts = [conv(m, k, groups=1, **window) for m, k in zip(masked, kernels, strict=True)]
+    return concat(*parts, axis=layer.rank + 1)
+
+
+def _window(layer):
+    padding = "SAME" if layer.padding == "same" else ((0, 0),) * layer.rank
+    return {"strides": layer.strides, "padding": padding, "dilations": layer.dilation_rate}

@@ -31,17 +31,13 @@ class DropoutRNNCell:
 
     dropout_mask_count = None  # how many masks the cell wants; one, not in a list, where None
 
-    def _make_generator(self):
-        self.seed_generator = SeedGenerator(self.seed)
-        self.__dict__["_dropout_masks"] = {}
-
     def get_dropout_mask(self, step_input):
         """The mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""
-        return self._mask("inputs", step_input, self.dropout)
+        return _mask(self, "inputs", step_input, self.dropout)
 
     def get_recurrent_dropout_mask(self, step_input):
         """The mask of the state; None without recurrent dropout."""
-        return self._mask("state", step_input, self.recurrent_dropout)
+        return _mask(self, "state", step_input, self.recurrent_dropout)
 
     def reset_dropout_mask(self):
         """Forget the mask of the inputs."""
@@ -51,19 +47,26 @@ class DropoutRNNCell:
         """Forget the mask of the state."""
         self._dropout_masks.pop(("state", threading.get_ident()), None)
 
-    def _mask(self, kind, like, rate):
-        if not rate:
-            return None
-        key = kind, threading.get_ident()
-        if key not in self._dropout_masks:
-            count = self.dropout_mask_count
-            masks = [self._drawn(like, rate) for _ in range(count or 1)]
-            self._dropout_masks[key] = masks if count else masks[0]
-        return self._dropout_masks[key]
 
-    def _drawn(self, like, rate):
-        dtype = "float64" if like.dtype == "float64" else "float32"
-        noise = random.draw(self.seed_generator, "uniform", tuple(like.shape), dtype)
-        if isinstance(like, KerasTensor):
-            return KerasTensor(like.shape, like.dtype)
-        return dropout(Tensor(np.ones(like.shape, like.dtype)), noise, rate=rate)
+def _mask(layer, kind, like, rate):
+    if not rate:
+        return None
+    key = kind, threading.get_ident()
+    if key not in layer._dropout_masks:
+        count = layer.dropout_mask_count
+        masks = [_drawn(layer, like, rate) for _ in range(count or 1)]
+        layer._dropout_masks[key] = masks if count else masks[0]
+    return layer._dropout_masks[key]
+
+
+def make_generator(layer):
+    layer.seed_generator = SeedGenerator(layer.seed)
+    layer.__dict__["_dropout_masks"] = {}
+
+
+def _drawn(layer, like, rate):
+    dtype = "float64" if like.dtype == "float64" else "float32"
+    noise = random.draw(layer.seed_generator, "uniform", tuple(like.shape), dtype)
+    if isinstance(like, KerasTensor):
+        return KerasTensor(like.shape, like.dtype)
+    return dropout(Tensor(np.ones(like.shape, like.dtype)), noise, rate=rate)

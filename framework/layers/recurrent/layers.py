@@ -16,16 +16,17 @@ class _WithCell(RNN):
     """An RNN that makes its cell from its own fields."""
 
     def __init__(self, *args, implementation=2, **kwargs):
-        self.__dict__["_implementation"] = implementation
+        self._framework.implementation = implementation
         super().__init__(*args, **kwargs)
 
     __init__._from_fields = True
 
     def __post_init__(self):
-        cls = self._cell_class
+        cls = type(self)._framework.cell_class
         arguments = {n: getattr(self, n) for n, f in fields_of(cls).items() if not f.keyword_only}
         self.cell = cls(
-            **arguments, implementation=self._implementation, name=self._cell_name,
+            **arguments, implementation=self._framework.implementation,
+            name=type(self)._framework.cell_name,
             dtype=self._framework.dtype_policy, trainable=self._framework.trainable,
         )  # fmt: skip
         self.input_spec = InputSpec(ndim=3)
@@ -35,7 +36,7 @@ class _WithCell(RNN):
 UseCudnn = one_of("auto", True, False)
 
 
-class SimpleRNN(_WithCell):
+class SimpleRNN(_WithCell, cell_class=SimpleRNNCell, cell_name="simple_rnn_cell"):
     """`h = activation(x @ kernel + h @ recurrent_kernel + bias)` over the steps of a sequence.
 
     Args:
@@ -75,10 +76,8 @@ class SimpleRNN(_WithCell):
     unroll: bool = False
     seed: int = None
 
-    _cell_class, _cell_name = SimpleRNNCell, "simple_rnn_cell"
 
-
-class GRU(_WithCell):
+class GRU(_WithCell, cell_class=GRUCell, cell_name="gru_cell"):
     """Gated recurrent units (Cho et al. 2014) over the steps of a sequence.
 
     Args:
@@ -123,10 +122,8 @@ class GRU(_WithCell):
     reset_after: bool = True
     use_cudnn: UseCudnn = "auto"
 
-    _cell_class, _cell_name = GRUCell, "gru_cell"
 
-
-class LSTM(_WithCell):
+class LSTM(_WithCell, cell_class=LSTMCell, cell_name="lstm_cell"):
     """Long short-term memory (Hochreiter & Schmidhuber 1997) over the steps of a sequence.
 
     Args:
@@ -171,5 +168,3 @@ class LSTM(_WithCell):
     stateful: bool = False
     unroll: bool = False
     use_cudnn: UseCudnn = "auto"
-
-    _cell_class, _cell_name = LSTMCell, "lstm_cell"

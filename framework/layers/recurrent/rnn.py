@@ -28,7 +28,7 @@ def _cell(value):
     return StackedRNNCells(value) if isinstance(value, (list, tuple)) else checked_cell(value)
 
 
-class RNN(Layer):
+class RNN(Layer, cell_class=None):
     """Runs a cell over the steps of sequences.
 
     A cell has a `call(inputs, states)`, perhaps with `training`, that gives the output and the new
@@ -62,13 +62,12 @@ class RNN(Layer):
     zero_output_for_mask: bool = False
 
     supports_masking = True
-    _cell_class = None  # of layers that make their cell from their own fields
     states = None
     use_cudnn = "auto"
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if cls._cell_class is not None and "cell" in fields_of(cls):
+        if cls._framework.cell_class is not None and "cell" in fields_of(cls):
             fields = dict(fields_of(cls))
             fields.pop("cell")
             own = {name: fields.pop(name) for name in _annotations(cls)}  # in the order of Keras
@@ -77,7 +76,7 @@ class RNN(Layer):
             cls._framework.fields = {**own, **fields}
 
     def __post_init__(self):
-        self.__dict__.update(states=None, _expected_batch_size=None)
+        self.__dict__["states"] = self._framework.expected_batch_size = None
         sizes = self.cell.state_size
         if not isinstance(sizes, (list, tuple, int)) or isinstance(sizes, Shape):
             raise InvalidArgumentError(
@@ -102,19 +101,7 @@ class RNN(Layer):
                 f"batch size: sequence.shape={tuple(sequences_shape)} (layer {self.name!r}). Give "
                 "Input(batch_size=...) one."
             )
-        self._make_states(sequences_shape[0])
-
-    def _make_states(self, batch_size):
-        """The variables of a stateful layer; they are no weights."""
-
-        def variable(value):
-            return KerasVariable(
-                value.array, trainable=False, dtype=self.variable_dtype, name="rnn_state"
-            )
-
-        with naming(self), making_variables():
-            states = nest.map_structure(variable, self.get_initial_state(batch_size))
-        self.__dict__.update(states=states, _expected_batch_size=batch_size)
+        _make_states(self, sequences_shape[0])
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         batch, length = sequences_shape[:2]
@@ -122,14 +109,7 @@ class RNN(Layer):
         if not isinstance(size, int):
             raise InvalidArgumentError(f"output_size must be an integer, got {size!r}.")
         output = (batch, length, size) if self.return_sequences else (batch, size)
-        return (output, *self._state_shapes(batch)) if self.return_state else output
-
-    def _state_shapes(self, batch):
-        nested_sizes = (list, tuple)
-        return [
-            [(batch, n) for n in size] if isinstance(size, nested_sizes) else (batch, size)
-            for size in self.state_size
-        ]
+        return (output, *_state_shapes(self, batch)) if self.return_state else output
 
     def compute_mask(self, _, mask):
         mask = nest.flatten(mask)[0]
@@ -151,31 +131,10 @@ class RNN(Layer):
         """`reset_state` by its older name."""
         self.reset_state()
 
-    def _states_for(self, sequences, given):
-        own, (found, *_) = given is None, sequences.shape
-        if own:
-            given = self.states if self.stateful else self.get_initial_state(found)
-        expected = self._expected_batch_size
-        if self.stateful and expected is not None and found is not None and found != expected:
-            raise ShapeError(
-                "If an RNN is stateful, the batch size of the input sequences must be the same as "
-                f"the batch size of the initial state. Expected batch size: {expected}. Received "
-                f"batch size: {found} (layer {self.name!r})."
-            )
-        given = list(given) if nest.is_nested(given) else [given]
-        if len(given) != len(self.state_size):
-            raise InvalidArgumentError(
-                f"initial_state must hold {len(self.state_size)} state(s), one for each in the "
-                f"cell's state_size={self.cell.state_size}; got {len(given)} (layer {self.name!r})."
-            )
-        dtype = getattr(self.cell, "compute_dtype", self.compute_dtype)
-        given = _mapped(lambda state: _state(state, dtype), given)
-        return given if own else _mapped(lambda state: _for_each(state, found), given)
-
     # ---- the call ----
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
-        states = self._states_for(sequences, initial_state)
+        states = _states_for(self, sequences, initial_state)
         _reset_masks(self.cell)
         last, outputs, states = self.inner_loop(sequences, states, mask, training=training)
         _reset_masks(self.cell)
@@ -197,9 +156,9 @@ class RNN(Layer):
             "reverse": self.go_backwards, "zero_output": self.zero_output_for_mask,
             "sequence": every,
         }  # fmt: skip
-        found = self._by_op(sequences, states, mask, training, how)
+        found = _by_op(self, sequences, states, mask, training, how)
         if found is None:
-            outputs, states = loop.run(self._step(training), sequences, states, mask, **how)
+            outputs, states = loop.run(_step(self, training), sequences, states, mask, **how)
         elif every:
             outputs, *states = found
         else:
@@ -213,32 +172,11 @@ class RNN(Layer):
             outputs = masked(outputs, expand_axes(keep, tuple(range(1, len(outputs.shape)))))
         return outputs, outputs, states
 
-    def _by_op(self, sequences, states, mask, training, how):
-        """What the cell's op of whole sequences gives; None where it has none for this call."""
-        run = sequence_of(self.cell)
-        if run is None or self.use_cudnn is False or len(sequences.shape) != 3:
-            found = None
-        else:
-            found = run(sequences, states, mask, training, **how)
-        if found is None and self.use_cudnn is True:
-            raise InvalidArgumentError(
-                "use_cudnn=True was specified, but there is no op of whole sequences for this "
-                f"configuration of layer {self.name!r}. Pass use_cudnn='auto'."
-            )
-        return found
-
-    def _step(self, training):
-        cell = self.cell
-        call = cell if callable(cell) else cell.call
-        if takes_training(cell):
-            return lambda inputs, states: call(inputs, states, training=training)
-        return call
-
     # ---- config ----
 
     def get_config(self):
         config = super().get_config()
-        if self._cell_class is not None:
+        if type(self)._framework.cell_class is not None:
             config |= {n: getattr(self, n) for n in ("unroll", "zero_output_for_mask")}
             config.pop("use_cudnn", None)
         return config
@@ -279,3 +217,70 @@ def _reset_masks(cell):
     elif isinstance(cell, DropoutRNNCell):
         cell.reset_dropout_mask()
         cell.reset_recurrent_dropout_mask()
+
+
+def _make_states(layer, batch_size):
+    """The variables of a stateful layer; they are no weights."""
+
+    def variable(value):
+        return KerasVariable(
+            value.array, trainable=False, dtype=layer.variable_dtype, name="rnn_state"
+        )
+
+    with naming(layer), making_variables():
+        states = nest.map_structure(variable, layer.get_initial_state(batch_size))
+    layer.__dict__["states"] = states
+    layer._framework.expected_batch_size = batch_size
+
+
+def _state_shapes(layer, batch):
+    nested_sizes = (list, tuple)
+    return [
+        [(batch, n) for n in size] if isinstance(size, nested_sizes) else (batch, size)
+        for size in layer.state_size
+    ]
+
+
+def _states_for(layer, sequences, given):
+    own, (found, *_) = given is None, sequences.shape
+    if own:
+        given = layer.states if layer.stateful else layer.get_initial_state(found)
+    expected = layer._framework.expected_batch_size
+    if layer.stateful and expected is not None and found is not None and found != expected:
+        raise ShapeError(
+            "If an RNN is stateful, the batch size of the input sequences must be the same as "
+            f"the batch size of the initial state. Expected batch size: {expected}. Received "
+            f"batch size: {found} (layer {layer.name!r})."
+        )
+    given = list(given) if nest.is_nested(given) else [given]
+    if len(given) != len(layer.state_size):
+        raise InvalidArgumentError(
+            f"initial_state must hold {len(layer.state_size)} state(s), one for each in the "
+            f"cell's state_size={layer.cell.state_size}; got {len(given)} (layer {layer.name!r})."
+        )
+    dtype = getattr(layer.cell, "compute_dtype", layer.compute_dtype)
+    given = _mapped(lambda state: _state(state, dtype), given)
+    return given if own else _mapped(lambda state: _for_each(state, found), given)
+
+
+def _by_op(layer, sequences, states, mask, training, how):
+    """What the cell's op of whole sequences gives; None where it has none for this call."""
+    run = sequence_of(layer.cell)
+    if run is None or layer.use_cudnn is False or len(sequences.shape) != 3:
+        found = None
+    else:
+        found = run(sequences, states, mask, training, **how)
+    if found is None and layer.use_cudnn is True:
+        raise InvalidArgumentError(
+            "use_cudnn=True was specified, but there is no op of whole sequences for this "
+            f"configuration of layer {layer.name!r}. Pass use_cudnn='auto'."
+        )
+    return found
+
+
+def _step(layer, training):
+    cell = layer.cell
+    call = cell if callable(cell) else cell.call
+    if takes_training(cell):
+        return lambda inputs, states: call(inputs, states, training=training)
+    return call
