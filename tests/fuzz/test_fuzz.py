@@ -17,9 +17,7 @@ from tests.fuzz.running import run
 
 # As many programs as take about a minute on one core.
 SEED = 1_000_000
-PARTS, PROGRAMS = 10, 100
-# What guards do not see is found by audits, calls later: docs/compiler.md.
-FROZEN = "value, in a program whose plain values change"
+PARTS, PROGRAMS = 10, 80
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -30,7 +28,7 @@ def test_programs_give_the_same_in_every_mode(part):
         if text is None:
             continue
         found, _ = cases.check(text, cases.modes_of(seed, numba=False))
-        if found is not None and found.sort[1] != FROZEN:
+        if found is not None:
             pytest.fail(cases.as_test(seed, found, cases.shrunk(text, found)))
 
 
