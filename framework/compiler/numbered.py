@@ -1,8 +1,9 @@
 """Numbered: plans for calls with Python numbers, whatever these are."""
 
-from framework.compiler.compiled import SIGNATURES, Entry, packing
+from framework.compiler.compiled import SIGNATURES, Entry
 from framework.compiler.graph import Graph, Recording
 from framework.compiler.numbers import Prelude
+from framework.compiler.packing import packing
 from framework.compiler.plan import Plan
 from framework.compiler.sameness import Difference, difference
 from framework.compiler.telling import brief

@@ -6,6 +6,7 @@ globals, closure variables, attributes and constant items it reads. Plain values
 identities of other objects, become guards of the plan.
 """
 
+import gc
 import sys
 import types
 import weakref
@@ -241,6 +242,9 @@ class Watch:
         self.state, self.trouble, self.changed = PythonState(), None, None
 
     def __enter__(self):
+        # Callbacks of the garbage collector would count as the user's code.
+        self._collects = gc.isenabled()
+        gc.disable()
         self._outer = sys.getprofile()
         self._global_random = _global_random()
         sys.setprofile(self._see)
@@ -248,6 +252,8 @@ class Watch:
 
     def __exit__(self, kind, *_):
         sys.setprofile(self._outer)
+        if self._collects:
+            gc.enable()
         if kind is None:
             self.trouble = self._why_not()
             self._roots.clear()

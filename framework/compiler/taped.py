@@ -15,9 +15,10 @@ from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.arguments import Token
-from framework.compiler.compiled import Entry, NoPlanError, first_places, packing
+from framework.compiler.compiled import Entry, NoPlanError
 from framework.compiler.graph import Recording
 from framework.compiler.halves import Halves, Joint, why_not, why_not_gradients
+from framework.compiler.packing import first_places, packing
 from framework.compiler.plan import Plan
 from framework.compiler.telling import brief
 from framework.compiler.tracing import traced

@@ -372,3 +372,29 @@ def test_guards_keep_no_object_alive():
     del settings
     gc.collect()
     assert gone() is None
+
+
+def test_callbacks_of_the_garbage_collector_are_no_part_of_a_run():
+    import gc
+
+    runs = 0
+
+    def callback(phase, info):
+        nonlocal runs
+        runs = runs + 1
+
+    @tf.function
+    def f(x):
+        cycles = [[] for _ in range(2000)]
+        for cycle in cycles:
+            cycle.append(cycle)
+        return x * 2.0
+
+    gc.callbacks.append(callback)
+    try:
+        for _ in range(5):
+            f(X)
+    finally:
+        gc.callbacks.remove(callback)
+    assert "1 plan" in f.explain()
+    assert gc.isenabled()

@@ -285,6 +285,7 @@ MODULE = {
     "name_scope": (lambda f: named_in(f.__get__(Line())), "line/w:0"),
     "variables": (lambda f: numbers(f.__get__(Line())), [1.0, 2.0]),
     "trainable_variables": (lambda f: numbers(f.__get__(Line())), [2.0]),
+    "__getstate__": (lambda f: sorted(f(Line())), sorted(vars(Line()))),
     "non_trainable_variables": (lambda f: numbers(f.__get__(Line())), [1.0]),
     "submodules": (lambda f: [m.name for m in f.__get__(Line())], ["inner"]),
     "with_name_scope": (scoped, "m/w:0"),
