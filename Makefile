@@ -7,7 +7,13 @@ MINUTES ?= 30
 VENV ?= .venv
 ARGS ?=
 
-python := $(VENV)/bin/python
+ifeq ($(OS),Windows_NT)
+bin := $(VENV)/Scripts
+python := $(bin)/python.exe
+else
+bin := $(VENV)/bin
+python := $(bin)/python
+endif
 install := $(python) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test lint format bench parity fuzz fuzz-tf
@@ -33,7 +39,7 @@ lint: $(VENV)/.dev
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
 	$(python) -m pyright --pythonpath $(python)
-	$(VENV)/bin/lint-imports --no-logo
+	$(bin)/lint-imports --no-logo
 
 format: $(VENV)/.dev
 	$(python) -m ruff check --fix .

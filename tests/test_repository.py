@@ -59,6 +59,33 @@ def test_no_file_is_two_rooms_under_one_roof():
     assert {str(f.relative_to(ROOT)): n for f, n in lengths.items() if n > 500} == {}
 
 
+def test_classifiers_and_workflow_name_the_same_pythons():
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    pythons = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    assert re.search(r"python: \[(.+)\]", workflow)[1] == ", ".join(f'"{p}"' for p in pythons)
+    assert f'requires-python = ">={pythons[0]}"' in project
+
+
+def test_the_workflow_runs_the_makefile_and_nothing_else():
+    commands = re.findall(r"- run: (.+)", (ROOT / ".github/workflows/test.yml").read_text("utf-8"))
+    assert commands == ["make test PYTHON=python", "PYTHON=python bash .ci/run"]
+
+
+def test_the_citation_names_the_version_and_the_description():
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == framework.__version__
+    description = re.search(r'^description = "(.+)"$', project, re.MULTILINE)[1]
+    assert f"abstract: {description}\n" in citation
+
+
+def test_the_package_index_shows_no_links_into_the_repository():
+    shown = importlib.metadata.metadata("framework").get_payload()
+    assert shown.startswith("# framework")
+    assert re.findall(r"\]\((?!https?:)", shown) == []
+
+
 def lint_imports(folder):
     """The import contracts of pyproject.toml, held against the `framework` in `folder`."""
     pytest.importorskip("importlinter")
