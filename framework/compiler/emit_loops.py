@@ -1,4 +1,4 @@
-"""The source of a plan with loops: runs of products and loops become calls of a crew."""
+"""The source of a plan with loops: runs of products and loops become calls of a thread team."""
 
 from framework.compiler import loops
 from framework.compiler.emit import Program
@@ -48,7 +48,7 @@ class LoopProgram(Program):
         for name, loop in self._called.items():
             self.namespace[name] = loop.compiled()
         for name, stretch in self._stretches.items():
-            self.namespace[name] = stretch.compiled(tier.library("crew").do)
+            self.namespace[name] = stretch.compiled(tier.library("team").do)
         return super().compiled()
 
     # ---- stretches ----

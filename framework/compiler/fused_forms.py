@@ -262,8 +262,8 @@ class _AtOnce:
     def compiled(self):
         """The function of a list of what the loop takes for each variable, in C order."""
         self._task.address()
-        crew = tier.library("crew")
-        self._do, self._most = crew.do_alike, crew.MOST // (len(self._dtypes) + _OF_TASK)
+        team = tier.library("team")
+        self._do, self._most = team.do_alike, team.MOST // (len(self._dtypes) + _OF_TASK)
         return self
 
     def __call__(self, variables):

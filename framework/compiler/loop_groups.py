@@ -104,7 +104,7 @@ class LoopGroup:
 
     @cached_property
     def task(self):
-        """The loop as a task for the crew."""
+        """The loop as a task for the thread team."""
         return loops.build(self.program._replace(task=True))
 
     @property

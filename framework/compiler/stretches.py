@@ -1,7 +1,7 @@
-"""Products and loops of a plan that follow one another, done by the threads of a crew in one call.
+"""Products and loops of a plan that follow one another, done by the thread team in one call.
 
 Each is a piece of some units, mostly rows. Pieces are gathered into phases (see
-`kernels/fast/crew.py`): within one, a part of the units goes through all pieces before another
+`kernels/fast/team.py`): within one, a part of the units goes through all pieces before another
 thread has done its own. So a piece joins the phase of the one before it unless it needs more of
 what others of the phase write than its own units.
 """
@@ -108,7 +108,7 @@ class Stretch:
         """`bound(fixed arrays...)`, which gives `run(given arrays...)`.
 
         Args:
-            do: `crew.do`.
+            do: `team.do`.
         """
         addresses = [piece.task.address() for piece in self.pieces]
         return lambda *arrays: _Run(self, addresses, arrays, do)

@@ -10,7 +10,7 @@ not woken at all: a network with one product of 128 × 3136 × 16 in OpenBLAS's 
 longer.
 
 Where Numba is, those products are ours: on one thread 5 to 15 % faster than OpenBLAS from
-64 × 256 × 128 on, and shared by `fast/crew.py` in 2 µs. Plans take smaller ones up too, so as to do
+64 × 256 × 128 on, and shared by `fast/team.py` in 2 µs. Plans take smaller ones up too, so as to do
 all of a step in one call. One by one they are OpenBLAS's, but in the tier "numba", where ops have
 the bits that plans have.
 """

@@ -1,4 +1,4 @@
-"""Products of matrices as tasks for the crew (`kernels/fast/crew.py`)."""
+"""Products of matrices as tasks for the thread team (`kernels/fast/team.py`)."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
 """How many threads kernels use, and a small pool that runs the parts of one kernel side by side.
 
 Handing a part over takes 20 to 70 µs: it pays for kernels of 200 µs and more. With Numba the same
-threads share brief work too: see `kernels/fast/crew.py`.
+threads share brief work too: see `kernels/fast/team.py`.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _NO_LIMIT = 1 << 30
-_LEAST = 1.5e-6  # seconds of a part that are worth handing it over to the crew
+_LEAST = 1.5e-6  # seconds of a part that are worth handing it over to the thread team
 _LARGE = 3e-4  # from which on parts are smaller than each thread's share
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
@@ -51,7 +51,7 @@ def set_count(number=None):
 
 
 def parts(seconds):
-    """In how many parts work that takes one thread so long is worth handing over by the crew."""
+    """In how many parts work that takes one thread so long is worth handing over by the thread team."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
         number *= 2  # a thread that comes late, or has to wait, leaves more to the others
@@ -194,7 +194,7 @@ class _Job:
         return True
 
 
-class Pool:
+class ThreadPool:
     """Threads that help, and how they wait for what they are asked."""
 
     def __init__(self):
@@ -238,7 +238,7 @@ def _help(own):
 
 
 def use(kind):
-    """Have the helpers wait as a kind of `Pool` says, from now on."""
+    """Have the helpers wait as a kind of `ThreadPool` says, from now on."""
     global _kind
     _kind = kind
     _begin_anew()
@@ -257,8 +257,8 @@ def _forget():
     pool, _here = _kind(), threading.local()
 
 
-_kind = Pool
-pool = Pool()
+_kind = ThreadPool
+pool = ThreadPool()
 sharing.run = run
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)

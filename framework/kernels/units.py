@@ -1,4 +1,4 @@
-"""Kernels as tasks for the crew (`kernels/fast/crew.py`), called alone or in a plan with others.
+"""Kernels as tasks for the thread team (`kernels/fast/team.py`), called alone or in a plan with others.
 
 A kernel does its work unit by unit, mostly by rows, and what it does to a unit does not depend on
 the others. So threads share the units, and a plan takes the kernel up in its stretches.
@@ -36,12 +36,12 @@ class Units(NamedTuple):
     def __call__(self, *arrays):
         """Do all of it; the arrays are contiguous, of the right sizes and dtypes."""
         numbers, parts = _template(self, len(arrays), threads.count())
-        tier.library("crew").do_alike(numbers, parts, *arrays)
+        tier.library("team").do_alike(numbers, parts, *arrays)
 
 
 @functools.lru_cache(1000)
 def _template(units, arrays, most):
-    """What `crew.do_alike` needs besides the arrays, for so many threads."""
+    """What `team.do_alike` needs besides the arrays, for so many threads."""
     parts = max(1, min(most, int(units.seconds / _LEAST), -(-units.extent // units.unit)))
     share = -(-units.extent // (parts * units.unit)) * units.unit
     task = units.address(), 0, units.extent, share

@@ -150,7 +150,7 @@ class Products:
     product = inner_products = Task(_product)
 
 
-class Crew:
+class ThreadTeam:
     """Does a phase's parts one after another, the last one first: none may need another."""
 
     @staticmethod
@@ -218,6 +218,6 @@ def install(monkeypatch):
     for name in ("reduce_sum", "reduce_mean"):  # kernels of Numba, which eager code has not here
         monkeypatch.delitem(PARTS, name)
     library = tier.library
-    libraries = {"elementwise": "loops", "crew": Crew, "products": Products}
+    libraries = {"elementwise": "loops", "team": ThreadTeam, "products": Products}
     monkeypatch.setattr(tier, "library", libraries.get)
     return library

@@ -116,7 +116,7 @@ SHAPES = [
 def test_products_as_tasks(turned, parts):
     pytest.importorskip("numba")
     tier.set_tier("numba")
-    crew = tier.library("crew")
+    team = tier.library("team")
     threads.set_count(3)
     rng = np.random.default_rng(0)
     for m, depth, n in SHAPES:
@@ -127,7 +127,7 @@ def test_products_as_tasks(turned, parts):
         numbers = np.array([*(x.ctypes.data for x in (c, a, b)), *product.numbers], np.int64)
         share = -(-product.extent // (parts * product.unit)) * product.unit
         task = [product.address(), numbers.ctypes.data, product.extent, share]
-        crew.do(np.array(task), np.array([0, 1, parts]), parts)
+        team.do(np.array(task), np.array([0, 1, parts]), parts)
         np.testing.assert_allclose(c, exact, rtol=1e-4, atol=1e-4)
 
 
@@ -315,9 +315,9 @@ def test_a_plan_follows_the_number_of_threads(monkeypatch):
     f = tf.function(lambda x, w: tf.nn.relu(tf.matmul(x, w)) + 1.0)
     threads.set_count(2)
     expected = [f(x, w).numpy() for _ in range(5)][-1]
-    asked, crew = [], tier.library("crew")
-    do = crew.Crew.do
-    monkeypatch.setattr(crew.Crew, "do", lambda *given: asked.append(given[1]) or do(*given))
+    asked, team = [], tier.library("team")
+    do = team.ThreadTeam.do
+    monkeypatch.setattr(team.ThreadTeam, "do", lambda *given: asked.append(given[1]) or do(*given))
     for count, parts in ((2, [4]), (1, []), (3, [6])):
         threads.set_count(count)
         asked.clear()

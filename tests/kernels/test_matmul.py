@@ -211,7 +211,7 @@ def test_a_forked_child_has_a_crew_of_its_own(fast):
 
 
 def test_the_leader_is_alone_where_no_thread_can_be_started(fast, monkeypatch):
-    threads.set_count(3)  # with a crew of its own
+    threads.set_count(3)  # with a thread team of its own
     a, b = pair(300, 300, 300)
 
     def refuse(self):
@@ -229,7 +229,7 @@ def crew_size():
     return sum(thread.name.startswith("framework-kernels") for thread in threading.enumerate())
 
 
-def test_another_number_of_threads_is_another_crew(fast):
+def test_another_number_of_threads_is_another_team(fast):
     threads.set_count(1)
     a, b = pair(300, 300, 300)
     for number in (3, 1, 2):

@@ -77,13 +77,13 @@ def test_loops_give_the_numbers_of_numpy(name):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_threads_share_an_update_without_a_change_of_bits(count, monkeypatch):
     sizes, given = ((60_001,), (511,), (64, 8), (9, 57)), []
-    crew = tier.library("crew").Crew
+    team = tier.library("team").ThreadTeam
 
-    def do(pool, most, *rest, real=crew.do):
+    def do(pool, most, *rest, real=team.do):
         given.append(most)
         return real(pool, most, *rest)
 
-    monkeypatch.setattr(crew, "do", do)
+    monkeypatch.setattr(team, "do", do)
     threads.set_count(count)
     try:
         found = train(made("adam", True), shapes=sizes)
@@ -99,7 +99,7 @@ def test_more_variables_than_one_call_takes(monkeypatch):
     shapes = [(5,), (2, 3), (700,), (1,), (4, 1, 2), (6,), (513,)]
     expected = train(made("adam", False), shapes=shapes)
     optimizer = made("adam", True)
-    monkeypatch.setattr(tier.library("crew"), "MOST", 50)  # three of them
+    monkeypatch.setattr(tier.library("team"), "MOST", 50)  # three of them
     monkeypatch.setattr(fused_forms, "_built", {})
     found = train(optimizer, shapes=shapes)
     (loop,) = fused_forms._built.values()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.kernels import threads
-from framework.kernels.fast import crew
+from framework.kernels.fast import team
 from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
@@ -65,7 +65,7 @@ class _Product:
         c = np.empty(self._shape, np.float32) if out is None else out
         if self._orders is not None:
             a, b = [x if o is None else x.copy(o) for x, o in zip((a, b), self._orders)]
-        crew.do_alike(self._numbers, self._parts, c, a, b)
+        team.do_alike(self._numbers, self._parts, c, a, b)
         return c
 
 
@@ -100,4 +100,4 @@ def warm():
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
     tasks = np.array([product.address, swapped.address])
-    crew.do(tasks, np.zeros(crew.PHASE, np.int64), 2)  # nothing of them
+    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # nothing of them

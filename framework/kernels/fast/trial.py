@@ -11,7 +11,7 @@ from framework.kernels.fast import matmul
 def run():
     """Compile or load some kernels, and compare what they compute with NumPy.
 
-    Products take the crew of threads, tasks, routines and the micro-kernel; softmax the functions
+    Products take the thread team, tasks, routines and the micro-kernel; softmax the functions
     of vectors: together every place of Numba that is not public.
 
     Raises:
