@@ -177,7 +177,7 @@ class ThreadTeam:
         cls.do(tasks, numbers[-3:], parts)
 
 
-class Entry:
+class EntryPoint:
     """A loop as an entry."""
 
     def __init__(self, loop):
@@ -192,7 +192,7 @@ def compile_in_python(self, _library):
     """Instead of `LoopFile.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
-    return {"task": Task, "entry": Entry}[self.kind](namespace["loop"])
+    return {"task": Task, "entry": EntryPoint}[self.kind](namespace["loop"])
 
 
 def install(monkeypatch):

@@ -10,8 +10,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from framework.kernels.fast import elementwise_double as double
-from framework.kernels.fast import entry, math
-from framework.kernels.fast.entry import Entry
+from framework.kernels.fast import entry_point, math
+from framework.kernels.fast.entry_point import EntryPoint
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import element, kept
 from framework.kernels.fast.tasks import Task, pointer
@@ -148,13 +148,13 @@ def softplus_32(x):
 
 
 def native(function, kind, cache):
-    """A generated loop as machine code: an `Entry`, or a `Task`, as `kind` says.
+    """A generated loop as machine code: an `EntryPoint`, or a `Task`, as `kind` says.
 
     Args:
         cache: as for `kernel`.
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
-    make = {"entry": Entry, "task": Task}[kind]
+    make = {"entry": EntryPoint, "task": Task}[kind]
     return make(function, fastmath=False, cache=cache)
 
 
@@ -179,8 +179,8 @@ _OF_ENTRIES = (
 NAMES = {
     "np": np,
     **{f"{_name(kind)}_at": pointer(kind) for kind in _STORED},
-    **{f"{_name(kind)}_of": entry.data_of(kind) for kind in _STORED},
-    **{f"{_name(kind)}_letters": entry.letters(np.dtype(_name(kind))) for kind in _STORED},
+    **{f"{_name(kind)}_of": entry_point.data_of(kind) for kind in _STORED},
+    **{f"{_name(kind)}_letters": entry_point.letters(np.dtype(_name(kind))) for kind in _STORED},
     **{kind.name: kind for kind in (types.float32, types.float64)},
     **{
         kind.name: kind for kind in (types.int8, types.int16, types.int32, types.int64, types.uint8)
@@ -189,7 +189,7 @@ NAMES = {
         f.__name__: f
         for f in (load, store, plus, maximum, minimum, tanh_32, log1p_32, softplus_32, log1p_exp_32)
     },
-    **{name: getattr(entry, name) for name in _OF_ENTRIES},
+    **{name: getattr(entry_point, name) for name in _OF_ENTRIES},
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     "exp_32": math.kept_exp,
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},

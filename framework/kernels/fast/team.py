@@ -26,7 +26,14 @@ from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 from framework.kernels import threads
 from framework.kernels.fast import scratch
 from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
-from framework.kernels.fast.entry import Entry, address, done, let_others, size, take_turn
+from framework.kernels.fast.entry_point import (
+    EntryPoint,
+    address,
+    done,
+    let_others,
+    size,
+    take_turn,
+)
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.products import PACKED, SPARE
 from framework.kernels.fast.routine import routine
@@ -106,7 +113,7 @@ def _do_phases(shared, tasks, phases, count, memory):
         store(state, _LEADING, 0)
 
 
-@Entry
+@EntryPoint
 def _do_lists(_kind, things, _count):
     """(state, memory, tasks, phases): `_do_phases` of these arrays; alone where the state is empty.
 
@@ -121,7 +128,7 @@ def _do_lists(_kind, things, _count):
     return done()
 
 
-@Entry
+@EntryPoint
 def _do_alike(_kind, things, count):
     """(state, memory, numbers, *arrays): a phase of tasks alike, of which `numbers` are a template.
 

@@ -137,7 +137,7 @@ class _Method(ctypes.Structure):
     )  # fmt: skip
 
 
-class Entry(Native):
+class EntryPoint(Native):
     """A function compiled as an entry.
 
     Args:

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("numba")
 
 from framework.compiler.loops import Program, build, full, number
-from framework.kernels.fast import entry
+from framework.kernels.fast import entry_point
 
 pytestmark = pytest.mark.usefixtures("numba_tier")
 
@@ -124,10 +124,10 @@ def test_other_threads_run_beside_a_long_one():
 
 
 def test_arrays_of_another_layout_are_left_alone(monkeypatch):
-    assert entry._is_known()
-    monkeypatch.setattr(entry, "_NDIM", entry._FLAGS)
-    with pytest.raises(entry.FrameworkError, match="layout"):
-        entry.Entry(lambda kind, things, count: 0, fastmath=False, cache=False)
+    assert entry_point._is_known()
+    monkeypatch.setattr(entry_point, "_NDIM", entry_point._FLAGS)
+    with pytest.raises(entry_point.FrameworkError, match="layout"):
+        entry_point.EntryPoint(lambda kind, things, count: 0, fastmath=False, cache=False)
 
 
 def test_two_threads_may_make_a_function_at_once():
