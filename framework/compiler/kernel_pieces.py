@@ -1,4 +1,4 @@
-"""Kernels that work unit by unit (`kernels/units.py`), as pieces of a plan's stretches."""
+"""Kernels that work unit by unit (`kernels/kernel_task.py`), as pieces of a plan's stretches."""
 
 import math
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from framework.compiler.fusion import is_sum
 from framework.compiler.graph import OpStep, Value
 from framework.kernels import attention, cross_entropy, rows
-from framework.kernels.units import Units
+from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
@@ -39,7 +39,7 @@ class Use(NamedTuple):
 class Part(NamedTuple):
     """A kernel, and what it does with its arrays, in order."""
 
-    units: Units
+    units: KernelTask
     uses: tuple
 
 
@@ -79,7 +79,7 @@ def _norm(step):
         return None
     saved = step.saved or [Scratch(found[0]) for _ in vectors]
     made = [_own(v, True) for v in (*step.outputs, *saved)]
-    units = rows.norm_units(step.op.name, *found, step.attrs["epsilon"])
+    units = rows.norm_task(step.op.name, *found, step.attrs["epsilon"])
     return [Part(units, (_own(x), *map(Use, vectors), *made))]
 
 
@@ -95,11 +95,11 @@ def _norm_back(step):
     to = Use(_NOTHING) if d is None else _own(d, True)
     uses = _own(g), _own(x), Use(vector), *map(_own, of_rows), to, *map(_made, sums)
     added = [
-        Part(rows.added_units(*s.shape), (Use(s), _made(v)))
+        Part(rows.added_task(*s.shape), (Use(s), _made(v)))
         for s, v in zip(sums, of_vectors, strict=True)
         if v is not None
     ]
-    return [Part(rows.norm_back_units(step.op.name, *found, d is not None), uses), *added]
+    return [Part(rows.norm_back_task(step.op.name, *found, d is not None), uses), *added]
 
 
 def _sparse_cross_entropy(step):
@@ -110,7 +110,7 @@ def _sparse_cross_entropy(step):
         return None
     saved = step.saved or [Scratch(*found), Scratch(found[0])]
     made = [_own(v, True) for v in (*step.outputs, *saved)]
-    units = cross_entropy.units("sparse_cross_entropy", *found)
+    units = cross_entropy.task("sparse_cross_entropy", *found)
     return [Part(units, (_own(logits), _own(labels), *made))]
 
 
@@ -119,7 +119,7 @@ def _sparse_cross_entropy_back(step):
     found = _rows_of_labels(e, labels)
     if found is None or not all(type(v) is Value and v.dtype == _FLOAT for v in (g, total)):
         return None
-    units = cross_entropy.units("sparse_cross_entropy_back", *found)
+    units = cross_entropy.task("sparse_cross_entropy_back", *found)
     return [Part(units, (*map(_own, step.args), _own(step.outputs[0], True)))]
 
 
@@ -136,7 +136,7 @@ def _total(step):
     if is_sum(step) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
         return None
     count = x.size if step.op.name == "reduce_mean" else 1
-    return [Part(rows.total_units(x.size, count), (Use(x), _made(made)))]
+    return [Part(rows.total_task(x.size, count), (Use(x), _made(made)))]
 
 
 def _attention(step):
@@ -146,7 +146,7 @@ def _attention(step):
         return None
     batch, length, heads, _ = q.shape
     saved = step.saved or [Scratch(batch, heads, length) for _ in range(2)]
-    units = attention.units("forward", q, k, v, bias, mask, **step.attrs)
+    units = attention.task("forward", q, k, v, bias, mask, **step.attrs)
     uses = *map(Use, (q, k, v, *_spread(bias, mask))), *map(_made, (out, *saved))
     return [Part(units, uses)]
 
@@ -159,7 +159,7 @@ def _attention_back(step):
         return None
     if not all(type(v) is Value and v.dtype == _FLOAT for v in (g, out, high, total)):
         return None
-    units = attention.units("backward", q, k, v, bias, mask, **attrs)
+    units = attention.task("backward", q, k, v, bias, mask, **attrs)
     read = g, q, k, v, *_spread(bias, mask), out, high, total
     return [Part(units, (*map(Use, read), *map(_made, step.outputs)))]
 

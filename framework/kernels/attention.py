@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from framework.kernels import blas, threads, tier
-from framework.kernels.units import Units, bits
+from framework.kernels.kernel_task import KernelTask, bits
 
 _FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
 _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # seconds, about
@@ -223,7 +223,7 @@ def is_fast(q, k, v, bias):
     return tier.library("attention") is not None
 
 
-def units(name, q, k, v, bias, mask, scale, causal):
+def task(name, q, k, v, bias, mask, scale, causal):
     """The kernel "forward" or "backward" for arrays of these sizes."""
     batch, length, heads, width = q.shape
     keys, wide = k.shape[1], v.shape[3]
@@ -233,7 +233,7 @@ def units(name, q, k, v, bias, mask, scale, causal):
     scores = batch * heads * length * keys
     products = {"forward": width + wide, "backward": 3 * width + 2 * wide}[name]
     work = scores * (_OF_SCORE + products * _OF_PRODUCT)
-    return Units("attention", name, numbers, batch * heads, 1, work)
+    return KernelTask("attention", name, numbers, batch * heads, 1, work)
 
 
 def _strides(x):
@@ -255,14 +255,14 @@ def _forward_by_units(q, k, v, bias, mask, scale, causal):
     out = np.empty((batch, length, heads, v.shape[-1]), np.float32)
     high = np.empty((batch, heads, length), np.float32)
     total = np.empty_like(high)
-    work = units("forward", q, k, v, bias, mask, scale, causal)
+    work = task("forward", q, k, v, bias, mask, scale, causal)
     work(*map(np.ascontiguousarray, (q, k, v)), *spread(bias, mask), out, high, total)
     return out, (high, total)
 
 
 def _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal):
     made = [np.empty(x.shape, np.float32) for x in (q, k, v)]
-    work = units("backward", q, k, v, bias, mask, scale, causal)
+    work = task("backward", q, k, v, bias, mask, scale, causal)
     given = map(np.ascontiguousarray, (g, q, k, v))
     work(*given, *spread(bias, mask), *map(np.ascontiguousarray, (out, high, total)), *made)
     return made

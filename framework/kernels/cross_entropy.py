@@ -9,18 +9,18 @@ import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import rows as kernels
+from framework.kernels.kernel_task import KernelTask
 from framework.kernels.sums import added
-from framework.kernels.units import Units
 
 _SECONDS = {"sparse_cross_entropy": (1.5e-9, 1e-8), "sparse_cross_entropy_back": (3e-10, 4e-9)}
 _FEW = 4096  # labels: where their rows begin is kept
 _LABEL = np.dtype(np.int64)
 
 
-def units(name, rows, size):
+def task(name, rows, size):
     """Of "sparse_cross_entropy" or "sparse_cross_entropy_back"."""
     of_number, of_row = _SECONDS[name]
-    return Units("rows", name, (size,), rows, 8, rows * (size * of_number + of_row))
+    return KernelTask("rows", name, (size,), rows, 8, rows * (size * of_number + of_row))
 
 
 @quiet
@@ -33,8 +33,8 @@ def sparse(logits, labels):
     if _is_fast(logits, labels):
         e, total, losses = _empty(logits.shape), _empty(labels.shape), _empty(labels.shape)
         given = np.ascontiguousarray(logits), np.ascontiguousarray(labels)
-        task = units("sparse_cross_entropy", labels.size, logits.shape[-1])
-        task(*given, losses, e, total)
+        work = task("sparse_cross_entropy", labels.size, logits.shape[-1])
+        work(*given, losses, e, total)
         return losses, (e, total)
     e, shifted = kernels.exponentials(logits, -1)
     total = added(e, (e.ndim - 1,))
@@ -47,7 +47,7 @@ def sparse_back(g, labels, e, total):
     if _is_fast(e, labels) and g.dtype == e.dtype:
         d = _empty(e.shape)
         given = map(np.ascontiguousarray, (g, labels, e, total))
-        units("sparse_cross_entropy_back", labels.size, e.shape[-1])(*given, d)
+        task("sparse_cross_entropy_back", labels.size, e.shape[-1])(*given, d)
         return d
     d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])  # `e` may lie otherwise
     d.reshape(-1)[_places(labels, d.shape[-1])] -= g

@@ -16,7 +16,7 @@ import numpy as np
 from framework.core.quiet import quiet
 from framework.kernels import blocks, tier
 from framework.kernels.erf import erf, polynomial
-from framework.kernels.units import Units
+from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # elements from which on Numba's form is used
@@ -79,7 +79,9 @@ def _fast(name, *arrays):
     if x.dtype != np.float32 or x.size < _FAST or tier.library("rows") is None:
         return None
     y = np.empty(x.shape, np.float32)
-    Units("rows", name, (), x.size, _UNIT, x.size * _SECONDS)(*map(np.ascontiguousarray, arrays), y)
+    KernelTask("rows", name, (), x.size, _UNIT, x.size * _SECONDS)(
+        *map(np.ascontiguousarray, arrays), y
+    )
     return y
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from framework.core.quiet import quiet
 from framework.kernels import blas, blocks, threads, tier
+from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
-from framework.kernels.units import Units, bits
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # about what the passes over a normalisation's rows take
@@ -89,28 +89,28 @@ _TOGETHER = 8  # rows of a part, as many as products have in a unit
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds of a number
 
 
-def norm_units(name, rows, size, epsilon):
+def norm_task(name, rows, size, epsilon):
     """Of "layer_norm" or "rms_norm"."""
-    return Units("rows", name, (size, bits(epsilon)), rows, _TOGETHER, rows * size * _NORM)
+    return KernelTask("rows", name, (size, bits(epsilon)), rows, _TOGETHER, rows * size * _NORM)
 
 
-def norm_back_units(name, rows, size, needed):
+def norm_back_task(name, rows, size, needed):
     """Of "layer_norm_back" or "rms_norm_back"; whether the cotangent of x is needed."""
-    return Units("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
+    return KernelTask("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
 
 
 def sums_of(rows):
-    """How many rows the sums over so many rows lie in, before `added_units` adds them up."""
+    """How many rows the sums over so many rows lie in, before `added_task` adds them up."""
     return -(-rows // SUMMED)
 
 
-def added_units(rows, size):
-    return Units("rows", "added_rows", (rows, size), size, 32, rows * size * 1e-10)
+def added_task(rows, size):
+    return KernelTask("rows", "added_rows", (rows, size), size, 32, rows * size * 1e-10)
 
 
-def total_units(size, count):
+def total_task(size, count):
     """The sum of all of `size` numbers over a count, in NumPy's order."""
-    return Units("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
+    return KernelTask("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 
 def _empty_sums(rows, size, count):
@@ -120,7 +120,7 @@ def _empty_sums(rows, size, count):
 
 def _added(sums):
     found = np.empty(sums.shape[1], _FLOAT)
-    added_units(*sums.shape)(sums, found)
+    added_task(*sums.shape)(sums, found)
     return found
 
 
@@ -139,7 +139,7 @@ def layer_norm(x, gamma, beta, *, epsilon):
     y = np.empty_like(rows)
     mean, rstd = np.empty(len(rows), dtype), np.empty(len(rows), dtype)
     if is_fast(dtype, rows.size, rows.shape[1]):
-        norm_units("layer_norm", *rows.shape, epsilon)(rows, gamma, beta, y, mean, rstd)
+        norm_task("layer_norm", *rows.shape, epsilon)(rows, gamma, beta, y, mean, rstd)
     else:
         _do(layer_norm_by_rows(rows, gamma, beta, y, mean, rstd, epsilon=epsilon), rows)
     return y.reshape(x.shape).astype(narrow, copy=False), (mean, rstd)
@@ -174,8 +174,8 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     if is_fast(dtype, rows.size, size):
         sums = _empty_sums(*rows.shape, 2)
         vectors = flat, np.ascontiguousarray(mean), np.ascontiguousarray(rstd)
-        units = norm_back_units("layer_norm_back", *rows.shape, needed[0])
-        units(g, rows, *vectors, d, *sums)
+        task = norm_back_task("layer_norm_back", *rows.shape, needed[0])
+        task(g, rows, *vectors, d, *sums)
         d_gamma, d_beta = map(_added, sums)
     else:
         d_gamma, d_beta = np.empty_like(flat), np.empty_like(flat)
@@ -223,7 +223,7 @@ def rms_norm(x, scale, *, epsilon):
     y = np.empty_like(rows)
     rstd = np.empty(len(rows), dtype)
     if is_fast(dtype, rows.size, rows.shape[1]):
-        norm_units("rms_norm", *rows.shape, epsilon)(rows, scale, y, rstd)
+        norm_task("rms_norm", *rows.shape, epsilon)(rows, scale, y, rstd)
     else:
         n = dtype.type(rows.shape[1])
 
@@ -247,8 +247,8 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
     if is_fast(dtype, rows.size, size):
         (sums,) = _empty_sums(*rows.shape, 1)
         own = np.ascontiguousarray(rstd)
-        units = norm_back_units("rms_norm_back", *rows.shape, needed[0])
-        units(g, rows, flat, own, d, sums)
+        task = norm_back_task("rms_norm_back", *rows.shape, needed[0])
+        task(g, rows, flat, own, d, sums)
         d_scale = _added(sums)
     else:
         n = dtype.type(size)
@@ -272,9 +272,9 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
 # ---- softmax -------------------------------------------------------------------------------------
 
 
-def softmax_units(name, rows, size):
+def softmax_task(name, rows, size):
     each = _SOFTMAX_BACK if name == "softmax_back" else _SOFTMAX
-    return Units("rows", name, (size,), rows, _TOGETHER, rows * size * each)
+    return KernelTask("rows", name, (size,), rows, _TOGETHER, rows * size * each)
 
 
 def _fast_softmax(name, arrays, axis):
@@ -283,7 +283,7 @@ def _fast_softmax(name, arrays, axis):
     if axis != x.ndim - 1 or not is_fast(x.dtype, x.size, x.shape[-1]):
         return None
     size, found = x.shape[-1], np.empty(x.shape, _FLOAT)
-    softmax_units(name, x.size // size, size)(*map(np.ascontiguousarray, arrays), found)
+    softmax_task(name, x.size // size, size)(*map(np.ascontiguousarray, arrays), found)
     return found
 
 

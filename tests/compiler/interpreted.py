@@ -12,7 +12,7 @@ import numpy as np
 from framework.compiler.kernel_pieces import PARTS
 from framework.compiler.loop_files import LoopFile
 from framework.kernels import gelu, threads, tier
-from framework.kernels.units import Units
+from framework.kernels.kernel_task import KernelTask
 
 
 class _At:
@@ -205,9 +205,9 @@ def install(monkeypatch):
     monkeypatch.setattr(threads, "_count", 3)
     monkeypatch.setattr("framework.kernels.threads._LEAST", 1e-12)  # whatever can be is cut
     monkeypatch.setattr("framework.compiler.emit_loops._FEW", 1)
-    address = Units.address
+    address = KernelTask.address
     monkeypatch.setattr(
-        Units,
+        KernelTask,
         "address",
         lambda self: (
             address(self)

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from framework.kernels import attention, threads, tier, units
+from framework.kernels import attention, kernel_task, threads, tier
 
 SIZES = {  # batch, rows, keys, heads, width, width of the values
     "one": (1, 1, 1, 1, 1, 1),
@@ -160,8 +160,8 @@ def test_views_are_read_as_they_are(form):
 
 
 def test_threads_do_not_change_a_bit(form, monkeypatch):
-    monkeypatch.setattr(units, "_LEAST", 1e-9)
-    units._template.cache_clear()
+    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+    kernel_task._template.cache_clear()
     arguments, attributes, g = made((3, 20, 20, 3, 8, 8), "causal")
     found = []
     for n in (1, 3):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framework.core.errors import OutOfRangeError
-from framework.kernels import cross_entropy, threads, tier, units
+from framework.kernels import cross_entropy, kernel_task, threads, tier
 
 _rng = np.random.default_rng(8)
 SHAPES = [(64, 10), (1, 1), (3, 1000), (700, 3), (2, 5, 17), (0, 4)]
@@ -16,11 +16,11 @@ def form(request, monkeypatch):
     if name == "numba":
         pytest.importorskip("numba")
     monkeypatch.setattr(threads, "count", lambda: 1 + (request.param == "two threads"))
-    monkeypatch.setattr(units, "_LEAST", 1e-9)
-    units._template.cache_clear()
+    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+    kernel_task._template.cache_clear()
     tier.set_tier(name)
     yield name
-    units._template.cache_clear()
+    kernel_task._template.cache_clear()
     tier.set_tier()
 
 

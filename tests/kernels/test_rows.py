@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framework.kernels import gelu as gelus
-from framework.kernels import rows, threads, tier, units
+from framework.kernels import kernel_task, rows, threads, tier
 
 pytest.importorskip("numba")
 _rng = np.random.default_rng(5)
@@ -16,8 +16,8 @@ def forms(request, monkeypatch):
     """A function that gives what both forms make of a call: NumPy's in float64, and Numba's."""
     monkeypatch.setattr(rows, "_FAST", 1)
     monkeypatch.setattr(gelus, "_FAST", 1)
-    monkeypatch.setattr(units, "_LEAST", 1e-9)
-    units._template.cache_clear()
+    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+    kernel_task._template.cache_clear()
     monkeypatch.setattr(threads, "count", lambda: request.param)
 
     def both(function, *arrays, **attrs):
@@ -33,7 +33,7 @@ def forms(request, monkeypatch):
         return _flat(plain), _flat(fast)
 
     yield both
-    units._template.cache_clear()
+    kernel_task._template.cache_clear()
     tier.set_tier(None)
 
 
@@ -174,7 +174,7 @@ def test_slopes_by_rows_of_any_length(size):
 def test_all_numbers_are_added_up_as_numpy_does_it(sizes):
     for size in sizes:
         x, y = 100 * normal(size), np.empty((), "float32")
-        rows.total_units(size, 1)(x, y)
+        rows.total_task(size, 1)(x, y)
         assert y == np.add.reduce(x)
-        rows.total_units(size, size)(x, y)
+        rows.total_task(size, size)(x, y)
         assert y == np.mean(x, dtype="float32")

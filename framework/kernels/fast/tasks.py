@@ -120,7 +120,7 @@ def array(address):
 
 @intrinsic
 def real(_, number):
-    """The float64 whose bits a number of a task is: see `kernels.units.bits`."""
+    """The float64 whose bits a number of a task is: see `kernels.kernel_task.bits`."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], ir.DoubleType())

@@ -51,7 +51,7 @@ _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
 _SIZE = 96
 _PARTS = 0xFFFF
 # Rounds of waiting: as long as one is brief the CPU is kept, which an idle machine has to give;
-# after these other threads are let in at each, and after all the thread team sleeps, unless there is more
+# after these other threads are let in at each, and after all the team sleeps, unless there is more
 # to come of a list that somebody leads through.
 _BRIEF, _PATIENCE = 100, 500
 _LONG = 1 << 20  # elements, for `let_others`: whoever shares work has much

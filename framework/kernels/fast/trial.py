@@ -21,7 +21,7 @@ def run():
         import_module(f"{__package__}.{name}")
     x = np.linspace(-2, 2, 37 * 40, dtype=np.float32).reshape(37, 40)
     y = np.empty_like(x)
-    rows.softmax_units("softmax", *x.shape)(x, y)
+    rows.softmax_task("softmax", *x.shape)(x, y)
     powers = np.exp(x)
     _compare("softmax", y, powers / powers.sum(axis=1, keepdims=True))
     _compare("a matrix product", matmul.dot(x, y.T), x @ y.T)

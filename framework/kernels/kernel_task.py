@@ -1,4 +1,4 @@
-"""Kernels as tasks for the thread team (`kernels/fast/team.py`), called alone or in a plan with others.
+"""Kernels as tasks for the thread team (`fast/team.py`), called alone or in a plan with others.
 
 A kernel does its work unit by unit, mostly by rows, and what it does to a unit does not depend on
 the others. So threads share the units, and a plan takes the kernel up in its stretches.
@@ -14,7 +14,7 @@ from framework.kernels import threads, tier
 _LEAST = 1e-5  # seconds of a part that is handed over: who comes may have to be woken up
 
 
-class Units(NamedTuple):
+class KernelTask(NamedTuple):
     """A kernel for arrays of certain sizes.
 
     module, name: where its task is. numbers: those that follow the addresses of its arrays.
@@ -40,12 +40,12 @@ class Units(NamedTuple):
 
 
 @functools.lru_cache(1000)
-def _template(units, arrays, most):
+def _template(task, arrays, most):
     """What `team.do_alike` needs besides the arrays, for so many threads."""
-    parts = max(1, min(most, int(units.seconds / _LEAST), -(-units.extent // units.unit)))
-    share = -(-units.extent // (parts * units.unit)) * units.unit
-    task = units.address(), 0, units.extent, share
-    return np.array([*[0] * arrays, *units.numbers, *task, 0, 1, parts], np.int64), parts
+    parts = max(1, min(most, int(task.seconds / _LEAST), -(-task.extent // task.unit)))
+    share = -(-task.extent // (parts * task.unit)) * task.unit
+    listed = task.address(), 0, task.extent, share
+    return np.array([*[0] * arrays, *task.numbers, *listed, 0, 1, parts], np.int64), parts
 
 
 def bits(number):
