@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, SIZES, Constant, sum_of
 from framework.core.errors import InvalidArgumentError
-from framework.kernels import scalars
+from framework.kernels import scalar_code
 
 BLOCK = 4096  # elements, of which a sum is added up in their own precision
 TASK = "numbers, first, last, memory"
@@ -56,7 +56,7 @@ class Writer:
         name, dtype, layout, ndim = operand
         if name in self.values:
             raise InvalidArgumentError(f"Two operands are named {name!r}.")
-        if dtype not in (*scalars.FLOATS, *scalars.INTEGERS, scalars.BOOL):
+        if dtype not in (*scalar_code.FLOATS, *scalar_code.INTEGERS, scalar_code.BOOL):
             raise InvalidArgumentError(f"A loop has no {dtype.name} operands.")
         into = [v for v, target in self.program.stores.items() if target == name]
         if len(into) > 1 or (into and layout != FULL):
@@ -94,7 +94,7 @@ class Writer:
     def _step(self, name, op, args, attrs=None, numbers=None):
         given = [self._given(op, a) for a in args]
         try:
-            computes, gives, code = scalars.resolve(
+            computes, gives, code = scalar_code.resolve(
                 op, [g.dtype if isinstance(g, _Value) else g for g in given], attrs or {}
             )
             conditions = code.conditions

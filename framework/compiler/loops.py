@@ -37,7 +37,7 @@ from framework.compiler.loop_program import (
     sum_of,
 )
 from framework.compiler.loop_source import Writer
-from framework.kernels import scalars, tier
+from framework.kernels import scalar_code, tier
 
 __all__ = [
     "COLUMN", "FULL", "NUMBER", "ROW", "Constant", "Loop", "Operand", "Program", "build", "column",
@@ -99,7 +99,7 @@ def build(program):
     return _built.get(key) or _built.setdefault(key, Loop(*key))
 
 
-gives = scalars.gives  # (op's name, dtypes, attributes): the dtype of what a loop computes
+gives = scalar_code.gives  # (op's name, dtypes, attributes): the dtype of what a loop computes
 
 
-is_slow = scalars.is_slow  # (op's name, exponent of a power): does NumPy's own loop likely win?
+is_slow = scalar_code.is_slow  # (op's name, exponent of a power): does NumPy's own loop likely win?

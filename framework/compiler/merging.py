@@ -10,7 +10,7 @@ from framework.compiler.graph import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 from framework.kernels import gelu as gelus
-from framework.kernels.scalars import FLOATS
+from framework.kernels.scalar_code import FLOATS
 from framework.ops.rows import gelu_back, gelu_slope
 
 # Of plans alone: no tape ever sees them

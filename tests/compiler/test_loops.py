@@ -26,7 +26,7 @@ from framework.compiler.loops import (
 )  # fmt: skip
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import table
-from framework.kernels import scalars, sealed
+from framework.kernels import scalar_code, sealed
 from framework.ops import losses, special  # noqa: F401 (the whole op table)
 from framework.ops.elementwise import power
 
@@ -67,7 +67,7 @@ def values(dtype, seed):
 def operands_of(name, dtype):
     """Arrays for an op: ordinary values, then every pair of special ones."""
     count = len(table[name].inputs)
-    code = scalars.CODES[name]
+    code = scalar_code.CODES[name]
     arrays = [values(dtype, seed) for seed in range(count)]
     if count == 3 and name == "clip":
         arrays[1:] = [np.full_like(arrays[0], -0.7), np.full_like(arrays[0], 0.7)]
@@ -100,15 +100,15 @@ def in_loops(names_and_arrays):
         steps.append((op, op, tuple(names)))
     loop = build(Program(operands, steps, {op: None for op, *_ in steps}))
     results = [
-        np.empty(arrays[0].size, scalars.resolve(op, [a.dtype for a in given], {})[1])
+        np.empty(arrays[0].size, scalar_code.resolve(op, [a.dtype for a in given], {})[1])
         for op, given in names_and_arrays
     ]
     loop(*arrays, *results)
     return dict(zip([op for op, _ in names_and_arrays], results))
 
 
-FLOATING = [name for name, code in scalars.CODES.items() if "f" in code.kinds]
-OTHERS = [name for name, code in scalars.CODES.items() if "f" not in code.kinds]
+FLOATING = [name for name, code in scalar_code.CODES.items() if "f" in code.kinds]
+OTHERS = [name for name, code in scalar_code.CODES.items() if "f" not in code.kinds]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -120,7 +120,7 @@ def test_ops_give_what_numpy_gives(part, dtype):
     with np.errstate(all="ignore"):
         for name, arrays in given:
             expected = np.asarray(table[name].forward(*arrays))
-            exact = not scalars.CODES[name].slow
+            exact = not scalar_code.CODES[name].slow
             try:
                 terms = TERMS[name](*arrays) if name in TERMS else 0
                 close(found[name], expected, ULP.get(name, 0 if exact else LIBRARY_ULP), terms)
@@ -135,7 +135,7 @@ def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
     g, x = (np.concatenate([6 * rng.normal(size=2483), SPECIAL[:-6]]).astype(dtype) for _ in "gx")
     steps = [
         (f"{name}{i}", name, ("g", "shifted")[2 - len(table[name].inputs) :], dict(attributes))
-        for name, codes in scalars.CODES_BY_ATTRIBUTE.items()
+        for name, codes in scalar_code.CODES_BY_ATTRIBUTE.items()
         for i, attributes in enumerate(codes)
     ]
     shape, zero = {
@@ -166,12 +166,12 @@ def test_small_values_of_a_sigmoid_are_there():
 
 @pytest.mark.parametrize("dtype", ["int32", "bool"])
 def test_ops_on_integers_and_booleans(dtype):
-    names = [n for n, code in scalars.CODES.items() if dtype[0] in code.kinds]
+    names = [n for n, code in scalar_code.CODES.items() if dtype[0] in code.kinds]
     rng = np.random.default_rng(0)
     given = []
     for name in names:
         arrays = [rng.integers(0, 200, 300).astype(dtype) for _ in table[name].inputs]
-        conditions = scalars.CODES[name].conditions
+        conditions = scalar_code.CODES[name].conditions
         given.append((name, [a > 100 if i in conditions else a for i, a in enumerate(arrays)]))
     found = {}
     for start in range(0, len(given), 12):  # a loop has 40 arrays at most

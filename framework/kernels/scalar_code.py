@@ -14,7 +14,7 @@ INTEGERS = tuple(map(np.dtype, (np.int8, np.int16, np.int32, np.int64, np.uint8)
 BOOL = np.dtype(np.bool_)
 
 
-class Code(NamedTuple):
+class ScalarCode(NamedTuple):
     """How an op reads as an expression.
 
     template: the expression.
@@ -32,45 +32,45 @@ class Code(NamedTuple):
 
 
 def _library(function):
-    return Code(f"np.{function}({{0}})", slow=True)
+    return ScalarCode(f"np.{function}({{0}})", slow=True)
 
 
 def _compare(sign):
-    return Code(f"{{0}} {sign} {{1}}", "fib", gives="bool")
+    return ScalarCode(f"{{0}} {sign} {{1}}", "fib", gives="bool")
 
 
 def _logic(sign):
-    return Code(f"{{0}} {sign} {{1}}", "b", gives="bool", conditions=(0, 1))
+    return ScalarCode(f"{{0}} {sign} {{1}}", "b", gives="bool", conditions=(0, 1))
 
 
 CODES = {
     # arithmetic
-    "add": Code("{0} + {1}", "fi"),
-    "subtract": Code("{0} - {1}", "fi"),
-    "multiply": Code("{0} * {1}", "fi"),
-    "divide": Code("{0} / {1}"),
-    "negative": Code("-{0}", "fi"),
-    "identity": Code("{0}", "fib"),
-    "stop_gradient": Code("{0}", "fib"),
-    "conj": Code("{0}", "fi"),
-    "abs": Code("abs({0})", "fi"),
-    "square": Code("{0} * {0}", "fi"),
-    "reciprocal": Code("{t}(1) / {0}"),
-    "multiply_no_nan": Code("{t}(0) if {1} == {t}(0) else {0} * {1}"),
-    "divide_no_nan": Code("{t}(0) if {1} == {t}(0) else {0} / {1}"),
-    "sign": Code("{t}(1) if {0} > {t}(0) else {t}(-1) if {0} < {t}(0) else {0}", "fi"),
-    "floor": Code("np.floor({0})"),
-    "ceil": Code("np.ceil({0})"),
-    "trunc": Code("np.trunc({0})"),
-    "round": Code("np.rint({0})"),
+    "add": ScalarCode("{0} + {1}", "fi"),
+    "subtract": ScalarCode("{0} - {1}", "fi"),
+    "multiply": ScalarCode("{0} * {1}", "fi"),
+    "divide": ScalarCode("{0} / {1}"),
+    "negative": ScalarCode("-{0}", "fi"),
+    "identity": ScalarCode("{0}", "fib"),
+    "stop_gradient": ScalarCode("{0}", "fib"),
+    "conj": ScalarCode("{0}", "fi"),
+    "abs": ScalarCode("abs({0})", "fi"),
+    "square": ScalarCode("{0} * {0}", "fi"),
+    "reciprocal": ScalarCode("{t}(1) / {0}"),
+    "multiply_no_nan": ScalarCode("{t}(0) if {1} == {t}(0) else {0} * {1}"),
+    "divide_no_nan": ScalarCode("{t}(0) if {1} == {t}(0) else {0} / {1}"),
+    "sign": ScalarCode("{t}(1) if {0} > {t}(0) else {t}(-1) if {0} < {t}(0) else {0}", "fi"),
+    "floor": ScalarCode("np.floor({0})"),
+    "ceil": ScalarCode("np.ceil({0})"),
+    "trunc": ScalarCode("np.trunc({0})"),
+    "round": ScalarCode("np.rint({0})"),
     # choice; a NaN on either side wins in maximum and minimum
-    "maximum": Code("maximum({0}, {1})", "fi"),
-    "minimum": Code("minimum({0}, {1})", "fi"),
-    "clip": Code("minimum(maximum({0}, {1}), {2})", "fi"),
-    "relu": Code("{t}(0) if {0} <= {t}(0) else {0}", "fi"),
-    "masked": Code("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
-    "gated": Code("{0} * {1}", "fi"),
-    "select": Code("{1} if {0} else {2}", "fib", conditions=(0,)),
+    "maximum": ScalarCode("maximum({0}, {1})", "fi"),
+    "minimum": ScalarCode("minimum({0}, {1})", "fi"),
+    "clip": ScalarCode("minimum(maximum({0}, {1}), {2})", "fi"),
+    "relu": ScalarCode("{t}(0) if {0} <= {t}(0) else {0}", "fi"),
+    "masked": ScalarCode("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
+    "gated": ScalarCode("{0} * {1}", "fi"),
+    "select": ScalarCode("{1} if {0} else {2}", "fib", conditions=(0,)),
     # comparisons and logic
     "equal": _compare("=="),
     "not_equal": _compare("!="),
@@ -81,34 +81,34 @@ CODES = {
     "logical_and": _logic("&"),
     "logical_or": _logic("|"),
     "logical_xor": _logic("^"),
-    "logical_not": Code("not {0}", "b", gives="bool", conditions=(0,)),
-    "bitwise_and": Code("{0} & {1}", "ib"),
-    "bitwise_or": Code("{0} | {1}", "ib"),
-    "bitwise_xor": Code("{0} ^ {1}", "ib"),
-    "is_nan": Code("{0} != {0}", gives="bool"),
-    "is_inf": Code("abs({0}) == {t}(np.inf)", gives="bool"),
-    "is_finite": Code("abs({0}) < {t}(np.inf)", gives="bool"),
+    "logical_not": ScalarCode("not {0}", "b", gives="bool", conditions=(0,)),
+    "bitwise_and": ScalarCode("{0} & {1}", "ib"),
+    "bitwise_or": ScalarCode("{0} | {1}", "ib"),
+    "bitwise_xor": ScalarCode("{0} ^ {1}", "ib"),
+    "is_nan": ScalarCode("{0} != {0}", gives="bool"),
+    "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
+    "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
     # powers, exponentials, logarithms
-    "power": Code("{0} ** {1}", slow=True),  # but see `power`
-    "sqrt": Code("np.sqrt({0})"),
-    "root": Code("np.sqrt({0})"),
-    "rsqrt": Code("{t}(1) / np.sqrt({0})"),
-    "exp": Code("exp_{w}({0})"),
-    "expm1": Code("expm1_{w}({0})"),
-    "log": Code("log_{w}({0})"),
-    "log1p": Code("log1p_{w}({0})"),
-    "xlogy": Code("{t}(0) if {0} == {t}(0) else {0} * log_{w}({1})"),
-    "xlog1py": Code("{t}(0) if {0} == {t}(0) else {0} * log1p_{w}({1})"),
-    "xdivy": Code("{t}(0) if {0} == {t}(0) else {0} / {1}"),
+    "power": ScalarCode("{0} ** {1}", slow=True),  # but see `power`
+    "sqrt": ScalarCode("np.sqrt({0})"),
+    "root": ScalarCode("np.sqrt({0})"),
+    "rsqrt": ScalarCode("{t}(1) / np.sqrt({0})"),
+    "exp": ScalarCode("exp_{w}({0})"),
+    "expm1": ScalarCode("expm1_{w}({0})"),
+    "log": ScalarCode("log_{w}({0})"),
+    "log1p": ScalarCode("log1p_{w}({0})"),
+    "xlogy": ScalarCode("{t}(0) if {0} == {t}(0) else {0} * log_{w}({1})"),
+    "xlog1py": ScalarCode("{t}(0) if {0} == {t}(0) else {0} * log1p_{w}({1})"),
+    "xdivy": ScalarCode("{t}(0) if {0} == {t}(0) else {0} / {1}"),
     # activations and losses
-    "tanh": Code("tanh_{w}({0})"),
-    "tanh_back": Code("{0} - {0} * {1} * {1}"),
-    "sigmoid": Code("sigmoid_{w}({0})"),
-    "softplus": Code("softplus_{w}({0})"),
-    "sigmoid_cross_entropy": Code(
+    "tanh": ScalarCode("tanh_{w}({0})"),
+    "tanh_back": ScalarCode("{0} - {0} * {1} * {1}"),
+    "sigmoid": ScalarCode("sigmoid_{w}({0})"),
+    "softplus": ScalarCode("softplus_{w}({0})"),
+    "sigmoid_cross_entropy": ScalarCode(
         "maximum({0}, {t}(0)) - {0} * {1} + log1p_exp_{w}(-abs({0}))"
     ),
-    "erf": Code("erf_{w}({0})"),
+    "erf": ScalarCode("erf_{w}({0})"),
     # trigonometric and hyperbolic
     **{
         name: _library(name)
@@ -118,22 +118,22 @@ CODES = {
         name: _library(f"arc{name[1:]}")
         for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")
     },
-    "atan2": Code("np.arctan2({0}, {1})", slow=True),
+    "atan2": ScalarCode("np.arctan2({0}, {1})", slow=True),
 }  # fmt: skip
 
 # Of ops that read otherwise with each value of an attribute.
 CODES_BY_ATTRIBUTE = {
     "gelu": {
-        (("approximate", False),): Code("gelu_{w}({0})"),
-        (("approximate", True),): Code("gelu_tanh_{w}({0})"),
+        (("approximate", False),): ScalarCode("gelu_{w}({0})"),
+        (("approximate", True),): ScalarCode("gelu_tanh_{w}({0})"),
     },
     "gelu_slope": {
-        (("approximate", False),): Code("gelu_slope_{w}({0})"),
-        (("approximate", True),): Code("gelu_tanh_slope_{w}({0})"),
+        (("approximate", False),): ScalarCode("gelu_slope_{w}({0})"),
+        (("approximate", True),): ScalarCode("gelu_tanh_slope_{w}({0})"),
     },
     "gelu_back": {
-        (("approximate", False),): Code("{0} * gelu_slope_{w}({1})"),
-        (("approximate", True),): Code("{0} * gelu_tanh_slope_{w}({1})"),
+        (("approximate", False),): ScalarCode("{0} * gelu_slope_{w}({1})"),
+        (("approximate", True),): ScalarCode("{0} * gelu_tanh_slope_{w}({1})"),
     },
 }
 
@@ -156,7 +156,7 @@ def is_slow(name, exponent=None):
 
 
 def resolve(name, operands, attrs):
-    """The dtype in which an op computes, that of its result, and its `Code`.
+    """The dtype in which an op computes, that of its result, and its `ScalarCode`.
 
     Args:
         name: of the op.
@@ -173,7 +173,7 @@ def resolve(name, operands, attrs):
     computes = np.result_type(*valued) if valued else BOOL
     if name == "power" and len(operands) == 2 and type(operands[1]) in (int, float):
         products = _by_products(operands[1])
-        code = code if products is None else Code(products)
+        code = code if products is None else ScalarCode(products)
     kind = computes.kind.replace("u", "i")
     if kind not in code.kinds or computes not in (*FLOATS, *INTEGERS, BOOL):
         raise KeyError(name)
@@ -186,7 +186,7 @@ def _cast(operands, to):
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
         raise KeyError("cast")  # a float out of an integer's range is the machine's affair
-    return of, to, Code("{0}")
+    return of, to, ScalarCode("{0}")
 
 
 def _by_products(exponent):
