@@ -87,7 +87,7 @@ class Rows(NamedTuple):
 
     loop: the loop's task. place: of the product among its arrays. arrays: how many these are.
     beside: the places of those that are read or written number by number with it.
-    product: a `Product`.
+    product: a `ProductTask`.
     """
 
     loop: object

@@ -48,7 +48,7 @@ def run(function, elements, ufuncs):
     threads.run(lambda i: function(i, min(i + block, elements)), range(0, elements, block))
 
 
-class ByRows:
+class RowBlocks:
     """What is to be done to the rows of arrays, some at a time, by any thread.
 
     Args:

@@ -148,7 +148,7 @@ def _call(a, b, size, groups, *, strides, padding, dilations):
     """The forms besides im2col for such arrays and windows; None where there are none."""
     if groups != 1 or a.dtype != np.float32 or b.dtype != np.float32:
         return None
-    return _Call(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
+    return _ConvCall(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
 
 
 def _planar(a, axis=1):
@@ -166,7 +166,7 @@ def _least(places):
     return min(counts, key=counts.get)
 
 
-class _Call:
+class _ConvCall:
     """The forms besides im2col, called with attributes of two axes.
 
     Without Numba there is one, Winograd's; where that does not pay either the results are None.
@@ -190,7 +190,7 @@ class _Call:
     def _window(self, padding, sizes):
         (top, bottom), (left, right) = padding
         height, width = sizes[0] + top + bottom, sizes[1] + left + right
-        return self.fast.Window(
+        return self.fast.ConvWindow(
             *self.size, *self.strides, *self.dilations, top, left, height, width
         )  # fmt: skip
 

@@ -117,7 +117,7 @@ def with_slope_by_rows(x, out, slope, *, approximate):
         for start in range(at.start * size, at.stop * size, block):  # a row may be longer
             _block(function, arrays, start, min(start + block, at.stop * size))
 
-    return blocks.ByRows(x.size // size, max(block // size, 1), work)
+    return blocks.RowBlocks(x.size // size, max(block // size, 1), work)
 
 
 def shared(size):

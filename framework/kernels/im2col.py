@@ -37,7 +37,7 @@ def conv(
     padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
     given = out is not None and dtype == wide_dtype
     y = out if given else np.empty((len(x), *places, filters), wide_dtype)
-    layout = _Layout(size, strides, dilations, places, groups, x.shape[-1])
+    layout = _Im2colLayout(size, strides, dilations, places, groups, x.shape[-1])
     layout.ones = bias is not None and groups == 1
     rows = _rows(w, groups) if not layout.ones else np.r_[_rows(w, 1), bias[None].astype(w.dtype)]
 
@@ -79,7 +79,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
             return conv(g, turned, **options, gate=gate, out=out)
     dtype, w = g.dtype, w.astype(windows.wide_enough(g.dtype), copy=False)
     x = np.zeros((len(g), *windows.widened(sizes, padding), inner * groups), w.dtype)
-    layout = _Layout(size, strides, dilations, places, groups, inner * groups)
+    layout = _Im2colLayout(size, strides, dilations, places, groups, inner * groups)
     rows = _rows(w, groups).swapaxes(-1, -2)
 
     def work(first, last):
@@ -106,7 +106,7 @@ def conv_kernel(
     dtype, places = x.dtype, g.shape[1:-1]
     channels, filters = x.shape[-1], g.shape[-1]
     padding = windows.amounts(padding, x.shape[1:-1], size, strides, dilations)
-    layout = _Layout(size, strides, dilations, places, groups, channels)
+    layout = _Im2colLayout(size, strides, dilations, places, groups, channels)
     layout.ones = sums and groups == 1
     each_alone = channels == groups > 1
 
@@ -140,7 +140,7 @@ def _gated(g, gate, images):
     return found.astype(windows.wide_enough(g.dtype), copy=False)
 
 
-class _Layout:
+class _Im2colLayout:
     """How the windows of images become rows of a matrix.
 
     Attributes:

@@ -20,7 +20,7 @@ import sys
 import numpy as np
 
 from framework.kernels import blas, threads, tier
-from framework.kernels.blocks import ByRows
+from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
 ALONE = 1 << 18
@@ -81,14 +81,14 @@ def several(lanes):
     all of them, and finds in the cache what it has just written.
 
     Args:
-        lanes: of tasks: a `blocks.ByRows`, or a product (a, b, out, following) for out = a @ b,
+        lanes: of tasks: a `blocks.RowBlocks`, or a product (a, b, out, following) for out = a @ b,
             float32 or float64, `out` contiguous, of any shape; each that follows, (ufunc, operand),
             changes `out`. An operand is a row, or of the shape of `out`, or a pair of matrices
             whose product is. Where a lane has several tasks, products are no wider than high.
     """
     parts, ends = [], []
     for tasks in lanes:
-        *before, lane = _pieces([t if type(t) is ByRows else _flat(t) for t in tasks])
+        *before, lane = _pieces([t if type(t) is RowBlocks else _flat(t) for t in tasks])
         for piece in before:
             several((piece,))
         slices = _slices(lane)
@@ -97,7 +97,7 @@ def several(lanes):
                 _alone(task)
         else:
             parts += [(lane, at) for at in slices]
-            ends += [task.finish for task in lane if type(task) is ByRows and task.finish]
+            ends += [task.finish for task in lane if type(task) is RowBlocks and task.finish]
     if parts:
         parts.sort(key=_work, reverse=True)  # of those that are done last none takes long
         with blas.limited(1):
@@ -119,7 +119,7 @@ def _pieces(lane):
     has one of its own."""
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
-        if type(task) is ByRows and not all(map(task.may_begin, starts)):
+        if type(task) is RowBlocks and not all(map(task.may_begin, starts)):
             pieces += [[task], []]
         else:
             pieces[-1].append(task)
@@ -129,7 +129,7 @@ def _pieces(lane):
 def _slices(lane):
     """The rows, or columns of a product alone, that a thread takes at a time; None where this is no
     work for several."""
-    products = [task for task in lane if type(task) is not ByRows]
+    products = [task for task in lane if type(task) is not RowBlocks]
     if not products:
         return lane[0].slices
     for a, b, _, _ in products:
@@ -142,7 +142,7 @@ def _slices(lane):
 
 def _alone(task):
     """A task, one thread's or as `dot` shares it."""
-    if type(task) is ByRows:
+    if type(task) is RowBlocks:
         several(((task,),))
         return
     a, b, out, following = task
@@ -156,7 +156,7 @@ def _work(part):
     lane, at = part
     total = 0
     for task in lane:
-        if type(task) is not ByRows:
+        if type(task) is not RowBlocks:
             _, b, out, following = task
             total += min(out.shape) * sum(
                 [len(b)] + [len(x[1]) for _, x in following if type(x) is tuple]
@@ -167,7 +167,7 @@ def _work(part):
 def _part(lane, at):
     """Some rows of a lane, or columns of a product alone where there are more of them."""
     for task in lane:
-        if type(task) is ByRows:
+        if type(task) is RowBlocks:
             task(at)
         else:
             _product(*task, at)

@@ -14,7 +14,7 @@ DEEPEST = 1024  # of no greater depth: `rows_for` has memory for that
 _NARROW, _NARROWEST = 16, 8  # with a side smaller than this BLAS does as well; of small products
 
 
-class Product(NamedTuple):
+class ProductTask(NamedTuple):
     """A product of matrices as a task.
 
     transposed: whether A is, and B. numbers: those after the places of C, A and B.
@@ -68,7 +68,7 @@ def prepared(m, n, depth, transpose_a, transpose_b):
     numbers = n, a_row, a_step, b_step, b_column, depth, m, n, int(by_rows)
     transposed = transpose_a, transpose_b
     swapped = swaps(m, n, depth, *transposed)
-    return Product(transposed, numbers, extent, unit, by_rows, swapped, m * n * depth)
+    return ProductTask(transposed, numbers, extent, unit, by_rows, swapped, m * n * depth)
 
 
 def suits(m, n, depth):

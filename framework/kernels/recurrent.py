@@ -143,7 +143,7 @@ def lstm_back(
         return dx, dh, dc, _weights_back(rows, 0, width, d) if weights else None
     packed = _transposed(fast, recurrent_kernel, kernel)
     rows, gates, cells = (np.ascontiguousarray(a) for a in (rows, gates, cells))
-    found = _Found(len(gates), batch, len(kernel), [(width, 4 * units)], inputs, weights)
+    found = _Cotangents(len(gates), batch, len(kernel), [(width, 4 * units)], inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):
@@ -156,7 +156,7 @@ def lstm_back(
     return found.inputs(), dh, dc, found.weights(0)
 
 
-class _Found:
+class _Cotangents:
     """Where Numba's forms put the cotangents of the inputs and of weights of some shapes.
 
     Each part of the batch adds its weights' up for itself.
@@ -282,7 +282,7 @@ def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, input
         dx = _inputs_back(d, kernel) if inputs else None
         return dx, dh, _weights_back(rows, 0, width, d) if weights else None
     packed, rows = _transposed(fast, recurrent_kernel, kernel), np.ascontiguousarray(rows)
-    found = _Found(time, batch, len(kernel), [(width, units)], inputs, weights)
+    found = _Cotangents(time, batch, len(kernel), [(width, units)], inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):
@@ -407,7 +407,7 @@ def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, input
     packed = _transposed(fast, transposed.T, kernel)
     rows, gates = (np.ascontiguousarray(a) for a in (rows, gates))
     shapes = [(1 + features, 3 * units), (units + 1, 3 * units)]
-    found = _Found(len(gates), batch, features, shapes, inputs, weights)
+    found = _Cotangents(len(gates), batch, features, shapes, inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):

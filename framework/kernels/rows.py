@@ -44,7 +44,7 @@ def _by_rows(work, x, finish=None):
     """`work(slice)` for all rows, in blocks that stay in the cache from one pass to the next; their
     sizes alone count."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
-    return blocks.ByRows(len(x), step, work, True, finish)
+    return blocks.RowBlocks(len(x), step, work, True, finish)
 
 
 def _do(by_rows, x):

@@ -51,7 +51,7 @@ def set_count(number=None):
 
 
 def parts(seconds):
-    """In how many parts work that takes one thread so long is worth handing over by the thread team."""
+    """Return into how many chunks the thread team cuts work that takes one thread this long."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
         number *= 2  # a thread that comes late, or has to wait, leaves more to the others

@@ -24,7 +24,7 @@ _TOTAL = 1 << 18  # numbers of products that are added up at a time
 _SKEW = 16  # planes a multiple of 4096 bytes apart would all fall into the same lines
 
 
-class _Form:
+class _Transforms:
     """The products for outputs of m × m."""
 
     def __init__(self, m):
@@ -49,7 +49,7 @@ def _twice(matrix):
     return np.kron(matrix, matrix).astype(np.float32)
 
 
-_form = functools.cache(_Form)
+_transforms = functools.cache(_Transforms)
 
 
 def conv(x, w, before, places, m, bias=None, relu=False, out=None):
@@ -60,13 +60,13 @@ def conv(x, w, before, places, m, bias=None, relu=False, out=None):
         m: 2 or 4, the side of the outputs of a patch.
         out: an array for y.
     """
-    form = _form(m)
+    form = _transforms(m)
     u, y = form.transformed(w), out
     if out is None:
         y = np.empty((len(x), *places, w.shape[3]), np.float32)
 
     def work(first, last):
-        block = _Block(form, x.shape, before, y.shape)
+        block = _ImageBlock(form, x.shape, before, y.shape)
         for images in blocks(first, last, block.images):
             block.put(block.spread(x[images]), u, bias, relu, y[images])
 
@@ -84,7 +84,7 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None
         sums: whether the one by the bias is asked for.
         out: an array for the one by x.
     """
-    form = _form(m)
+    form = _transforms(m)
     channels = w.shape[2] if x is None else x.shape[3]
     shape = (len(g), *(x.shape[1:3] if sizes is None else sizes), channels)
     by_x = u = None
@@ -93,7 +93,7 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None
         u = form.transformed(w.swapaxes(2, 3))
 
     def work(first, last):
-        block, by_u, by_b = _Block(form, shape, before, g.shape), None, 0
+        block, by_u, by_b = _ImageBlock(form, shape, before, g.shape), None, 0
         if x is not None:
             by_u = np.zeros((form.places, channels, g.shape[3]), np.float32)
         for images in blocks(first, last, block.images):
@@ -126,7 +126,7 @@ def _sum(d):
     return np.ones(len(rows), d.dtype) @ rows
 
 
-class _Block:
+class _ImageBlock:
     """What is done with some images, and the memory for it, for one thread.
 
     Attributes:

@@ -301,7 +301,7 @@ def performed(program, arrays, sizes, first, last):
     tasks = pytest.importorskip("framework.kernels.fast.tasks")
     task = build(program._replace(task=True)).native()
     ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)(task.address)(numbers.ctypes.data, first, last, 0)
-    assert isinstance(task, tasks.Task)
+    assert isinstance(task, tasks.CompiledTask)
 
 
 def test_a_part_of_a_task_leaves_the_rest():

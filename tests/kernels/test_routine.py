@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 from framework.kernels import tier
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import Routine, routine
-from framework.kernels.fast.tasks import Native
+from framework.kernels.fast.tasks import NativeFunction
 
 
 @routine(cache=False)
@@ -93,7 +93,7 @@ def compiled_functions():
         module = import_module(f"framework.kernels.fast.{name}")
         for value in vars(module).values():
             made = value._kernel if type(value) is Routine else value
-            function = made.py_func if isinstance(made, (Dispatcher, Native)) else None
+            function = made.py_func if isinstance(made, (Dispatcher, NativeFunction)) else None
             if function is not None and function.__module__ == module.__name__:
                 yield f"{name}.{function.__name__}", function
 
@@ -112,7 +112,7 @@ def test_no_kernel_has_a_copy_of_another():
 MODULE = """
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
-from framework.kernels.fast.tasks import Task
+from framework.kernels.fast.tasks import CompiledTask
 
 @routine
 def inner(x, n):
@@ -128,7 +128,7 @@ def outer(x):
     middle(x)
     inner(x, x.size)
 
-@Task
+@CompiledTask
 def task(numbers, first, last, memory):
     inner(numbers, last)
 """

@@ -22,7 +22,7 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.rows import largest
 from framework.kernels.fast.target import LANES
-from framework.kernels.fast.tasks import Task, array, floats, pointer, real
+from framework.kernels.fast.tasks import CompiledTask, array, floats, pointer, real
 
 _SCRATCH = 16384  # scores at a time: 64 KB
 _LEAST_ROWS, _MOST_ROWS = 16, 64
@@ -38,7 +38,7 @@ def _four(numbers, at):
     return numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
 
 
-@Task
+@CompiledTask
 def forward(numbers, first, last, memory):
     """Write `out` and each row's maximum and sum, (batch, heads, length).
 
@@ -53,7 +53,7 @@ def forward(numbers, first, last, memory):
     )  # fmt: skip
 
 
-@Task
+@CompiledTask
 def backward(numbers, first, last, memory):
     """Write the gradients of q, k and v.
 

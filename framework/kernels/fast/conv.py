@@ -1,7 +1,7 @@
 """Convolution over images, directly: the window's rows times the weights by the micro-kernel.
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels,
-filters), y (batch, height, width, filters). A window is given as ten numbers, see `Window`.
+filters), y (batch, height, width, filters). A window is given as ten numbers, see `ConvWindow`.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from framework.kernels.fast.micro import WIDTH, panel, turn
 from framework.kernels.fast.routine import routine
 
 
-class Window(NamedTuple):
+class ConvWindow(NamedTuple):
     """How a window moves over images, and the images' size with their padding."""
 
     rows: int
@@ -151,7 +151,7 @@ def multiply(
         packed: panels of weights (panels, rows · columns · channels, WIDTH).
         wide: scratch for one padded image, zero where the padding is; empty with neither padding
             nor gate.
-        window: a Window.
+        window: a ConvWindow.
         filters, y_image, y_row, y_place, y_at: how many numbers y has at a place; the distances of
             images, rows and places in y, and where its first place is.
         sizes: how many rows and columns of places there are.
@@ -301,7 +301,7 @@ def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
             if not in_rows.cells or not in_columns.cells:
                 x[:, i::down, j::right] = 0
                 continue
-            view = Window(
+            view = ConvWindow(
                 in_rows.cells, in_columns.cells, 1, 1, in_rows.step, in_columns.step,
                 in_rows.before, in_columns.before, in_rows.length, in_columns.length,
             )  # fmt: skip
@@ -391,7 +391,7 @@ def added(arrays):
 def warm():
     """Compile the forms with and without padding, bias and gate, which share their kernels."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
-    window = Window(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
+    window = ConvWindow(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
     y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)
     conv_input(y, w, (4, 4), window, y)
     conv_kernel(x, y, window, y, sums=True)

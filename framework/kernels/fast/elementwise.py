@@ -14,7 +14,7 @@ from framework.kernels.fast import entry_point, math
 from framework.kernels.fast.entry_point import EntryPoint
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.math import element, kept
-from framework.kernels.fast.tasks import Task, pointer
+from framework.kernels.fast.tasks import CompiledTask, pointer
 
 _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
@@ -148,13 +148,13 @@ def softplus_32(x):
 
 
 def native(function, kind, cache):
-    """A generated loop as machine code: an `EntryPoint`, or a `Task`, as `kind` says.
+    """A generated loop as machine code: an `EntryPoint`, or a `CompiledTask`, as `kind` says.
 
     Args:
         cache: as for `kernel`.
     """
     # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
-    make = {"entry": EntryPoint, "task": Task}[kind]
+    make = {"entry": EntryPoint, "task": CompiledTask}[kind]
     return make(function, fastmath=False, cache=cache)
 
 

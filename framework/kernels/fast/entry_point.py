@@ -19,7 +19,7 @@ from framework.core.errors import FrameworkError
 from framework.kernels.contiguous import IN_ORDER
 from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
-from framework.kernels.fast.tasks import Native, integers
+from framework.kernels.fast.tasks import NativeFunction, integers
 
 # Places of 8 bytes in an array, after the two that every object begins with, and in its dtype
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
@@ -137,7 +137,7 @@ class _Method(ctypes.Structure):
     )  # fmt: skip
 
 
-class EntryPoint(Native):
+class EntryPoint(NativeFunction):
     """A function compiled as an entry.
 
     Args:

@@ -24,7 +24,7 @@ _FOLDER = str(Path(__file__).parent)
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
-class _Notice(event.Listener):
+class _CompileNotice(event.Listener):
     """Says once in a process why it takes a while: a kernel is compiled, not loaded."""
 
     told = False
@@ -45,7 +45,7 @@ class _Notice(event.Listener):
         """Nothing to say."""
 
 
-class _Pause(event.Listener):
+class _CollectionPause(event.Listener):
     """Stops Python's search for garbage meanwhile: a tenth of the time, and it finds little."""
 
     depth = 0
@@ -68,9 +68,9 @@ class _Pause(event.Listener):
             gc.enable()
 
 
-notice = _Notice()
+notice = _CompileNotice()
 event.register("numba:compile", notice)
-event.register("numba:compile", _Pause())
+event.register("numba:compile", _CollectionPause())
 
 
 def kernel(function=None, **options):
@@ -114,12 +114,12 @@ def keep(made, function, cache=True):
         cache: True, or the `SealedFile` of a generated function.
     """
     if cache is not True:
-        made._cache = _Cache(function, cache.name, cache.origin)
+        made._cache = _KernelCache(function, cache.name, cache.origin)
     elif not function.__code__.co_filename.startswith("<"):  # else typed in, without a file
-        made._cache = _Cache(function)
+        made._cache = _KernelCache(function)
 
 
-class _Cache(NullCache):
+class _KernelCache(NullCache):
     """What the disk has of a function, for each combination of argument types, a file each.
 
     Numba's own cache loads whatever bytes a file has. It looks at changes of the function's own

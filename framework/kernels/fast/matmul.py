@@ -30,14 +30,14 @@ def prepared(a, b):
     except KeyError:
         if len(_known) >= _MOST_KNOWN:  # sizes that change all the time do not come back
             _known.clear()
-        found = _known[sizes] = _Product(*sizes[:4])
+        found = _known[sizes] = _SharedProduct(*sizes[:4])
         return found
 
 
 _known = {}  # sizes: their product
 
 
-class _Product:
+class _SharedProduct:
     """A product of matrices of some shapes and strides.
 
     `suits` says whether they fit together, and whether blocks are faster than BLAS: by the sizes

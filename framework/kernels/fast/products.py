@@ -31,7 +31,7 @@ from framework.kernels.fast.micro import (
 )
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
-from framework.kernels.fast.tasks import EVERYTHING, Task, array, integers, perform
+from framework.kernels.fast.tasks import EVERYTHING, CompiledTask, array, integers, perform
 from framework.kernels.fast.tiles import LINE
 from framework.kernels.products import DEEPEST
 
@@ -304,7 +304,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 perform(loop, own.ctypes.data, at, at + together * breadth, 0)
 
 
-@Task
+@CompiledTask
 def product(numbers, first, last, memory):
     """`multiply`, for rows of C, or for columns.
 
@@ -323,7 +323,7 @@ def product(numbers, first, last, memory):
     )  # fmt: skip
 
 
-@Task
+@CompiledTask
 def swapped(numbers, first, last, memory):
     """`product` for columns of C by those of C' = B' A', which are turned then: A is laid out."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
@@ -346,7 +346,7 @@ def swapped(numbers, first, last, memory):
         turn(c, i, columns, made, 0, rows, here, rows)
 
 
-@Task
+@CompiledTask
 def rows_for(numbers, first, last, memory):
     """Some rows of A' B, each handed to a loop over elements; the product has no other place.
 

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast import math
 from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
-from framework.kernels.fast.tasks import EVERYTHING, Task, array, integers, real
+from framework.kernels.fast.tasks import EVERYTHING, CompiledTask, array, integers, real
 from framework.kernels.rows import SUMMED
 
 _f = np.float32
@@ -62,7 +62,7 @@ def largest(x, at, size):
 # ---- softmax -------------------------------------------------------------------------------------
 
 
-@Task
+@CompiledTask
 def softmax(numbers, first, last, memory):
     """exp(x) over its sum.
 
@@ -82,7 +82,7 @@ def softmax(numbers, first, last, memory):
             store(y, at + j, load(y, at + j, 1) * share, 1)
 
 
-@Task
+@CompiledTask
 def softmax_back(numbers, first, last, memory):
     """y * (g - sum(g * y)).
 
@@ -104,7 +104,7 @@ def _less_both(x, top, logarithm):
     return (x - top) - logarithm
 
 
-@Task
+@CompiledTask
 def log_softmax(numbers, first, last, memory):
     """x - log(sum(exp(x))).
 
@@ -122,7 +122,7 @@ def log_softmax(numbers, first, last, memory):
             store(y, at + j, _less_both(load(x, at + j, 0), top, logarithm), 1)
 
 
-@Task
+@CompiledTask
 def log_softmax_back(numbers, first, last, memory):
     """g - exp(y) * sum(g).
 
@@ -138,7 +138,7 @@ def log_softmax_back(numbers, first, last, memory):
             store(d, at + j, load(g, at + j, 0) - math.exp(load(y, at + j, 1)) * total, 2)
 
 
-@Task
+@CompiledTask
 def sparse_cross_entropy(numbers, first, last, memory):
     """log(sum(exp(x))) - x[label], NaN where there is no such label; and what the backward needs.
 
@@ -159,7 +159,7 @@ def sparse_cross_entropy(numbers, first, last, memory):
         losses[row] = -_less_both(own, top, math.log(total))
 
 
-@Task
+@CompiledTask
 def sparse_cross_entropy_back(numbers, first, last, memory):
     """g * (softmax(x) - one at the label).
 
@@ -181,7 +181,7 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
 # into rows of their own, and these afterwards: in the same order, whoever has done which.
 
 
-@Task
+@CompiledTask
 def layer_norm(numbers, first, last, memory):
     """Rows of mean 0 and variance 1, times gamma plus beta; and what the backward needs.
 
@@ -214,7 +214,7 @@ def layer_norm(numbers, first, last, memory):
             store(y, at + j, normal * load(gamma, j, 1) + load(beta, j, 2), 3)
 
 
-@Task
+@CompiledTask
 def layer_norm_back(numbers, first, last, memory):
     """The cotangents.
 
@@ -250,7 +250,7 @@ def layer_norm_back(numbers, first, last, memory):
                 store(d, at + j, (scaled - total - normal * product) * r, 5)
 
 
-@Task
+@CompiledTask
 def rms_norm(numbers, first, last, memory):
     """Rows over their root mean square, times scale; and what the backward needs.
 
@@ -273,7 +273,7 @@ def rms_norm(numbers, first, last, memory):
             store(y, at + j, load(x, at + j, 0) * r * load(scale, j, 1), 2)
 
 
-@Task
+@CompiledTask
 def rms_norm_back(numbers, first, last, memory):
     """The cotangents.
 
@@ -303,7 +303,7 @@ def rms_norm_back(numbers, first, last, memory):
                 store(d, at + j, (load(g, at + j, 0) * load(scale, j, 2) - normal * product) * r, 4)
 
 
-@Task
+@CompiledTask
 def added_rows(numbers, first, last, memory):
     """Rows added up, one after the other; units are columns.
 
@@ -373,13 +373,13 @@ def _pairwise(numbers, first, last, memory):
     y[0] = total / _f(count)
 
 
-pairwise = Task(_pairwise, fastmath=False)
+pairwise = CompiledTask(_pairwise, fastmath=False)
 
 
 # ---- gelu ----------------------------------------------------------------------------------------
 
 
-@Task
+@CompiledTask
 def gelu(numbers, first, last, memory):
     """x times the normal distribution function of x.
 
@@ -390,7 +390,7 @@ def gelu(numbers, first, last, memory):
         store(y, i, math.gelu(load(x, i, 0)), 1)
 
 
-@Task
+@CompiledTask
 def gelu_back(numbers, first, last, memory):
     """g times the slope of gelu.
 
@@ -401,7 +401,7 @@ def gelu_back(numbers, first, last, memory):
         store(d, i, load(g, i, 0) * math.gelu_slope(load(x, i, 1)), 2)
 
 
-@Task
+@CompiledTask
 def gelu_tanh(numbers, first, last, memory):
     """gelu by its tanh approximation.
 
@@ -412,7 +412,7 @@ def gelu_tanh(numbers, first, last, memory):
         store(y, i, math.gelu_tanh(load(x, i, 0)), 1)
 
 
-@Task
+@CompiledTask
 def gelu_tanh_back(numbers, first, last, memory):
     """g times the slope of the approximation.
 

@@ -26,7 +26,7 @@ _SIGNATURE = types.void(
 )
 
 
-class _Compiled(CFunc):
+class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
         details = {"dispatcher": self}  # who listens to compilations is told as by dispatchers
         with event.trigger_event("numba:compile", data=details):
@@ -37,7 +37,7 @@ class _Compiled(CFunc):
         return self._pyfunc
 
 
-class Native:
+class NativeFunction:
     """A function as machine code that is called by its address; made when that is first asked for.
 
     Args:
@@ -59,14 +59,14 @@ class Native:
     def compiled(self):
         options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
         kinds = self._signature.args, self._signature.return_type
-        made = _Compiled(self.py_func, kinds, {}, options)
+        made = _ReportedCFunc(self.py_func, kinds, {}, options)
         if self._cache:
             keep(made, self.py_func, self._cache)
         made.compile()
         return made
 
 
-class Task(Native):
+class CompiledTask(NativeFunction):
     """A function compiled as a task.
 
     Args:

@@ -42,7 +42,7 @@ def make(rows, vectors, any_columns=False, fetching=False):
         )  # fmt: skip
 
     def generate(context, builder, signature, arguments):
-        kind = _Fetching if fetching else _Block
+        kind = _PrefetchingMicroKernel if fetching else _MicroKernel
 
         def block(count, masked=0):
             made = kind(context, builder, signature, arguments, rows, count, masked)
@@ -121,7 +121,7 @@ def _as_it_is(module, branch):
     branch.set_metadata("llvm.loop", loop)
 
 
-class _Block:
+class _MicroKernel:
     """The LLVM code of one micro-kernel, of whose vectors the last `masked` may lack columns."""
 
     def __init__(self, context, builder, signature, arguments, rows, vectors, masked):
@@ -363,7 +363,7 @@ class _Block:
         at_once = [builder.mul(n, count) for n in (*strides[1], *self._walks()[2][2:])]
 
         def step(sums, pointers):
-            return _Block._step(self, sums, pointers, distances)
+            return _MicroKernel._step(self, sums, pointers, distances)
 
         def together(sums, pointers):
             a, b, *others = pointers
@@ -381,7 +381,7 @@ class _Block:
         """What is done with every UNROLLED steps."""
 
 
-class _Fetching(_Block):
+class _PrefetchingMicroKernel(_MicroKernel):
     """One that asks the cache for a line with each step, or with every UNROLLED of them where so
     many go on by no more than a line."""
 
