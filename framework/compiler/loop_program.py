@@ -93,7 +93,7 @@ class Program(NamedTuple):
         named `sum_of(name)` there. What is stored of numbers goes to 0-d arrays.
     hidden: the values whose sum over "all" is for `after` only: there is no array for it.
     ndim: of the arrays of stores and, in this order, sums; one number for all, or a list.
-    task: it is not called with arrays, but is a task for the thread team (`kernels/fast/tasks.py`). Its
+    task: it is a task for the thread team (`kernels/fast/tasks.py`), not called with arrays. Its
         numbers are where the arrays lie, then those of `SIZES`. A part of it is computed where
         there are no sums, and some of its columns where there are "leading" ones only.
     """
