@@ -8,9 +8,6 @@ internally, `builtin` gives the package's class to call it on, whatever a user's
 its name.
 """
 
-from copy import copy
-
-
 class Record:
     """What is internal to one object. Built-in subclasses keep their own state in it too."""
 
@@ -26,7 +23,7 @@ class Owning:
     def __getstate__(self):
         state = dict(vars(self))
         if "_framework" in state:
-            state["_framework"] = copy(state["_framework"])
+            state["_framework"] = state["_framework"].__copy__()
         return state
 
 
