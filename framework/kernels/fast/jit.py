@@ -134,6 +134,7 @@ class _KernelCache(NullCache):
 
     def __init__(self, function, name="", origin=b""):
         self._function, self._name, self._origin = function, name, origin
+        self._sources = _sources(function.__module__)  # now: later more modules are there
 
     @property
     def cache_path(self):
@@ -170,7 +171,7 @@ class _KernelCache(NullCache):
         cells = dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
         place = f"{code.co_filename}:{code.co_firstlineno} {sig}".encode() + cells
         name = f"{function.__module__}.{function.__qualname__}-{_digest(place)}.code"
-        made_of = _sources(function.__module__), codegen.magic_tuple(), _digest(code.co_code)
+        made_of = self._sources, codegen.magic_tuple(), _digest(code.co_code)
         origin = self._origin + repr(made_of).encode() + place
         return sealed.SealedFile(self._name or re.sub("[<>]", "", name), origin)
 
