@@ -1,7 +1,7 @@
-# make demo | test | lint | bench | parity | fuzz: each sets up what it needs in .venv the first time.
+# make demo | test | lint | bench | parity | fuzz: each installs what it needs in .venv the first time.
 #   make test PYTHON=python3.12     another Python for the environment
 #   make test ARGS="-k tape -x"     arguments for pytest
-#   make fuzz MINUTES=60            how long random programs are run
+#   make fuzz MINUTES=60            how long random programs run
 PYTHON ?= python3
 MINUTES ?= 30
 VENV ?= .venv
@@ -22,12 +22,12 @@ install := $(python) -m pip install --quiet --disable-pip-version-check
 help:
 	@echo 'make demo     train on real digits and print the test accuracy'
 	@echo 'make test     run the tests             (ARGS="-k tape" is passed to pytest)'
-	@echo 'make lint     formatting, style, types, and who may import whom'
-	@echo 'make format   put code into the house format'
-	@echo 'make bench    all benchmarks and a report beside the peers  (ARGS="--quick": some minutes)'
-	@echo 'make fuzz     random programs in every mode, compared        (MINUTES=60, ARGS="--seed 7")'
-	@echo 'make fuzz-tf  random programs here and by real TensorFlow    (TF_PYTHON=... has one)'
-	@echo 'make parity   the same training runs by real Keras on JAX, compared (ARGS="losses" chooses)'
+	@echo 'make lint     check formatting, style, types and the layer order of packages'
+	@echo 'make format   format the code'
+	@echo 'make bench    run all benchmarks, with a report      (ARGS="--quick": some minutes)'
+	@echo 'make fuzz     compare random programs in all modes   (MINUTES=60, ARGS="--seed 7")'
+	@echo 'make fuzz-tf  compare random programs with TensorFlow      (TF_PYTHON=... has one)'
+	@echo 'make parity   compare training runs with Keras on JAX      (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
 	$(python) examples/mnist_fit.py
@@ -45,16 +45,16 @@ format: $(VENV)/.dev
 	$(python) -m ruff check --fix .
 	$(python) -m ruff format .
 
-# All benchmarks and one report of them in benchmarks/results. The peers' Pythons are named by
-# BENCH_PEERS_PYTHON=..., or each by BENCH_TORCH_PYTHON, BENCH_TF_PYTHON, BENCH_JAX_PYTHON.
+# All benchmarks, with a report in benchmarks/results. BENCH_PEERS_PYTHON=... names a Python with all
+# peers; BENCH_TORCH_PYTHON, BENCH_TF_PYTHON and BENCH_JAX_PYTHON name one for each.
 bench: $(VENV)/.fast
 	$(python) benchmarks/report.py $(ARGS)
 
-# Random programs with a fresh seed; what goes wrong is shrunk, and kept in tests/fuzz/found.txt.
-fuzz: $(VENV)/.dev $(VENV)/.fast
+# Random programs with a fresh seed; failing programs are shrunk and kept in tests/fuzz/found.txt.
+fuzz: $(VENV)/.dev
 	$(python) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-# TF_PYTHON=... names a Python that has TensorFlow and pytest already.
+# TF_PYTHON=... names a Python in which TensorFlow and pytest are installed.
 TF_VENV ?= .venv-tensorflow
 ifdef TF_PYTHON
 fuzz-tf:
@@ -70,8 +70,8 @@ $(TF_VENV)/.ready: pyproject.toml
 	@$(TF_PYTHON) -m pip install --quiet --disable-pip-version-check tensorflow pytest --editable .
 	@touch $@
 
-# Real Keras is kept out of the environment in which the tests show what the package needs.
-# PARITY_PYTHON=... names a Python that has keras and jax already.
+# Real Keras has an environment of its own: in .venv the tests show that the package works without it.
+# PARITY_PYTHON=... names a Python in which keras and jax are installed.
 PARITY_VENV ?= .venv-parity
 ifdef PARITY_PYTHON
 parity:
@@ -87,12 +87,12 @@ $(PARITY_VENV)/.ready: pyproject.toml
 	@$(PARITY_PYTHON) -m pip install --quiet --disable-pip-version-check keras jax --editable .
 	@touch $@
 
-# What benchmarks need beside it: Numba, where there is one for this Python.
+# Benchmarks also need Numba, where there is one for this Python.
 $(VENV)/.fast: $(VENV)/.core
 	@$(install) --editable '.[plot,fast]' || echo 'No Numba for this Python: measured without it.'
 	@touch $@
 
-# The package itself with what plots need, then everything that work on it needs.
+# The package with plots, then with all development tools and, where there is one, Numba.
 $(VENV)/.core: pyproject.toml | $(python)
 	@echo 'installing framework into $(VENV) ...'
 	@$(install) --editable '.[plot]'
@@ -100,14 +100,15 @@ $(VENV)/.core: pyproject.toml | $(python)
 
 $(VENV)/.dev: pyproject.toml | $(python)
 	@echo 'installing framework and the development tools into $(VENV) (the first time takes a minute) ...'
-	@$(install) --editable '.[dev]'
+	@$(install) --editable '.[dev,fast]' || { echo 'No Numba for this Python: tested without it.'; \
+	  $(install) --editable '.[dev]'; }
 	@touch $(VENV)/.core $@
 
 $(python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	  echo 'framework needs Python 3.10 or newer; "$(PYTHON)" is:' "$$($(PYTHON) --version 2>&1)"; \
 	  echo 'Name another with, for example: make $(MAKECMDGOALS) PYTHON=python3.12'; exit 1; }
-	@echo 'making the environment $(VENV) with' "$$($(PYTHON) --version)"
+	@echo 'creating the environment $(VENV) with' "$$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV) || { rm -f $@; \
-	  echo 'Could not make $(VENV). On Debian and Ubuntu: apt install python3-venv'; exit 1; }
+	  echo 'Could not create $(VENV). On Debian and Ubuntu: apt install python3-venv'; exit 1; }
 	@rm -f $(VENV)/.core $(VENV)/.fast $(VENV)/.dev
