@@ -54,6 +54,8 @@ def describe(value, key, arrays, token, numbers=None):
         array = value.array if kind is Tensor else _as_tensors_have_it(value)
         arrays.append(array)
         key += array.dtype, array.shape
+        if not array.flags.c_contiguous:
+            key.append(array.strides)  # sums round by the order in memory
         if masks.in_use and (mask := mask_of(value)) is not None:
             key.append(_MASK)
             describe(mask, key, arrays, token)

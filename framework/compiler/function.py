@@ -134,6 +134,8 @@ class Function:
                     dtype, shape = kinds[len(arrays)]  # `zip` takes half as long again
                     if array.dtype is not dtype or array.shape != shape:
                         break
+                    if not array.flags.c_contiguous:
+                        break
                     arrays.append(array)
                 else:
                     found = plan(arrays)
@@ -173,6 +175,8 @@ class Function:
                 arrays.append(array)
                 key.append(array.dtype)
                 key.append(array.shape)
+                if not array.flags.c_contiguous:
+                    key.append(array.strides)  # as `describe` has it
             else:
                 describe(value, key, arrays, self._objects.token, numbers)
         if kwargs:

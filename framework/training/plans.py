@@ -55,6 +55,8 @@ class Plans:
                 arrays.append(array)
                 key.append(array.dtype)
                 key.append(array.shape)
+                if not array.flags.c_contiguous:
+                    key.append(array.strides)
             elif part is None:
                 key += kind, None  # as `describe` has it
             else:

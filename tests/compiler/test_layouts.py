@@ -1,9 +1,12 @@
 """NumPy plans have eager's bits whatever the layout of arrays in memory."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import framework as tf
+from framework import keras
 from framework.core.tensor import Tensor
 from framework.kernels import tier
 
@@ -48,3 +51,35 @@ def test_sums_round_as_in_eager_runs(name, layout, shape, given):
     for _ in range(4):
         np.testing.assert_array_equal(f(make(array)).numpy(), expected.numpy())
     assert "1 plan" in f.explain()
+
+
+@pytest.mark.parametrize("given", ["tensor", "nested", "under a tape"])
+def test_calls_whose_arguments_lie_otherwise_have_plans_of_their_own(given):
+    def body(x):
+        y = tf.exp(x) * 1.5
+        return tf.reduce_sum(y, axis=(0, 2)), tf.math.reduce_variance(y)
+
+    def run(f, x):
+        with tf.GradientTape() if given == "under a tape" else contextlib.nullcontext():
+            return f(x)
+
+    f = tf.function(lambda x: body(x[0])) if given == "nested" else tf.function(body)
+    flat = tf.constant(np.random.default_rng(0).normal(size=(23, 17, 19)).astype("float32"))
+    turned = tf.transpose(flat, (1, 2, 0))
+    other = tf.transpose(tf.transpose(flat, (2, 0, 1)) + 0.0, (2, 0, 1))
+    for x in [tf.constant(turned.numpy()), turned, other] * 3:
+        for _ in range(3):
+            for a, b in zip(run(f, [x] if given == "nested" else x), body(x), strict=True):
+                np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+def test_batches_that_lie_otherwise_have_plans_of_their_own():
+    layers = keras.layers
+    made = [layers.Rescaling(1.5), layers.GroupNormalization(groups=1), layers.Dense(2)]
+    model = keras.Sequential([keras.Input((17, 19)), *made])
+    flat = np.random.default_rng(0).normal(size=(23, 17, 19)).astype("float32")
+    turned = tf.transpose(tf.constant(flat.transpose(1, 0, 2).copy()), (1, 0, 2))
+    for x in [tf.constant(flat), turned] * 3:
+        for _ in range(3):
+            expected = model(x, training=False).numpy()
+            np.testing.assert_array_equal(model.predict_on_batch(x), expected)

@@ -77,7 +77,8 @@ class Program:
         n, m, k = (self.rng.choice(sizes) for _ in range(3))
         if self.large:
             n, m, k = self.rng.choice([(300, 301, 8), (64, 784, 2), (1000, 33, 3), (7, 9001, 1)])
-        every = [(n, m), (n, m), (m,), (n,), (1, m), (n, 1), (), (m, m)]
+        square = (m, m) if m * m <= _LARGE else (m, 2)
+        every = [(n, m), (n, m), (m,), (n,), (1, m), (n, 1), (), square]
         return every + ([] if self.large else [(k, n, m), (m, k), (2, k, n, m)])
 
     def begin(self):
