@@ -16,7 +16,7 @@ def main(arguments=None):
     commands.add_parser("warmup", help="compile the library's Numba kernels into their cache")
     command = parser.parse_args(arguments).command
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
-        jit.notice.told = True  # who asks for this knows why it takes a while
+        jit.notice.logged = True
     if command == "config":
         show_config()
         return 0

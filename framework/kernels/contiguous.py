@@ -1,7 +1,7 @@
-"""Arrays as Numba's kernels take them: contiguous and writable.
+"""Arrays in the one layout that Numba kernels are compiled for: contiguous and writable.
 
-For an array of another kind, such as one that only may be read, Numba would compile every kernel
-once more, which takes seconds.
+For any other array, such as a read-only one, Numba would compile the kernel again, which takes
+seconds.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ IN_ORDER = 0x1 | 0x100
 
 
 def contiguous(a):
-    """`a` itself where it is so, else a copy."""
+    """Return `a` if it is contiguous and writable, else a copy."""
     a = np.ascontiguousarray(a)
     return a if a.flags.writeable else a.copy()
 
 
 def flattened(a):
-    """All elements of `a` in order, as one axis; a view where `a` is so."""
+    """Return `a` with one axis; a view if `a` is contiguous and writable."""
     return contiguous(a).reshape(-1)

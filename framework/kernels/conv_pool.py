@@ -1,7 +1,7 @@
-"""A convolution and the largest of each 2 × 2 of its outputs, by one kernel, and the way back.
+"""Convolution followed by 2 × 2 max pooling in one kernel, and its backward pass.
 
-What the pooling leaves out never gets to memory. That is Winograd's form (`fast/winograd.py`), and
-with the same bits; where convolution takes another one, the two kernels do it one after the other.
+The outputs that pooling drops are never written to memory. The kernel is Winograd's algorithm
+(`fast/winograd.py`), with the same bits; for other convolutions two kernels run in sequence.
 """
 
 import numpy as np
@@ -10,16 +10,16 @@ from framework.kernels import choose, conv, pool, tier, windows
 from framework.kernels.contiguous import contiguous
 
 PAIRS = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
-"""The pooling, as `pool.max_pool` is told."""
+"""The arguments of `pool.max_pool` for 2 × 2 pooling."""
 
 
 def takes(x, w, **window):
-    """Whether one kernel would do it: for anything with a shape and a dtype."""
+    """Return whether one kernel computes both; `x` and `w` need a shape and a dtype only."""
     return tier.library("pool") is not None and conv.patches(x, w, **window) is not None
 
 
 def conv_max_pool(x, w, b, *, relu, **window):
-    """`pool.max_pool`, 2 × 2, of `conv.conv_bias`: its largest cells, and saved which these are."""
+    """Return 2 × 2 `pool.max_pool` of `conv.conv_bias`, and (the positions of the maxima,)."""
     how = conv.patches(x, w, **window) if takes(x, w, **window) else None
     if how is None or b.dtype != np.float32:
         all_y = conv.conv_bias(x, w, b, **window, relu=relu)
@@ -33,11 +33,11 @@ def conv_max_pool(x, w, b, *, relu, **window):
 
 
 def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
-    """The derivatives of sum(g * conv_max_pool(x, w, b)) by x, w and b, of those that are needed.
+    """Return the gradients of sum(g * conv_max_pool(x, w, b)) by x, w and b that are needed.
 
     Args:
-        y, chosen: what `conv_max_pool` gave and saved.
-        out: an array for the one by x.
+        y, chosen: the result of `conv_max_pool` and the positions it saved.
+        out: an array for the gradient by x.
     """
     to_x, to_w, to_b = needed
     how = conv.patches(x, w, **window) if (to_x or to_w) and takes(x, w, **window) else None
@@ -46,11 +46,11 @@ def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
     m, corner, places = how
     g, x, w, y, chosen = map(contiguous, (g, x, w, y, chosen))
     fast = tier.library("winograd_back")
-    found = fast.conv_back(
+    gradients = fast.conv_back(
         g, y if relu else g[:0], x if to_w else x.shape, w if to_x else None, corner, places, m,
         chosen=chosen, sums=to_b, out=out,
     )  # fmt: skip
-    return tuple([one for one, wanted in zip(found, needed, strict=True) if wanted])
+    return tuple([d for d, wanted in zip(gradients, needed, strict=True) if wanted])
 
 
 def _one_by_one(g, x, w, y, chosen, relu, options):

@@ -1,7 +1,7 @@
 """Kernels as tasks for the thread team (`fast/team.py`), called alone or in a plan with others.
 
-A kernel does its work unit by unit, mostly by rows, and what it does to a unit does not depend on
-the others. So threads share the units, and a plan takes the kernel up in its stretches.
+A kernel computes work items, mostly rows, that do not depend on one another. So threads can share
+the items, and a plan can run the kernel within a parallel region.
 """
 
 import functools
@@ -11,15 +11,16 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-_LEAST = 1e-5  # seconds of a part that is handed over: who comes may have to be woken up
+_LEAST = 1e-5  # seconds of the shortest chunk: a worker thread may have to wake up for it
 
 
 class KernelTask(NamedTuple):
-    """A kernel for arrays of certain sizes.
+    """A kernel for arrays of fixed sizes.
 
-    module, name: where its task is. numbers: those that follow the addresses of its arrays.
-    extent, unit: how many units there are, and how many of them go together.
-    seconds: about how long it takes one thread.
+    module, name: of its task in `kernels/fast`. numbers: the task's arguments after the addresses
+        of its arrays.
+    extent, unit: the number of work items; chunks are multiples of `unit` items.
+    seconds: the estimated time on one thread.
     """
 
     module: str
@@ -30,18 +31,18 @@ class KernelTask(NamedTuple):
     seconds: float
 
     def address(self):
-        """Where the machine code is; made now if need be."""
+        """Return the address of the machine code, compiled now if necessary."""
         return getattr(tier.library(self.module), self.name).address
 
     def __call__(self, *arrays):
-        """Do all of it; the arrays are contiguous, of the right sizes and dtypes."""
+        """Run the whole kernel on contiguous arrays of the right sizes and dtypes (unchecked)."""
         numbers, parts = _template(self, len(arrays), threads.count())
         tier.library("team").do_alike(numbers, parts, *arrays)
 
 
 @functools.lru_cache(1000)
 def _template(task, arrays, most):
-    """What `team.do_alike` needs besides the arrays, for so many threads."""
+    """Return (numbers, chunks) for `team.do_alike` with at most `most` threads."""
     parts = max(1, min(most, int(task.seconds / _LEAST), -(-task.extent // task.unit)))
     share = -(-task.extent // (parts * task.unit)) * task.unit
     listed = task.address(), 0, task.extent, share
@@ -49,5 +50,5 @@ def _template(task, arrays, most):
 
 
 def bits(number):
-    """A float as a number of a task."""
+    """Return the bits of a float64 as an int64, the type of all task arguments."""
     return int(np.float64(number).view(np.int64))

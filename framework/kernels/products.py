@@ -4,24 +4,24 @@ from typing import NamedTuple
 
 from framework.kernels import tier
 
-ROWS, COLUMNS = 8, 32  # that a part has in whole numbers of: about the micro-kernel's block
-LEAST = 1 << 15  # multiplications; below, the call is what takes time
-PAYS = 1_000_000  # from here on Numba's form is no slower where it is called for one product alone
+ROWS, COLUMNS = 8, 32  # chunks are multiples of these: about the micro-kernel's block
+LEAST = 1 << 15  # multiplications: smaller products take as long as the call
+PAYS = 1_000_000  # multiplications from which on Numba is as fast as BLAS
 _LARGE = 40_000_000
-_MOST_SWAPPED = 1 << 13  # rows of a product that is made turned: there is memory for a few of C's
-_ROWS = 64  # and more of a product that is handed on row by row,
-DEEPEST = 1024  # of no greater depth: `rows_for` has memory for that
-_NARROW, _NARROWEST = 16, 8  # with a side smaller than this BLAS does as well; of small products
+_MOST_SWAPPED = 1 << 13  # rows of a product computed as its transpose: scratch memory holds few columns
+_ROWS = 64  # least rows of a product that a consumer takes row by row
+DEEPEST = 1024  # and its greatest depth: `rows_for` has scratch memory for that
+_NARROW, _NARROWEST = 16, 8  # BLAS is as fast for shorter sides; the second is for small products
 
 
 class ProductTask(NamedTuple):
-    """A product of matrices as a task.
+    """A product of matrices, C = A B, as a task.
 
-    transposed: whether A is, and B. numbers: those after the places of C, A and B.
-    extent, unit: how many units it has, and how many of them go together.
-    by_rows: whether a part reads its own rows of A only, and writes its rows of C; else it is
-        columns of B and C.
-    swapped: whether it is made turned, see `swaps`.
+    transposed: whether A and B are transposed. numbers: the task's arguments after the addresses of
+        C, A and B.
+    extent, unit: the number of work items; chunks are multiples of `unit` items.
+    by_rows: whether the items are rows of A and C; else they are columns of B and C.
+    swapped: whether C is computed as the transpose of B' A', see `swaps`.
     """
 
     transposed: tuple
@@ -33,31 +33,30 @@ class ProductTask(NamedTuple):
     multiplications: int
 
     def address(self):
-        """Where the machine code of its task is."""
+        """Return the address of the task's machine code."""
         library = tier.library("products")
         return (library.swapped if self.swapped else library.product).address
 
     @property
     def streams(self):
-        """Whether `rows_for` takes it, which hands its rows to a loop."""
+        """Whether `rows_for` can pass the rows to a loop, without an array for the product."""
         rows, depth = self.numbers[6], self.numbers[5]
         return self.transposed == (True, False) and rows >= _ROWS and depth <= DEEPEST
 
     def address_of_rows(self):
-        """Where the machine code of `rows_for` is."""
+        """Return the address of the machine code of `rows_for`."""
         return tier.library("products").rows_for.address
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):
-    """The product of float32 matrices of these sizes; None where `matmul.dot` leaves it to BLAS.
+    """Return the product of float32 matrices as a task; None where `matmul.dot` uses BLAS.
 
-    That is decided by the sizes alone, as there, however the matrices lie: BLAS's bits depend on
-    the CPU in other ways than ours, and a plan has those of the same ops done one by one.
+    The sizes alone decide, as in `matmul.dot`, not the memory layout: BLAS rounds differently, and
+    a plan must give the same bits as the same ops run one by one.
 
     Args:
-        m, n, depth: a @ b, transposed as said, is (m, n); `depth` is what is summed over.
-
-    The matrices lie in C order, as they are before they are transposed.
+        m, n, depth: C is (m, n), and its elements are sums of `depth` products.
+        transpose_a, transpose_b: whether A, and B, which are stored in C order, are transposed.
     """
     if not suits(m, n, depth):
         return None
@@ -72,9 +71,9 @@ def prepared(m, n, depth, transpose_a, transpose_b):
 
 
 def suits(m, n, depth):
-    """Whether blocks around the micro-kernel are faster than BLAS.
+    """Return whether blocks around the micro-kernel are faster than BLAS.
 
-    A small product is a little slower, but what is beside it in a plan is not interrupted.
+    A small product is a little slower, but the parallel region around it is not interrupted.
     """
     if m * n * depth < PAYS:
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
@@ -84,7 +83,7 @@ def suits(m, n, depth):
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):
-    """Whether A and B both run along k, and A is by far the smaller of two large matrices: only it
-    is laid out then (see `kernels/fast/products.py`)."""
+    """Return whether the rows of A and of B' are contiguous, and A is by far the smaller matrix:
+    computing C' = B' A' then packs A instead of B (see `kernels/fast/products.py`)."""
     large = m <= _MOST_SWAPPED and n >= 4 * m and m * n * depth >= _LARGE
     return large and transpose_b and not transpose_a

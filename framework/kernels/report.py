@@ -1,4 +1,4 @@
-"""What the machine offers and what is used of it, with a quick measurement."""
+"""A report on libraries, CPU, threads and BLAS, with a short measurement of their speed."""
 
 import importlib.metadata
 import os
@@ -13,7 +13,7 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import blas, threads, tier
 
-# library: the extra of this package that brings it
+# library: the extra of this package that installs it
 _EXTRAS = {"numba": "fast", "ml_dtypes": "bf16", "matplotlib": "plot"}
 _CORE = "OPENBLAS_CORETYPE"
 
@@ -21,11 +21,11 @@ _CORE = "OPENBLAS_CORETYPE"
 def show_config(mode="stdout"):
     """Print which libraries, threads and vector instructions are used, and how fast they are.
 
-    It takes about a second: two matrix products are timed, on one thread. If OPENBLAS_CORETYPE
-    makes NumPy's OpenBLAS compute for another CPU than this one, it says what that costs.
+    This takes about a second: two matrix products are timed on one thread. If OPENBLAS_CORETYPE
+    makes NumPy's OpenBLAS compute for another CPU than this one, a warning gives the cost.
 
     Args:
-        mode: "stdout" prints; "dicts" returns the same as a dict of dicts (as `numpy.show_config`).
+        mode: "stdout" prints; "dicts" returns a dict of dicts instead (as `numpy.show_config`).
 
     Example:
         >>> import framework as tf
@@ -111,7 +111,7 @@ def _numba():
 
 
 def _gigaflops(operations, function):
-    """The best of some calls: on a busy machine the others waited."""
+    """Return the best rate of several calls: on a busy machine some calls wait."""
     function()
     best, end = float("inf"), time.perf_counter() + 0.1
     while (start := time.perf_counter()) < end or best == float("inf"):
@@ -134,27 +134,27 @@ def _warnings(found):
         if core and core != found["blas"]["core"]:
             yield (
                 f"{_CORE}={chosen} makes OpenBLAS compute for {found['blas']['core']} at "
-                f"{found['blas']['gigaflops']:.0f} GF/s; by itself it takes {core} at {speed:.0f} "
-                f"GF/s here. Unset {_CORE}."
+                f"{found['blas']['gigaflops']:.0f} GF/s; without it OpenBLAS chooses {core}, at "
+                f"{speed:.0f} GF/s here. Unset {_CORE}."
             )
     if found["numba"]["missing"] and found["extras"]["numba"]:
         yield f"Numba is installed, but cannot be used: {found['numba']['missing']}"
 
 
 def _by_itself():
-    """The core that OpenBLAS takes in a process without that variable, and its speed."""
+    """Return the CPU core that OpenBLAS chooses without OPENBLAS_CORETYPE, and its GF/s."""
     environment = {name: value for name, value in os.environ.items() if name != _CORE}
     program = "from framework.kernels import blas, report; print(blas.core(), report._blas_speed())"
     command = [sys.executable, "-c", program]
     path = os.pathsep.join(entry or os.curdir for entry in sys.path)
     try:
-        result = subprocess.run(  # noqa: S603 (this Python, and a program that stands above)
+        result = subprocess.run(  # noqa: S603 (this Python, and the program above)
             command, env={**environment, "PYTHONPATH": path}, capture_output=True, text=True,
             check=True, timeout=60,
         )  # fmt: skip
         core, speed = result.stdout.split()
         return core, float(speed)
-    except (OSError, subprocess.SubprocessError, ValueError):  # no processes here
+    except (OSError, subprocess.SubprocessError, ValueError):  # this system cannot start processes
         return None, None
 
 

@@ -1,4 +1,4 @@
-"""Weights by which the cells along an axis make those of a longer one."""
+"""Interpolation weights for upsampling along one axis."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ def _triangle(x):
 
 
 def _cubic(x):
-    """Keys' kernel (Cubic convolution interpolation, 1981) with a = -0.5."""
+    """Return Keys' kernel (Cubic convolution interpolation, 1981) with a = -0.5."""
     near = (1.5 * x - 2.5) * x * x + 1
     far = ((-0.5 * x + 2.5) * x - 4) * x + 2
     return np.where(x < 1, near, np.where(x < 2, far, 0))
@@ -24,7 +24,7 @@ METHODS = {
 
 
 def weights(n, factor, method):
-    """A matrix (n * factor, n): each new cell as a mean of old ones around its centre."""
+    """Return (n * factor, n) weights: each new pixel is a weighted mean of the old ones near it."""
     centres = (np.arange(n * factor) + 0.5) / factor - 0.5
-    found = METHODS[method](np.abs(centres[:, None] - np.arange(n)))
-    return found / found.sum(axis=1, keepdims=True)
+    matrix = METHODS[method](np.abs(centres[:, None] - np.arange(n)))
+    return matrix / matrix.sum(axis=1, keepdims=True)

@@ -1,13 +1,13 @@
-"""Files of machine code: in a folder that is this user's alone, each sealed with a key.
+"""The disk cache of machine code: private files, each authenticated by a keyed digest.
 
-Machine code is loaded without a look at what it does, so a flipped bit ends the process and a file
-of another user's runs with this user's rights. Hence a file counts only if the folder and the file
-belong to this user, no other user may write to them, and it begins with the digest, keyed with
-what the file `key` beside it holds, of its bytes and of what they were made of. Any other file is
-taken as missing: the code is compiled again, and the file replaced.
+Loaded machine code runs unchecked: a flipped bit would crash the process, and another user's file
+would run with this user's rights. So a file is loaded only if the file and its folder belong to
+this user, no other user may write to them, and the file begins with the digest of its content and
+origin, keyed with the file `key` beside it. Any other file counts as missing: the code is compiled
+again, and the file is replaced.
 
-Folder: FRAMEWORK_CACHE_DIR, else NUMBA_CACHE_DIR, else the user's cache folder; in it `user-<id>`
-where other users may write to that; below it one for each combination of versions and CPU.
+The folder is FRAMEWORK_CACHE_DIR, else NUMBA_CACHE_DIR, else the user's cache folder; if other
+users may write to it, its subfolder `user-<id>`. Versions and CPU give the name of a subfolder.
 """
 
 import functools
@@ -28,22 +28,22 @@ _OTHERS_USE = stat.S_IRWXG | stat.S_IRWXO
 
 
 class SealedFile:
-    """One file of the folder.
+    """One file of the cache.
 
     Args:
         name: of the file.
-        origin: bytes that say what its content is made of; with others it is another's.
+        origin: bytes that identify what was compiled; a file with another origin is invalid.
     """
 
     def __init__(self, name, origin=b""):
         self.name, self.origin = name, origin
 
     def exists(self):
-        """Whether there is a file of this name; its seal is looked at when it is read."""
+        """Return whether a file of this name exists; only `read` checks its digest."""
         return (found := _folder()) is not None and (found[0] / self.name).exists()
 
     def read(self):
-        """The content; None where there is no file, or none with the right seal."""
+        """Return the content, or None if the file is missing or its digest is wrong."""
         if (found := _folder()) is None:
             return None
         folder, key = found
@@ -53,7 +53,7 @@ class SealedFile:
         return held[_SIZE:]
 
     def write(self, content):
-        """Keep the content; where that cannot be, say so once in a process."""
+        """Write the content; if that fails, warn once in a process."""
         if (found := _folder()) is None:
             return
         folder, key = found
@@ -70,7 +70,7 @@ class SealedFile:
 
 
 def folder():
-    """The folder of this combination of versions and CPU, made if need be; None if it cannot be."""
+    """Return the folder for these versions and this CPU, created if necessary; None on failure."""
     return None if (found := _folder()) is None else found[0]
 
 
@@ -78,12 +78,12 @@ _told = []
 
 
 def tell_not_kept(reason):
-    """Say, once in a process, why machine code is not kept."""
+    """Warn, once in a process, that machine code cannot be written to disk."""
     if not _told:
         _told.append(reason)
         logging.getLogger("framework").warning(
-            f"Machine code cannot be kept on the disk ({reason}): each process compiles it. "
-            "Remedy: name a folder with room, that is yours, in FRAMEWORK_CACHE_DIR."
+            f"Machine code cannot be kept on disk ({reason}), so each process compiles it again. "
+            "Remedy: set FRAMEWORK_CACHE_DIR to a writable folder of yours."
         )
 
 
@@ -91,7 +91,7 @@ def tell_not_kept(reason):
 
 
 def _folder():
-    """(folder, key), or None where there is no folder that can be used, which is said once."""
+    """Return (folder, key); if no folder can be used, warn once and return None."""
     asked = os.environ.get("FRAMEWORK_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     return _opened(asked, os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES"))
 
@@ -118,10 +118,10 @@ def _users_cache():
 
 
 def _private(root, name):
-    """The folder of a name in `root`, or in a folder of this user's there; made if need be.
+    """Return the folder `name` in `root` or in `root/user-<id>`, created if necessary.
 
     Raises:
-        OSError: there can be none that is this user's alone.
+        OSError: neither can be private to this user.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     root = root.resolve()
@@ -133,7 +133,7 @@ def _private(root, name):
 
 
 def _is_private(folder):
-    """Whether a folder, made if need be, is this user's alone to write to."""
+    """Return whether only this user may write to a folder, which is created if necessary."""
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     return stat.S_ISDIR(found.st_mode) and _is_own(found, _OTHERS_WRITE)
@@ -147,12 +147,12 @@ def _is_own(found, forbidden):
 
 
 def _key(path):
-    """The key that a file holds; where it has none, a new one is made."""
+    """Return the key in a file; without a valid key, write a new one."""
     found = _known_key(path)
-    for first in (True, False):  # what is there may be no key
+    for first in (True, False):  # an existing file may hold no valid key
         if found is None:
             _replace(path, os.urandom(_SIZE), first)
-            found = _known_key(path)  # which may be that of another process
+            found = _known_key(path)  # another process may have written it
     if found is None:
         raise OSError(f"no key can be kept in {path.parent}")
     return found
@@ -164,7 +164,7 @@ def _known_key(path):
 
 
 def _read(path, forbidden):
-    """The bytes of a file of this user's without these permissions, else None."""
+    """Return a file's bytes, or None if it is not this user's or has a forbidden permission."""
     try:
         with path.open("rb") as file:
             return file.read() if _is_own(os.fstat(file.fileno()), forbidden) else None
@@ -173,12 +173,12 @@ def _read(path, forbidden):
 
 
 def _replace(path, content, first=False):
-    """Write a file in one piece: another process sees all of it or none.
+    """Write a file atomically: another process sees all of it or none.
 
-    After a crash of the system it may hold anything, which its seal shows.
+    After a system crash the file may hold anything, which its digest reveals.
 
     Args:
-        first: leave the file as it is if there is one; a file system without links cannot tell.
+        first: keep an existing file; file systems without hard links replace it.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".new")
     try:
@@ -191,7 +191,7 @@ def _replace(path, content, first=False):
 
 
 def _linked(name, path):
-    """Whether there is a file at `path` now, a link to the other if there was none."""
+    """Link `path` to the file `name` unless `path` exists; return whether `path` exists now."""
     try:
         os.link(name, path)
     except FileExistsError:
@@ -205,7 +205,7 @@ def _linked(name, path):
 
 
 def _versions(cpu, features):
-    """Such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92"; the end stands for the CPU."""
+    """Return such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92", a CPU hash at the end."""
     kind = repr((platform.machine(), _cpu_features(), cpu, features))
     cpu = hashlib.blake2b(kind.encode(), digest_size=4).hexdigest()
     own, numba = _version("framework"), _version("numba")
@@ -213,10 +213,10 @@ def _versions(cpu, features):
 
 
 def _cpu_features():
-    """What NumPy found the CPU to have."""
+    """Return the CPU features that NumPy has detected."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__
-    except ImportError:  # not a public place
+    except ImportError:  # a private module of NumPy
         return platform.processor()
     return sorted(name for name, has in __cpu_features__.items() if has)
 

@@ -1,23 +1,23 @@
-"""Shares NumPy's work on the images of a batch among threads: copies and products of matrices.
+"""Share NumPy's work on the images of a batch among threads: copies and matrix products.
 
-NumPy lets other threads run while it copies and multiplies, so blocks of images that fit in the
-cache go side by side, each through all that is to be done with it, with BLAS on one thread in each.
-BLAS's own threads are not to wake up: they wait for more at full speed for a tenth of a second.
+NumPy releases the GIL while it copies and multiplies. So each thread takes ranges of images through
+the whole computation, in blocks that fit in the cache, with BLAS on one thread. BLAS's own threads
+must not wake up: after a product they spin for a tenth of a second.
 """
 
 import itertools
 
 from framework.kernels import blas, threads
 
-_LEAST = 1 << 21  # multiplications, or numbers to copy, from which on two threads are faster
-_PARTS = 4  # whatever the number of threads: sums of parts have the same bits then
+_LEAST = 1 << 21  # multiplications, or elements to copy, from which on two threads are faster
+_PARTS = 4  # for any number of threads, so that sums of parts have the same bits
 
 
 def share(function, number, work):
-    """[function(first, last), ...] for ranges of `number` images, in order, at least one range.
+    """Return [function(first, last), ...] for ranges of `number` images, in order; at least one.
 
     Args:
-        work: roughly how many multiplications, or numbers to copy, all of it is.
+        work: about how many multiplications, or elements to copy, all images take.
     """
     count = max(min(_PARTS, number), 1) if work >= _LEAST else 1
     ranges = list(itertools.pairwise(number * i // count for i in range(count + 1)))
@@ -32,5 +32,5 @@ def share(function, number, work):
 
 
 def blocks(first, last, step):
-    """Slices of `step` images, or fewer at the end."""
+    """Return the slices of `step` images that cover first ... last; the last may be shorter."""
     return [slice(i, min(i + step, last)) for i in range(first, last, step)]

@@ -1,10 +1,10 @@
-"""Sums as products with ones without Numba: BLAS has them sooner than NumPy's `add.reduce`.
+"""Sums as BLAS products with ones, without Numba: faster than NumPy's `add.reduce`.
 
-That takes 0.8 µs before it adds anything, a product of vectors 0.3; the sums over the rows of
-2048 × 128 numbers take 15 µs instead of 51, those of 64 rows of 10 numbers 0.8 instead of 2.
+A call of `add.reduce` takes 0.8 µs, a product of vectors 0.3 µs. The sum of the rows of a
+2048 × 128 matrix takes 15 µs instead of 51, of a 64 × 10 matrix 0.8 µs instead of 2.
 
-Numba's loops add rows up one after the other as `add.reduce` does, so that a step by plans has the
-bits of one by a tape. BLAS takes several at once; where there may be loops, nobody asks it.
+With Numba these products are not used: loop kernels add rows in the order of `add.reduce`, so that
+plans have the bits of eager steps, but BLAS adds several rows at once.
 """
 
 import functools
@@ -15,15 +15,15 @@ import numpy as np
 from framework.kernels import tier
 from framework.kernels.matmul import alone
 
-# Numbers that BLAS adds up without losing more digits than NumPy, which adds up long rows in parts.
-# (Over rows neither does.)
+# Elements per row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
+# (Along columns NumPy does not sum pairwise either.)
 MOST = 1 << 12
-LEAST_SHARED = 9216  # numbers from which on OpenBLAS shares a sum among its threads
+LEAST_SHARED = 9216  # elements from which on OpenBLAS uses its threads
 
 
 def as_product(shape, dtype, axis):
-    """(before, count, after): how an array is seen for its sum over the sorted axes to be a product
-    with `count` ones; None where it is none. `before` or `after` is 1."""
+    """Return the shape (before, count, after) in which a sum over sorted axes is a product with
+    `count` ones, or None if it is not a product. `before` or `after` is 1."""
     return _seen(shape, dtype, axis) if tier.without_numba() else None
 
 
@@ -44,18 +44,18 @@ def _ones(count, dtype):
 
 
 def dot(a, b, out=None):
-    """np.dot of a matrix and a vector, on this thread."""
+    """Return np.dot of a matrix and a vector, computed on this thread only."""
     return alone(np.dot, a, b, out)
 
 
 def added(x, axis, keepdims=False):
-    """The sum over a sorted tuple of axes, in the array's own dtype."""
+    """Return the sum over a sorted tuple of axes, in the array's dtype."""
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if count == 1:  # as plans have it, which leave such sums out: -0.0 stays -0.0
+    if count == 1:  # a copy, as in plans: -0.0 stays -0.0
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:
         y = x.reshape(-1).dot(ones)

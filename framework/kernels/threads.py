@@ -1,7 +1,7 @@
-"""How many threads kernels use, and a small pool that runs the parts of one kernel side by side.
+"""The number of threads that kernels use, and a pool that runs chunks of one kernel in parallel.
 
-Handing a part over takes 20 to 70 µs: it pays for kernels of 200 µs and more. With Numba the same
-threads share brief work too: see `kernels/fast/team.py`.
+Handing a chunk to another thread takes 20 to 70 µs, which pays for kernels of 200 µs and more. With
+Numba the same threads also share shorter work: see `kernels/fast/team.py`.
 """
 
 import contextlib
@@ -18,20 +18,20 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _NO_LIMIT = 1 << 30
-_LEAST = 1.5e-6  # seconds of a part that are worth handing it over to the thread team
-_LARGE = 3e-4  # from which on parts are smaller than each thread's share
+_LEAST = 1.5e-6  # seconds: the shortest chunk that the thread team runs
+_LARGE = 3e-4  # seconds: longer work is cut into more chunks than threads
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
-_told = []
-_here = threading.local()  # .busy: this thread is running a part
+_listeners = []
+_here = threading.local()  # .busy: this thread is running a chunk
 
 
 def count():
-    """How many threads a kernel may use, this one among them.
+    """Return how many threads a kernel may use, including the calling thread.
 
-    The CPUs that this process may run on, no more than its control group's quota (what limits a
-    container), OMP_NUM_THREADS and OPENBLAS_NUM_THREADS say; or what `set_count` was given.
+    The number that `set_count` has set, else the CPUs available to this process, limited by its
+    control group's quota (the limit of a container), OMP_NUM_THREADS and OPENBLAS_NUM_THREADS.
     """
     global _count
     if _count is None:
@@ -40,13 +40,13 @@ def count():
 
 
 def set_count(number=None):
-    """Use so many threads from now on; None goes back to what the machine allows."""
+    """Use `number` threads from now on; None restores what the machine allows."""
     global _count
     if number is not None and (type(number) is not int or number < 1):
         raise InvalidArgumentError(f"number of threads must be an int >= 1, got {number!r}.")
     _count = number
     _begin_anew()
-    for function in _told:
+    for function in _listeners:
         function()
 
 
@@ -54,13 +54,13 @@ def parts(seconds):
     """Return into how many chunks the thread team cuts work that takes one thread this long."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        number *= 2  # a thread that comes late, or has to wait, leaves more to the others
+        number *= 2  # the other threads take the chunks of a late one
     return max(1, number)
 
 
 def when_set(function):
-    """Have a function called when another number of threads was set."""
-    _told.append(function)
+    """Call `function()` after each change of the number of threads."""
+    _listeners.append(function)
 
 
 def _cpus():
@@ -71,12 +71,12 @@ def _cpus():
 
 
 def _of_environment(name):
-    text = os.environ.get(name, "").split(",")[0].strip()  # OpenMP has one number per level
+    text = os.environ.get(name, "").split(",")[0].strip()  # one number per nesting level
     return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
 
 
 def _quota(root=Path("/sys/fs/cgroup")):
-    """CPUs' worth of time that the control groups of this process allow, of version 2 or 1."""
+    """Return how many CPUs the control groups (version 2 or 1) of this process allow."""
     least = _NO_LIMIT
     for file in _group_files(root):
         with contextlib.suppress(OSError, ValueError):
@@ -90,7 +90,7 @@ def _quota(root=Path("/sys/fs/cgroup")):
 
 
 def _group_files(root):
-    """Where the quotas stand: of this process's group and of those it is in."""
+    """Yield the quota files of this process's control group and of its ancestors."""
     lines = []
     with contextlib.suppress(OSError):
         lines = _OWN_GROUPS.read_text().splitlines()
@@ -103,50 +103,50 @@ def _group_files(root):
         else:
             continue
         parts = PurePosixPath(path.lstrip("/")).parts
-        # in a container the path may be the host's: the root is its own group then
+        # in a container the path may be the host's, and the root is the process's own group
         yield from (folder.joinpath(*parts[:n], name) for n in range(len(parts) + 1))
 
 
 def run(function, parts):
-    """Call `function(part)` for each part, on this thread and those of the pool.
+    """Call `function(part)` for each part, on this thread and on the pool's; wait for all.
 
-    It returns when all are done. Parts that run Numba kernels (which release the GIL) run side by
-    side; there should be `count()` of about equal size. Called from within a part, or where no
-    thread can be started, it runs in this thread alone.
+    Parts that run Numba kernels (which release the GIL) run in parallel; the best number of parts
+    is `count()`, of about equal size. Called from within a part, or if no thread can be started,
+    this thread runs all parts.
 
     Raises:
-        what a part raised: the first error; parts not yet begun are left out then. An interrupt
-            comes through too, once nobody works on a part any more.
+        the first error that a part raised; parts that have not begun are skipped. An interrupt is
+            raised after the running parts end.
     """
     parts = deque(parts)
-    helpers = min(count(), len(parts)) - 1
-    if helpers > 0 and not getattr(_here, "busy", False):
+    workers = min(count(), len(parts)) - 1
+    if workers > 0 and not getattr(_here, "busy", False):
         own = pool
-        helpers = min(helpers, own.have(helpers))
-        if helpers:
-            _Job(function, parts).lead(helpers, own)
+        workers = min(workers, own.have(workers))
+        if workers:
+            _Job(function, parts).lead(workers, own)
             return
     for part in parts:
         function(part)
 
 
 class _Job:
-    """Parts that wait, and who has taken some."""
+    """The waiting parts of one `run`, and which workers have joined it."""
 
     __slots__ = ("begun", "ended", "error", "function", "left", "parts")
 
     def __init__(self, function, parts):
         self.function, self.parts, self.error = function, parts, None
-        # An entry for each helper that came, and left; whatever interrupts, none is lost.
+        # One entry for each worker that joined, and left: an interrupt cannot lose any.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
-    def lead(self, helpers, own):
-        """Do all parts with so many helpers of a pool, those that come; until who has come is
-        done."""
+    def lead(self, workers, own):
+        """Run all parts with at most `workers` workers of a pool; return when the workers that
+        joined are done."""
         try:
-            for _ in range(helpers):
-                # np.errstate and the like hold there too
-                own.ask(partial(contextvars.copy_context().run, self.help))
+            for _ in range(workers):
+                # np.errstate and other context variables apply in the workers too
+                own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
         except BaseException as error:  # an interrupt between two parts
             self.error = self.error or error
@@ -155,8 +155,8 @@ class _Job:
         if self.error is not None:
             raise self.error
 
-    def help(self):
-        """Take parts until none is left."""
+    def join(self):
+        """Run parts until none is left: a worker's share of the job."""
         self.begun.append(True)
         try:
             self._work()
@@ -175,19 +175,19 @@ class _Job:
                 try:
                     if self.error is None:
                         self.function(part)
-                except BaseException as error:  # for the thread that waits
+                except BaseException as error:  # raised in the thread that waits
                     self.error = self.error or error
         finally:
             _here.busy = False
 
     def _wait(self):
-        """Wait for the helpers; False after an interrupt, which has to wait as well: they write to
-        memory that will be used again."""
+        """Wait for the workers that joined, and return whether no interrupt came: after one the
+        caller waits again, because the workers still write to memory that will be reused."""
         try:
-            self.parts.clear()  # an interrupt may have left some
+            self.parts.clear()  # an interrupt may have left some parts
             while len(self.ended) < len(self.begun):
                 self.left.get()
-            self.function = None  # a helper that comes late holds nothing of the caller's
+            self.function = None  # a late worker keeps none of the caller's objects alive
         except BaseException as error:
             self.error = self.error or error
             return False
@@ -195,69 +195,69 @@ class _Job:
 
 
 class ThreadPool:
-    """Threads that help, and how they wait for what they are asked."""
+    """Worker threads, and the queue of functions that they call."""
 
     def __init__(self):
-        self.helpers = []
+        self.workers = []
         self._asked, self._starting = SimpleQueue(), threading.Lock()
 
     def have(self, number):
-        """Have at least so many helpers, or as many as can be started; how many there are."""
-        if len(self.helpers) < number:
+        """Start workers until there are `number`, if possible; return how many there are."""
+        if len(self.workers) < number:
             with self._starting:
-                while len(self.helpers) < number:
-                    helper = threading.Thread(target=_help, args=(self,), daemon=True)
-                    helper.name = f"framework-kernels-{len(self.helpers)}"
+                while len(self.workers) < number:
+                    worker = threading.Thread(target=_run_worker, args=(self,), daemon=True)
+                    worker.name = f"framework-kernels-{len(self.workers)}"
                     try:
-                        helper.start()
-                    except RuntimeError:  # the system's limit is reached, or the program ends
+                        worker.start()
+                    except RuntimeError:  # the system's limit is reached, or Python shuts down
                         break
-                    self.helpers.append(helper)
-        return len(self.helpers)
+                    self.workers.append(worker)
+        return len(self.workers)
 
     def ask(self, function):
-        """Have a helper call a function."""
+        """Queue a function for any worker."""
         self._asked.put(function)
 
     def next(self):
-        """Wait for what a helper is to call; None lets it go."""
+        """Wait for the next function to call; None ends the worker."""
         return self._asked.get()
 
     def dismiss(self):
-        """Let the helpers go once they have nothing to do."""
+        """End the workers after the queued functions."""
         with self._starting:
-            for _ in self.helpers:
+            for _ in self.workers:
                 self.ask(None)
 
 
-def _help(own):
-    """A helper's life."""
+def _run_worker(own):
+    """Run a worker: call the pool's functions until it returns None."""
     while (function := own.next()) is not None:
         function()
-        del function  # arrays are not kept while it waits for the next
+        del function  # a waiting worker must not keep its last arrays alive
 
 
-def use(kind):
-    """Have the helpers wait as a kind of `ThreadPool` says, from now on."""
-    global _kind
-    _kind = kind
+def use(pool_class):
+    """Use another subclass of `ThreadPool` from now on."""
+    global _pool_class
+    _pool_class = pool_class
     _begin_anew()
 
 
 def _begin_anew():
-    """Another pool: with fewer threads allowed, those that are there would go on helping."""
+    """Replace the pool: its workers would go on even if fewer threads are allowed now."""
     global pool
-    before, pool = pool, _kind()
+    before, pool = pool, _pool_class()
     before.dismiss()
 
 
 def _forget():
-    """In a forked child: threads are not copied, and locks may be held by those that were."""
+    """Start afresh in a forked child: fork copies no threads, but the locks that they held."""
     global pool, _here
-    pool, _here = _kind(), threading.local()
+    pool, _here = _pool_class(), threading.local()
 
 
-_kind = ThreadPool
+_pool_class = ThreadPool
 pool = ThreadPool()
 sharing.run = run
 if hasattr(os, "register_at_fork"):

@@ -1,15 +1,15 @@
-"""Which form of a kernel runs: plain NumPy, or Numba's where it is installed.
+"""Which backend runs a kernel: plain NumPy, or Numba where it is installed.
 
-The tier is read from the environment variable FRAMEWORK_COMPILE, or given to `set_tier`:
+The environment variable FRAMEWORK_COMPILE or `set_tier` chooses the tier:
 
-    off     no compiled plans and no Numba: everything op by op
+    off     neither compiled plans nor Numba: each op runs by itself
     numpy   plans, but no Numba
     numba   plans and Numba kernels; an error where Numba is missing
     auto    Numba's kernels where it is installed (the default)
 
-Numba is imported here only, when a kernel is first asked for. The kernels use places of it that are
-not public: a release before `OLDEST` is not used, one after `NEWEST` is tried out first. One that
-cannot be used is told once, and NumPy computes.
+Numba is imported here only, at the first call of `library`. The kernels use private parts of Numba:
+a release before `OLDEST` is refused, a release after `NEWEST` has to pass a trial first. A refused
+release causes one warning, and NumPy computes.
 """
 
 import functools
@@ -24,28 +24,28 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
-OLDEST, NEWEST = (0, 63), (0, 68)  # of Numba: the first that has what is needed, the last tested
+OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
 
-_tier = None  # until it is asked for: the environment may be set after the import
+_tier = None  # unset until first use: a program may set the environment after the import
 _modules = {}  # name: module or None
-_missing = None  # why Numba cannot be used, "" where it can, None until it is tried
-_unfit = False  # is it installed, and cannot be used?
+_missing = None  # why Numba cannot be used; "" if it can; None before the first check
+_unfit = False  # Numba is installed but cannot be used
 
 
 def tier():
-    """The tier in force: "off", "numpy", "numba" or "auto"."""
+    """Return the current tier: "off", "numpy", "numba" or "auto"."""
     return _tier or set_tier(None)
 
 
 def set_tier(name=None):
-    """Choose the tier for what is computed from now on, and return it.
+    """Set the tier for all later computations, and return it.
 
     Args:
-        name: one of `TIERS`; None goes back to the environment's.
+        name: one of `TIERS`; None restores the value of the environment variable.
 
     Raises:
-        InvalidArgumentError: there is no such tier.
-        ImportError: "numba" without a Numba that can be used.
+        InvalidArgumentError: `name` is not a tier.
+        ImportError: `name` is "numba", and Numba is missing or cannot be used.
     """
     global _tier
     source = "tier"
@@ -65,9 +65,9 @@ def set_tier(name=None):
 
 
 def library(name):
-    """The module `framework.kernels.fast.<name>`, or None where Numba is not to be used.
+    """Return the module `framework.kernels.fast.<name>`, or None if the tier excludes Numba.
 
-    The answer is kept: ask at every call.
+    The result is cached, so callers may call this at every use.
     """
     try:
         return _modules[name]
@@ -76,7 +76,7 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             try:
                 module = import_module(f"framework.kernels.fast.{name}")
-            except Exception as error:  # whatever an unfitting Numba does
+            except Exception as error:  # an incompatible Numba may raise anything
                 _refuse(error)
         if _unfit:
             _tell(_missing)
@@ -84,7 +84,7 @@ def library(name):
 
 
 def without_numba():
-    """Whether Numba's kernels are sure not to be used; it is not loaded to find that out."""
+    """Return whether Numba kernels are certainly unused, without importing Numba."""
     return tier() in ("off", "numpy") or bool(_missing) or not _installed()
 
 
@@ -94,27 +94,27 @@ def _installed():
 
 
 def libraries():
-    """The names of all modules that `library` can give."""
+    """Return the names of all modules that `library` accepts."""
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
 
 
 def numba_missing():
-    """Why Numba cannot be used; "" where it can."""
+    """Return why Numba cannot be used, or "" if it can."""
     global _missing
     if _missing is None:
-        _missing = ""  # for what is asked meanwhile
+        _missing = ""  # the trial below calls this function again
         try:
             _examine(import_module("numba").__version__)
-        except Exception as error:  # not there, or it does not fit this NumPy or the kernels
+        except Exception as error:  # missing, or incompatible with NumPy or with the kernels
             _refuse(error)
     return _missing
 
 
 def _examine(version):
     """Raise an error if this release of Numba cannot be used."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    release = tuple(map(int, found.groups())) if found else None
+    match = re.match(r"(\d+)\.(\d+)", version)
+    release = tuple(map(int, match.groups())) if match else None
     if release and release < OLDEST:
         raise ImportError("it is too old")
     if not release or release > NEWEST:
@@ -122,13 +122,13 @@ def _examine(version):
 
 
 def _refuse(error):
-    """From now on Numba is not used, because of an error."""
+    """Stop using Numba because of `error`."""
     global _missing, _unfit
     _unfit = not (isinstance(error, ModuleNotFoundError) and error.name == "numba")
     _missing = str(error) or type(error).__name__
     if _unfit:
-        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        _missing = f"Numba {_version()} does not fit, {_known()} are known to: {kind}{_missing}"
+        prefix = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        _missing = f"Numba {_version()} cannot be used, {_known()} can: {prefix}{_missing}"
     _modules.clear()
 
 
@@ -136,7 +136,7 @@ def _refuse(error):
 def _tell(reason):
     (first, oldest), (_, newest) = OLDEST, NEWEST
     logging.getLogger("framework").warning(
-        f"{reason}. NumPy computes without it; remedy: "
+        f"{reason}. NumPy is used instead; remedy: "
         f"pip install 'numba>={first}.{oldest},<{first}.{newest + 1}'"
     )
 
@@ -146,7 +146,7 @@ def _known():
 
 
 def _version():
-    from importlib.metadata import PackageNotFoundError, version  # some ms, on bad days only
+    from importlib.metadata import PackageNotFoundError, version  # imported late: it takes some ms
 
     try:
         return version("numba")

@@ -1,9 +1,9 @@
-"""Windows that slide over spatial axes: their sizes, and the views and slices that show them.
+"""Windows that slide over spatial axes: output sizes, padding, and views of the windows.
 
-Arrays are channels-last, (batch, *spatial, channels). A window of `size` cells, `dilations` apart,
-moves by `strides` over the spatial axes, which `padding` = ((before, after), ...) widens; or
-"SAME": as much as makes ceil(size / stride) places, the odd cell after. Each of these attributes
-has one entry per spatial axis.
+Arrays are channels-last, (batch, *spatial, channels). A window of `size` pixels, `dilations` apart,
+moves by `strides` over the spatial axes. `padding` is ((before, after), ...), or "SAME": enough for
+ceil(size / stride) positions, with an odd pixel after. Each of these attributes has one entry per
+spatial axis.
 """
 
 import itertools
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def output_sizes(spatial, size, strides, padding, dilations):
-    """How many places the window takes along each spatial axis; None where unknown."""
+    """Return the number of window positions along each spatial axis; None where unknown."""
     if padding == "SAME":
         return tuple(None if n is None else -(-n // s) for n, s in zip(spatial, strides))
     return tuple(
@@ -22,18 +22,18 @@ def output_sizes(spatial, size, strides, padding, dilations):
 
 
 def amounts(padding, spatial, size, strides, dilations):
-    """The padding in numbers: ((before, after), ...)."""
+    """Return the padding in pixels, ((before, after), ...), also for "SAME"."""
     if padding != "SAME":
         return padding
-    found = []
+    pairs = []
     for n, k, s, d in zip(spatial, size, strides, dilations, strict=True):
         total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        found.append((total // 2, total - total // 2))
-    return tuple(found)
+        pairs.append((total // 2, total - total // 2))
+    return tuple(pairs)
 
 
 def padded(x, padding, fill=0):
-    """`x` with its spatial axes widened by `fill`; `x` itself where nothing is to be added."""
+    """Return `x` padded with `fill` along its spatial axes; `x` itself without padding."""
     if not any(map(any, padding)):
         return x
     spatial = x.shape[1:-1]
@@ -44,12 +44,12 @@ def padded(x, padding, fill=0):
 
 
 def unpadded(wide, spatial, padding):
-    """The inner part of a widened array: the adjoint of `padded`."""
+    """Return a padded array without its padding: the adjoint of `padded`."""
     return wide[_middle(spatial, padding)] if any(map(any, padding)) else wide
 
 
 def widened(spatial, padding):
-    """The spatial sizes with padding."""
+    """Return the spatial sizes including padding."""
     return tuple(n + sum(p) for n, p in zip(spatial, padding, strict=True))
 
 
@@ -59,7 +59,7 @@ def _middle(spatial, padding):
 
 
 def view(wide, size, strides, dilations, places):
-    """A view (batch, *places, *size, channels): the window at each of its places."""
+    """Return a view (batch, *places, *size, channels): the window at each position."""
     batch, *spatial, channels = wide.strides
     moves = [n * s for n, s in zip(spatial, strides, strict=True)]
     steps = [n * d for n, d in zip(spatial, dilations, strict=True)]
@@ -70,7 +70,7 @@ def view(wide, size, strides, dilations, places):
 
 
 def cells(size, strides, dilations, places):
-    """For each cell of the window, in order: its offsets, and its index at all places."""
+    """Yield, for each pixel of the window, its offsets and its index at all window positions."""
     for offsets in itertools.product(*map(range, size)):
         index = [
             slice(o * d, o * d + (n - 1) * s + 1, s) if n else slice(0, 0)
@@ -80,7 +80,7 @@ def cells(size, strides, dilations, places):
 
 
 def into(y, out):
-    """`y`, in the array `out` where that is given."""
+    """Return `y`, copied into `out` unless that is None or shares memory with `y`."""
     if out is None or np.may_share_memory(y, out):
         return y
     out[...] = y
@@ -88,15 +88,15 @@ def into(y, out):
 
 
 def wide_enough(dtype):
-    """The dtype to add up in: half-precision floats are added up in float32."""
+    """Return the dtype for sums: float32 for 16-bit floats, else `dtype`."""
     return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 
 
 def transposed(places, size, strides, same, output_padding, dilations):
-    """(sizes, padding) of the convolution whose input gradient a transposed convolution is.
+    """Return (sizes, padding) of the convolution whose input gradient is a transposed convolution.
 
-    By "valid" (not `same`) an axis of n cells becomes (n - 1) * stride + max(reach, stride) long,
-    by "same" n * stride; with `output_padding` by as much longer than the least that goes back.
+    With "valid" padding (not `same`) n pixels become (n - 1) * stride + max(reach, stride), with
+    "same" n * stride; `output_padding` is added to the smallest size that has n positions.
     """
     extras = output_padding or (None,) * len(size)
     sizes, padding = [], []
@@ -107,7 +107,7 @@ def transposed(places, size, strides, same, output_padding, dilations):
             length = reach + (max(s - reach, 0) if extra is None else extra)
         else:
             odd = reach % 2
-            # what is added to (n - 1) * stride + 1 cells: on the left at most reach - 1 of it
+            # pixels beyond (n - 1) * stride + 1; at most reach - 1 of them are before
             added = s + reach - 2 if extra is None else reach + odd - 2 + extra
             before = reach - 1 - min(added - added // 2, reach - 1)
             length = s if extra is None else odd + extra
@@ -117,7 +117,7 @@ def transposed(places, size, strides, same, output_padding, dilations):
 
 
 def halves(*arrays):
-    """The arrays in float32 where the first one is of 16-bit floats; else None."""
+    """Return the arrays in float32 if the first has 16-bit floats, else None."""
     dtype = arrays[0].dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return [a.astype(np.float32) for a in arrays]

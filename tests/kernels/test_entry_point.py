@@ -64,7 +64,7 @@ WRONG = {
 def test_what_is_no_array_for_it_is_refused(what):
     given = WRONG[what]()
     before = [np.array(g, copy=True) for g in given[2:] if type(g) is np.ndarray]
-    with pytest.raises(TypeError, match="a loop takes contiguous arrays"):
+    with pytest.raises(TypeError, match="a loop expects contiguous arrays"):
         squares()(*given)
     for found, kept in zip([g for g in given[2:] if type(g) is np.ndarray], before, strict=True):
         np.testing.assert_array_equal(found, kept)
@@ -126,7 +126,7 @@ def test_other_threads_run_beside_a_long_one():
 def test_arrays_of_another_layout_are_left_alone(monkeypatch):
     assert entry_point._is_known()
     monkeypatch.setattr(entry_point, "_NDIM", entry_point._FLAGS)
-    with pytest.raises(entry_point.FrameworkError, match="layout"):
+    with pytest.raises(entry_point.FrameworkError, match="memory layout"):
         entry_point.EntryPoint(lambda kind, things, count: 0, fastmath=False, cache=False)
 
 

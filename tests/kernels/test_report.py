@@ -61,7 +61,7 @@ def test_what_is_missing_names_its_extra(plain, monkeypatch, capsys):
 
 
 def test_a_numba_that_does_not_fit_is_named(plain, monkeypatch, capsys):
-    reason = "Numba 0.62.1 does not fit, 0.63 to 0.68 are known to: it is too old"
+    reason = "Numba 0.62.1 cannot be used, 0.63 to 0.68 can: it is too old"
     monkeypatch.setattr(report, "_version", lambda library: "0.62.1")
     monkeypatch.setattr(tier, "_missing", reason)
     monkeypatch.setattr(tier, "library", lambda name: None)
@@ -78,7 +78,7 @@ def test_a_core_that_is_not_this_cpus(monkeypatch):
     monkeypatch.setattr(blas, "core", lambda: "Haswell")
     [warning] = tf.show_config(mode="dicts")["warnings"]
     assert warning.startswith("OPENBLAS_CORETYPE=Haswell makes OpenBLAS compute for Haswell at ")
-    assert "it takes SkylakeX at 200 GF/s" in warning
+    assert "OpenBLAS chooses SkylakeX, at 200 GF/s" in warning
     assert warning.endswith("Unset OPENBLAS_CORETYPE.")
     monkeypatch.setattr(blas, "core", lambda: "SkylakeX")
     assert tf.show_config(mode="dicts")["warnings"] == []

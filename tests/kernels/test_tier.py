@@ -134,8 +134,8 @@ def test_a_release_that_is_too_old_ends_no_training_and_is_told_once(monkeypatch
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert record.getMessage() == (
-        "Numba 0.62.1 does not fit, 0.63 to 0.68 are known to: it is too old. "
-        "NumPy computes without it; remedy: pip install 'numba>=0.63,<0.69'"
+        "Numba 0.62.1 cannot be used, 0.63 to 0.68 can: it is too old. "
+        "NumPy is used instead; remedy: pip install 'numba>=0.63,<0.69'"
     )
 
 
@@ -169,12 +169,12 @@ def test_a_kernel_that_cannot_be_imported_is_told_once(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "framework.kernels.fast.micro", None)  # raises ImportError
     assert tier.library("micro") is None
     assert tier.library("rows") is None
-    assert ["Numba 0.68.0 does not fit" in text for text in caplog.messages] == [True]
+    assert ["Numba 0.68.0 cannot be used" in text for text in caplog.messages] == [True]
 
 
 def test_an_unfit_release_asked_for_by_name_is_an_error(monkeypatch):
     release(monkeypatch, OLD)
-    with pytest.raises(ImportError, match=r"Numba 0\.62\.1 does not fit, 0\.63 to 0\.68 are"):
+    with pytest.raises(ImportError, match=r"Numba 0\.62\.1 cannot be used, 0\.63 to 0\.68 can"):
         tier.set_tier("numba")
 
 
@@ -194,7 +194,7 @@ def test_the_trial_passes_here_and_notices_wrong_numbers(monkeypatch):
 
     trial.run()
     monkeypatch.setattr(trial.matmul, "dot", lambda a, b: a @ b + 1)
-    with pytest.raises(RuntimeError, match="matrix product has wrong numbers"):
+    with pytest.raises(RuntimeError, match="matrix product has wrong values"):
         trial.run()
 
 

@@ -1,5 +1,5 @@
-"""Numba's forms of the kernels, reached through `kernels.tier.library` only.
+"""The Numba backend of the kernels; only `kernels.tier.library` imports these modules.
 
-Every module here may import Numba at its top, makes its functions by `jit.kernel`, and has a
-function `warm()` that calls them on tiny inputs, so that they can be compiled ahead.
+A module here may import Numba at its top. It compiles functions by `jit.kernel`, and `warm()`
+calls each of them on tiny inputs, so that they can be compiled ahead of time.
 """

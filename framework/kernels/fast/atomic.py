@@ -1,4 +1,4 @@
-"""What threads need to share an array of int64 inside kernels, without GIL and locks."""
+"""Atomic operations on int64 arrays that threads share inside kernels, without GIL or locks."""
 
 import os
 
@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast.target import assembly
 
 _int = ir.IntType(64)
-_HINTS = {  # what tells the CPU that this is a loop that waits
+_HINTS = {  # instructions that mark a spin loop for the CPU
     "x86_64": ("llvm.x86.sse2.pause", None),
     "aarch64": ("llvm.aarch64.hint", 1),
     "arm64": ("llvm.aarch64.hint", 1),
@@ -24,7 +24,7 @@ def _address(context, builder, signature, arguments):
 
 @intrinsic
 def load(_, array, at):
-    """The present value."""
+    """Return array[at]."""
 
     def generate(context, builder, signature, arguments):
         return builder.load_atomic(
@@ -36,7 +36,7 @@ def load(_, array, at):
 
 @intrinsic
 def store(_, array, at, value):
-    """Set a value; what was written before it is seen by who reads it."""
+    """Set array[at]; a thread that loads it also sees all earlier writes."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -48,7 +48,7 @@ def store(_, array, at, value):
 
 @intrinsic
 def add(_, array, at, value):
-    """Add to a value; what it was before."""
+    """Add to array[at], and return the old value."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -59,7 +59,7 @@ def add(_, array, at, value):
 
 @intrinsic
 def exchange(_, array, at, expected, value):
-    """Set a value if it is still the expected one; whether it was."""
+    """Set array[at] if it equals `expected`; return whether it did."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -71,7 +71,7 @@ def exchange(_, array, at, expected, value):
 
 @intrinsic
 def pause(_):
-    """Let the CPU do something else for a moment."""
+    """Give the CPU a hint that this thread is spinning."""
 
     def generate(context, builder, signature, arguments):
         name, number = _HINTS.get(assembly()[0], (None, None))
@@ -84,5 +84,5 @@ def pause(_):
     return types.void(), generate
 
 
-# Let another thread have this CPU; None where the system has no such function.
+# Yield this CPU to another thread; None on systems without such a function.
 give_way = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None

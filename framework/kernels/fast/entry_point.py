@@ -1,10 +1,9 @@
-"""Entries: machine code that Python calls with arrays, without a dispatcher before it.
+"""Entry points: machine code that Python calls with arrays, without Numba's dispatcher.
 
-Numba's dispatcher looks up the types of its arguments and makes a description of each array in
-memory of its own: 0.1 to 0.2 µs an array, which is most of what a loop over a few elements takes.
-An entry is what CPython itself calls, with the addresses of the arguments. It looks at where NumPy
-keeps an array's data, sizes and dtype (`PyArrayObject_fields`, part of NumPy's ABI), a few
-instructions for each.
+The dispatcher looks up the argument types and copies a description of each array: 0.1 to 0.2 µs per
+array, most of the time of a loop over a few elements. An entry point is a C function that CPython
+calls with the addresses of the arguments. It reads an array's data pointer, sizes and dtype from
+the array object (`PyArrayObject_fields`, part of NumPy's ABI), in a few instructions each.
 """
 
 import ctypes
@@ -21,13 +20,14 @@ from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import NativeFunction, integers
 
-# Places of 8 bytes in an array, after the two that every object begins with, and in its dtype
+# Indices of 8-byte fields in an array object and in its dtype object; both begin with two fields
+# that every Python object has
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
-_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # of 8 bytes: an int; a dtype's kind and byte order
-_WRITABLE = 0x400  # of the flags
+_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks: a C int; a dtype's kind and byte order
+_WRITABLE = 0x400  # the flag of writable arrays
 
-# METH_FASTCALL: itself, the addresses of the arguments, how many; the address of the result
+# METH_FASTCALL: (self, arguments, their number); returns the address of the result
 _SIGNATURE = types.int64(types.int64, types.CPointer(types.int64), types.int64)
 _FASTCALL = 0x80
 
@@ -37,16 +37,18 @@ _restore_thread = types.ExternalFunction("PyEval_RestoreThread", types.void(type
 
 
 def letters(dtype):
-    """What `is_array` compares of a dtype, besides the size of its items."""
+    """Return a dtype's kind and byte order as `is_array` compares them."""
     return ord(dtype.kind) | ord("|" if dtype.itemsize == 1 else "=") << 16
 
 
 @routine
 def is_array(kind, thing, expected, itemsize, ndim, written):
-    """Whether an object is an array that a loop can take: contiguous, of a dtype (`letters`).
+    """Return whether an object is a contiguous array of this dtype and rank.
 
     Args:
-        kind: the type of arrays.
+        kind, thing: addresses of NumPy's array type and of the object.
+        expected: the `letters` of the dtype.
+        written: whether the array must be writable.
     """
     fields = integers(thing)
     if fields[_TYPE] != kind and not _is_subtype(fields[_TYPE], kind):
@@ -59,7 +61,7 @@ def is_array(kind, thing, expected, itemsize, ndim, written):
 
 
 def data_of(kind):
-    """A function for entries: an array's data as a pointer to numbers of a kind."""
+    """Return a function for entry points: an array's data as a pointer to elements of `kind`."""
 
     @intrinsic
     def data(_, thing):
@@ -75,23 +77,23 @@ def data_of(kind):
 
 @kernel(forceinline=True)
 def address(thing):
-    """Where an array's data are."""
+    """Return the address of an array's data."""
     return integers(thing)[_DATA]
 
 
 @routine
 def size(thing):
-    """How many elements an array has."""
+    """Return the number of elements of an array."""
     fields = integers(thing)
-    shape, found = integers(fields[_SHAPE]), 1
+    shape, elements = integers(fields[_SHAPE]), 1
     for axis in range(fields[_NDIM] & _INT):
-        found *= shape[axis]
-    return found
+        elements *= shape[axis]
+    return elements
 
 
 @kernel(forceinline=True)
 def let_others(elements):
-    """Let other Python threads run where there is enough to do; for `take_turn`."""
+    """Release the GIL if there is enough work; return the state for `take_turn`."""
     return _save_thread() if elements > 8192 else 0
 
 
@@ -102,7 +104,7 @@ def take_turn(state):
 
 
 def _ending(emit):
-    """A function for entries that gives what they return."""
+    """Return a function that gives an entry point's result."""
 
     @intrinsic
     def end(_):
@@ -125,9 +127,9 @@ def _raising(error, message):
 
 done = _ending(lambda api: api.make_none())
 wrong_arrays = _raising(
-    "PyExc_TypeError", "a loop takes contiguous arrays of the dtypes and dimensions it was made for"
+    "PyExc_TypeError", "a loop expects contiguous arrays of the dtypes and ranks in its signature"
 )
-wrong_sizes = _raising("PyExc_ValueError", "the sizes of the arrays do not fit together")
+wrong_sizes = _raising("PyExc_ValueError", "the sizes of the arrays do not match")
 
 
 class _Method(ctypes.Structure):
@@ -138,35 +140,35 @@ class _Method(ctypes.Structure):
 
 
 class EntryPoint(NativeFunction):
-    """A function compiled as an entry.
+    """A function compiled as an entry point.
 
     Args:
-        function: of the three arguments above.
+        function: takes the arguments of METH_FASTCALL.
         fastmath, cache: as for `kernel`.
 
     Raises:
-        FrameworkError: arrays lie in memory otherwise than is known here.
+        FrameworkError: array objects have an unknown memory layout.
     """
 
     def __init__(self, function, fastmath=FASTMATH, cache=True):
         if not _is_known():
-            raise FrameworkError("This Python's or NumPy's arrays have another layout.")
+            raise FrameworkError("Arrays of this Python or NumPy have an unknown memory layout.")
         super().__init__(function, _SIGNATURE, fastmath, cache)
 
     @cached_property
     def call(self):
-        """The function for Python."""
+        """The callable for Python."""
         compiled = self.compiled
         method = _Method(b"loop", compiled.address, _FASTCALL, None)
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
-        # Its place for a module keeps what it needs alive, which is nobody else's: of two threads
-        # that come here at once each has a function of its own.
+        # The last argument, stored as the function's module, keeps the machine code alive. Two
+        # threads that come here at once create one function each.
         return new(ctypes.addressof(method), np.ndarray, (compiled, method))
 
 
 def _is_known():
-    """Whether an array looks as is said above."""
+    """Return whether array objects have the layout described above."""
     probe = np.zeros((2, 3), np.float32)
     at = lambda address, place: ctypes.c_int64.from_address(address + 8 * place).value
     array, dtype = id(probe), at(id(probe), _DTYPE)

@@ -1,4 +1,4 @@
-"""`kernel`: how every Numba function of this package is compiled."""
+"""`kernel`: the decorator that compiles every Numba function of this package."""
 
 import functools
 import gc
@@ -17,36 +17,36 @@ from numba.core.serialize import dumps
 
 from framework.kernels import sealed
 
-_ROOM = __name__.rpartition(".")[0] + "."
+_FAST = __name__.rpartition(".")[0] + "."
 _PACKAGE = __name__.partition(".")[0] + "."
 _FOLDER = str(Path(__file__).parent)
-# "nnan" and "ninf" are not among them: NaN and inf come through as in NumPy
+# without "nnan" and "ninf": NaN and inf propagate as in NumPy
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
 class _CompileNotice(event.Listener):
-    """Says once in a process why it takes a while: a kernel is compiled, not loaded."""
+    """Logs, once in a process, that a kernel is compiled instead of loaded, which takes a while."""
 
-    told = False
+    logged = False
 
     def on_start(self, happening):
         function = happening.data["dispatcher"].py_func
-        if self.told or not (function.__module__ or "").startswith(_PACKAGE):
+        if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
             return  # a function of the user's
-        self.told = True
-        written = function.__code__.co_filename.startswith(_FOLDER)  # else generated: a loop
-        ahead = " `python -m framework warmup` does it ahead." if written else ""
-        kind = "kernels" if written else "the loops of a plan"
+        self.logged = True
+        is_kernel = function.__code__.co_filename.startswith(_FOLDER)  # else a generated loop
+        ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
+        subject = "kernels" if is_kernel else "the loops of a plan"
         logging.getLogger("framework").warning(
-            f"Compiling {kind} for this CPU, once: the disk keeps them.{ahead}"
+            f"Compiling {subject} for this CPU; later runs load the machine code from disk.{ahead}"
         )
 
     def on_end(self, _event):
-        """Nothing to say."""
+        """Do nothing."""
 
 
 class _CollectionPause(event.Listener):
-    """Stops Python's search for garbage meanwhile: a tenth of the time, and it finds little."""
+    """Pauses Python's garbage collector during compilation, which saves a tenth of the time."""
 
     depth = 0
     was_on = False
@@ -76,13 +76,13 @@ event.register("numba:compile", _CollectionPause())
 def kernel(function=None, **options):
     """Compile a function, at its first call for each combination of argument types.
 
-    It runs without the GIL, divides by zero as NumPy does, and lets the compiler reorder sums. The
-    machine code is kept in the folder of `kernels.sealed`; without one, in memory only.
+    The machine code runs without the GIL, divides by zero as NumPy does, and may reorder sums. It
+    is cached in the folder of `kernels.sealed`, or in memory only if there is no such folder.
 
     Args:
-        function: of arrays and numbers.
-        **options: of `numba.njit`, instead of these; `cache=False` keeps no machine code, and
-            `forceinline=True` is for small functions that loops call.
+        function: takes arrays and numbers.
+        **options: of `numba.njit`; they override the defaults. `cache=False` keeps nothing on
+            disk, and `forceinline=True` is for small functions that loops call.
 
     Example:
         >>> import numpy as np
@@ -101,35 +101,35 @@ def kernel(function=None, **options):
         "no_cfunc_wrapper": True, **options,
     }  # fmt: skip
     cached = options.pop("cache")
-    made = numba.njit(**options)(function)
+    compiled = numba.njit(**options)(function)
     if cached:
-        keep(made, function)
-    return made
+        keep(compiled, function)
+    return compiled
 
 
-def keep(made, function, cache=True):
-    """Let what Numba makes of a function, a dispatcher or a `CFunc`, be cached on the disk.
+def keep(compiled, function, cache=True):
+    """Cache the machine code of a dispatcher or a `CFunc` on disk.
 
     Args:
+        compiled, function: Numba's object, and the Python function that it compiles.
         cache: True, or the `SealedFile` of a generated function.
     """
     if cache is not True:
-        made._cache = _KernelCache(function, cache.name, cache.origin)
+        compiled._cache = _KernelCache(function, cache.name, cache.origin)
     elif not function.__code__.co_filename.startswith("<"):  # else typed in, without a file
-        made._cache = _KernelCache(function)
+        compiled._cache = _KernelCache(function)
 
 
 class _KernelCache(NullCache):
-    """What the disk has of a function, for each combination of argument types, a file each.
+    """The disk cache of one function: a sealed file for each combination of argument types.
 
-    Numba's own cache loads whatever bytes a file has. It looks at changes of the function's own
-    file; code of other modules that is compiled into it, such as `micro` and `math`, would stay as
-    it was. And of what machine code has to find at its first call (see `routine`) Numba loses what
-    comes with kernels that are part of it.
+    It replaces Numba's own cache, which loads any bytes, notices changes of the function's own file
+    only, not of modules compiled into it such as `micro` and `math`, and forgets the routines (see
+    `routine`) that inlined kernels call.
 
     Args:
-        function: that is compiled.
-        name, origin: of its file, if it is generated; else they follow from where it is defined.
+        function: the Python function.
+        name, origin: of the file of a generated function; else they follow from its source file.
     """
 
     def __init__(self, function, name="", origin=b""):
@@ -147,16 +147,16 @@ class _KernelCache(NullCache):
             return None
         try:
             parts = pickle.loads(content)  # noqa: S301 (it has the seal)
-            made = CompileResult._rebuild(target_context, *parts)
-        except Exception:  # a name in it is gone: it is compiled, and written, again
+            result = CompileResult._rebuild(target_context, *parts)
+        except Exception:  # it refers to a name that is gone: compile again, and replace the file
             return None
-        made.library._reload_init.update(made.reload_init)
-        return made
+        result.library._reload_init.update(result.reload_init)
+        return result
 
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:
             return
-        data.library._ensure_finalized()  # with all its parts
+        data.library._ensure_finalized()  # including the linked libraries
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:
             content = dumps(data._reduce())
@@ -166,7 +166,7 @@ class _KernelCache(NullCache):
         self._file(sig, data.codegen).write(content)
 
     def _file(self, sig, codegen):
-        """The file for some types; all that goes into the machine code is in its origin."""
+        """Return the file for argument types; its origin covers everything that is compiled."""
         function, code = self._function, self._function.__code__
         cells = dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
         place = f"{code.co_filename}:{code.co_firstlineno} {sig}".encode() + cells
@@ -181,22 +181,22 @@ def _digest(content):
 
 
 def _sources(module):
-    """(name, digest) of the modules that a module's kernels are made of."""
-    found, waiting = {}, [module]
+    """Return (name, digest) of each module whose code a module's kernels may contain."""
+    digests, waiting = {}, [module]
     while waiting:
         name = waiting.pop()
-        if name not in found and name in sys.modules:
-            found[name], others = _source(name)
+        if name not in digests and name in sys.modules:
+            digests[name], others = _source(name)
             waiting += others
-    return tuple(sorted(found.items()))
+    return tuple(sorted(digests.items()))
 
 
 @functools.cache
 def _source(name):
-    """The digest of a module's file, and which other modules its kernels are made of.
+    """Return the digest of a module's file, and the modules whose code its kernels may contain.
 
-    Those are modules of this folder that it imports from, for their kernels and constants, and
-    others of `framework.kernels` that it has constants from.
+    These are the modules of this folder that it imports, and other modules of `framework.kernels`
+    from which it imports constants.
     """
     file = getattr(sys.modules[name], "__file__", None)
     content, others = Path(file).read_bytes() if file else b"", set()
@@ -204,8 +204,8 @@ def _source(name):
         for word in re.findall(r"\w+", names):
             inner = f"{origin}.{word}"
             if inner in sys.modules:
-                others |= {inner} if inner.startswith(_ROOM) else set()
-            elif origin.startswith(_ROOM) or _is_constant(sys.modules[origin], word):
+                others |= {inner} if inner.startswith(_FAST) else set()
+            elif origin.startswith(_FAST) or _is_constant(sys.modules[origin], word):
                 others.add(origin)
     return _digest(content), others
 

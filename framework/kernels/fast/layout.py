@@ -1,7 +1,7 @@
-"""Windows of images laid out as rows of a matrix, and rows added back where the windows lie.
+"""Copy windows of images into the rows of a matrix (im2col), and add such rows back (col2im).
 
-Arrays are float32 and flat. What is to be copied is told by tables of places, so strides, dilations
-and the number of spatial axes are all the same here.
+Arrays are float32 and flat. Tables of offsets say what to copy, so that one code serves all
+strides, dilations and numbers of spatial axes.
 """
 
 import functools
@@ -15,31 +15,31 @@ from framework.kernels.fast.micro import ROWS, move_lanes
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-_DEPTH = 576  # of a block of windows, in numbers
-_BLOCK = 16 * ROWS  # and in windows, at most
-APART = 16  # numbers between rows: 2**n apart, they would share places in the cache
+_DEPTH = 576  # elements per window in a block of windows
+_BLOCK = 16 * ROWS  # windows in a block, at most
+APART = 16  # padding between rows, in elements: rows 2**n apart would share cache sets
 
 
 class Layout(NamedTuple):
-    """How windows lie in an image that is widened by its padding; distances count numbers."""
+    """Offsets of windows in a padded image, all counted in elements."""
 
-    lines: np.ndarray  # where each line of places begins
-    across: int  # places of a line
-    step: int  # from one place to the next
-    runs: np.ndarray  # where a window's runs of neighbouring numbers begin, from its first number
+    lines: np.ndarray  # the offset of each line of window positions
+    across: int  # positions per line
+    step: int  # from one position to the next
+    runs: np.ndarray  # offsets of a window's contiguous runs from its first element
     length: int  # of a run
-    together: int  # runs of a block
-    image: int  # the size of the image
-    inner: np.ndarray  # where each line of the image within its padding begins
+    together: int  # runs per block
+    image: int  # the size of the padded image
+    inner: np.ndarray  # the offset of each line of the image inside its padding
     inner_length: int
     group: int  # images at a time
     block: int  # windows at a time
-    plain: bool  # whether the images, as they are, are the rows: windows of one cell
+    plain: bool  # whether the images are already the rows: windows of one pixel
 
 
 @functools.lru_cache(maxsize=256)
 def layout(sizes, size, strides, dilations, padding, places, channels):
-    """The Layout of windows; all but the number of channels are tuples, one entry per axis."""
+    """Return the Layout of windows; arguments but `channels` are tuples, one entry per axis."""
     wide = [n + sum(p) for n, p in zip(sizes, padding, strict=True)]
     steps = [math.prod(wide[axis + 1 :]) * channels for axis in range(len(wide))]
     apart = [d * s for d, s in zip(dilations, steps, strict=True)]
@@ -61,7 +61,7 @@ def layout(sizes, size, strides, dilations, padding, places, channels):
 
 
 def _sums(numbers, steps):
-    """Every sum of i, j, ... times their steps, for i, j, ... below the numbers, in order."""
+    """Return all i * steps[0] + j * steps[1] + ... for i < numbers[0], j < numbers[1], ..."""
     total = np.zeros(1, np.int64)
     for number, step in zip(numbers, steps):
         total = (total[:, None] + np.arange(number) * step).reshape(-1)
@@ -70,7 +70,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy a run; of fewer than LANES numbers, some more are read and written after it."""
+    """Copy a run; one shorter than LANES also copies the elements after it."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)
@@ -79,7 +79,7 @@ def _copy(source, source_at, target, target_at, length):
 
 @routine
 def widen(x, n, images, layout, wide):
-    """Copy images from n on into `wide`, between the padding."""
+    """Copy `images` images, from number `n` on, into the padded images `wide`."""
     lines = layout.inner.size
     for i in range(images):
         for line in range(lines):
@@ -93,7 +93,7 @@ def widen(x, n, images, layout, wide):
 
 @routine
 def unwiden(wide, n, images, layout, x):
-    """The other way round."""
+    """Copy padded images `wide` back into images without padding."""
     lines = layout.inner.size
     for i in range(images):
         for line in range(lines):
@@ -107,7 +107,7 @@ def unwiden(wide, n, images, layout, x):
 
 @routine
 def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
-    """Lay out some runs of the windows at `number` places, from the place `first` on, as rows."""
+    """Copy `runs` runs of `number` windows, from position `first` on, into rows."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size
@@ -126,7 +126,7 @@ def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
 
 @routine
 def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
-    """Add rows where `gather` takes them from."""
+    """Add rows to the elements from which `gather` copies them."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size

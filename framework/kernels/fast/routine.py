@@ -1,14 +1,14 @@
-"""`routine`: a kernel that other kernels call where it is, instead of having a copy of it.
+"""`routine`: a function that kernels call without containing a copy of it.
 
-Numba makes what a kernel calls part of it: the code of every `kernel` that it calls is optimised
-once more, and turned into machine code once more, with each caller and each caller's caller. A
-routine is compiled once. Callers know its name, for LLVM to find; a call is a call, some 10 ns.
+Numba compiles the code of every `kernel` that a kernel calls again, as a part of each caller and of
+each caller's caller. A routine is compiled once; callers refer to it by a symbol that LLVM
+resolves. A call takes some 10 ns.
 
     kernel                      called from Python
-    routine                     called from kernels, and worth a call: loops of its own
-    kernel(forceinline=True)    called from loops: part of them
+    routine                     called from kernels; large enough for a call, with loops of its own
+    kernel(forceinline=True)    called from loops, and inlined
 
-A caller that is loaded from the disk has the routines' addresses told to LLVM before.
+Before a caller is loaded from disk, LLVM receives the addresses of its routines.
 """
 
 import inspect
@@ -24,17 +24,17 @@ from framework.kernels.fast.jit import kernel
 
 
 def routine(function=None, *, pointers=False, python=False, **options):
-    """Compile a function to be called from kernels, at the first compilation of one that does.
+    """Compile a function that kernels call, when the first of them is compiled.
 
-    Numbers are passed as int64 or what they are, so that literal ones do not make for another
-    compilation; whether an array may be written to makes none either.
+    Integers are passed as int64, so that literal integers cause no further compilation; neither
+    does the writability of an array.
 
     Args:
-        function: of arrays, numbers and tuples.
-        pointers: whether it gets pointers for arrays, which is a brief call: for what asks arrays
-            for nothing but numbers. From Python it gets the arrays.
+        function: takes arrays, numbers and tuples.
+        pointers: whether kernels pass pointers instead of arrays: a cheaper call, for functions
+            that only index their arrays. Python passes arrays.
         python: whether Python calls it too.
-        **options: of `kernel`.
+        **options: as for `kernel`.
 
     Example:
         >>> import numpy as np
@@ -56,7 +56,7 @@ def routine(function=None, *, pointers=False, python=False, **options):
 
 
 class Routine:
-    """What `routine` makes of a function: callable in kernels."""
+    """The result of `routine`: a function that kernels can call."""
 
     def __init__(self, function, pointers, python, options):
         update_wrapper(self, function)
@@ -66,29 +66,30 @@ class Routine:
         self.call = intrinsic(self._typed(function))
 
     def __call__(self, *arguments):
-        if not self._python:  # there is no code for it: Numba would jump to nowhere
+        if not self._python:  # without a wrapper for Python Numba would jump to a null address
             raise TypeError(f"{self.__qualname__} is called by kernels only: see `routine`.")
         return self._kernel(*arguments)
 
     def __reduce__(self):
-        return self.__qualname__  # it is what its module has by this name
+        return self.__qualname__  # pickled as the global of this name in its module
 
     def bind(self, kinds):
-        """The name by which LLVM finds the machine code for some types, and what it returns.
+        """Return the LLVM symbol of the machine code for argument types, and its return type.
 
-        It is compiled, or loaded from the disk, now if need be.
+        The function is compiled, or loaded from disk, now if necessary.
         """
         if kinds not in self._bound:
             self._kernel.compile(kinds)
-            made = self._kernel.overloads[kinds]
-            address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+            overload = self._kernel.overloads[kinds]
+            library, name = overload.library, overload.fndesc.llvm_func_name
+            address = library.get_pointer_to_function(name)
             name = f"{self.__module__}.{self.__qualname__}({', '.join(map(str, kinds))})"
             llvm.add_symbol(name, address)
-            self._bound[kinds] = name, made.signature.return_type
+            self._bound[kinds] = name, overload.signature.return_type
         return self._bound[kinds]
 
     def _typed(self, function):
-        """The function as Numba's type inference and code generation know it."""
+        """Return the function in the form that Numba's `intrinsic` takes."""
 
         def typed(_, *arguments):
             given = tuple(_plain(kind) for kind in arguments)
@@ -96,7 +97,7 @@ class Routine:
             name, result = self.bind(kinds)
 
             def generate(context, builder, signature, values):
-                # not a public place, but the one for what a cached caller needs when it is loaded
+                # private in Numba: the calls to make when a cached caller is loaded
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
                 if self._pointers:
                     values = [data_of(context, builder, *pair) for pair in zip(given, values)]
@@ -112,7 +113,7 @@ class Routine:
 
 
 def _call(context, builder, name, signature, values):
-    """Call what has a name as Numba calls its functions."""
+    """Emit a call of a symbol in Numba's calling convention."""
     convention, (result, kinds) = context.call_conv, (signature.return_type, signature.args)
     kind = convention.get_function_type(result, kinds)
     function = cgutils.get_or_insert_function(builder.module, kind, name)
@@ -123,7 +124,7 @@ def _call(context, builder, name, signature, values):
 
 
 def _plain(kind):
-    """A type without what makes no difference to a routine."""
+    """Return the type in which a routine receives an argument of type `kind`."""
     kind = types.unliteral(kind)
     if isinstance(kind, types.Integer):
         return types.int64
@@ -137,7 +138,7 @@ def _pointer(kind):
 
 
 def data_of(context, builder, kind, value):
-    """The pointer to an array's first number; what is no array as it is."""
+    """Return the pointer to an array's first element; any other value as it is."""
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
     return value

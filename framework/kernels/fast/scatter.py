@@ -1,4 +1,4 @@
-"""Adding values into an array at given places, in the order of the values: Numba's form."""
+"""Scatter-add in the order of the values, for `kernels/scatter.py`."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def add_at(result, places, values):
 
 
 def warm():
-    """Compile both for float32."""
+    """Compile both functions for float32."""
     x, places = np.zeros(2, np.float32), np.zeros(1, np.intp)
     add_rows(x, places, x, 2)
     add_at(x, places, x[:1])

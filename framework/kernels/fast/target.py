@@ -1,7 +1,7 @@
-"""What the CPU that Numba compiles for can do with vectors of float32.
+"""The float32 vector capabilities of the CPU that Numba compiles for.
 
-LLVM is asked: it compiles one addition, and the registers named in the assembly tell. So the
-machine's own features count as well as what NUMBA_CPU_NAME or NUMBA_CPU_FEATURES choose.
+LLVM compiles a small function, and the registers in its assembly show the capabilities. So the
+machine's own features count, and NUMBA_CPU_NAME and NUMBA_CPU_FEATURES as well.
 """
 
 import functools
@@ -25,7 +25,7 @@ define void @f(<16 x float>* %x, <16 x float>* %y) {{
 
 @functools.cache
 def assembly():
-    """Of y + x², on 16 numbers."""
+    """Return (architecture, assembly) of x² + y on 16 float32 elements."""
     codegen = cpu_target.target_context.codegen()
     triple, cpu, features = codegen.magic_tuple()
     machine = llvm.Target.from_triple(triple).create_target_machine(
@@ -36,7 +36,7 @@ def assembly():
 
 
 def _capabilities():
-    """(name, lanes, registers, fused, masked) of the CPU."""
+    """Return (name, lanes, number of registers, has fused multiply-add, has masked loads)."""
     architecture, text = assembly()
     fused = re.search(r"\bvfn?madd|\bfmla\b", text) is not None
     if "zmm" in text:

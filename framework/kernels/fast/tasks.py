@@ -2,10 +2,10 @@
 
     task(numbers, first, last, memory)
 
-`numbers` are the addresses and sizes of what the task reads and writes. It works on a part of it,
-from `first` to before `last` of as many units as the task has, and may use `memory`, of
-`products.PACKED` float32 numbers that nobody else uses meanwhile. What it does to a unit does not
-depend on the part that the unit comes in. It must not raise.
+`numbers` are the task's arguments: addresses and sizes of the arrays that it reads and writes. One
+call computes a chunk: the work items from `first` to before `last`. `memory` is scratch space of
+`products.PACKED` float32 elements for this call alone. The result of an item must not depend on
+the chunk that contains it. A task must not raise.
 """
 
 from functools import cached_property
@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        details = {"dispatcher": self}  # who listens to compilations is told as by dispatchers
+        details = {"dispatcher": self}  # as dispatchers report compilations to listeners
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
 
@@ -38,11 +38,11 @@ class _ReportedCFunc(CFunc):
 
 
 class NativeFunction:
-    """A function as machine code that is called by its address; made when that is first asked for.
+    """A function that is called by the address of its machine code; compiled at the first use.
 
     Args:
-        function: of arguments of the types in `signature`.
-        signature: Numba's.
+        function: takes arguments of the types in `signature`.
+        signature: a Numba signature.
         fastmath, cache: as for `kernel`.
     """
 
@@ -52,25 +52,25 @@ class NativeFunction:
 
     @property
     def address(self):
-        """Where the machine code is; compiled, or loaded from the disk, now if need be."""
+        """The address of the machine code, compiled or loaded from disk now if necessary."""
         return self.compiled.address
 
     @cached_property
     def compiled(self):
         options = {"nopython": True, "error_model": "numpy", "fastmath": self._fastmath}
-        kinds = self._signature.args, self._signature.return_type
-        made = _ReportedCFunc(self.py_func, kinds, {}, options)
+        signature = self._signature.args, self._signature.return_type
+        compiled = _ReportedCFunc(self.py_func, signature, {}, options)
         if self._cache:
-            keep(made, self.py_func, self._cache)
-        made.compile()
-        return made
+            keep(compiled, self.py_func, self._cache)
+        compiled.compile()
+        return compiled
 
 
 class CompiledTask(NativeFunction):
     """A function compiled as a task.
 
     Args:
-        function: of the four arguments above.
+        function: takes the four arguments described above.
         fastmath, cache: as for `kernel`.
     """
 
@@ -80,7 +80,7 @@ class CompiledTask(NativeFunction):
 
 @intrinsic
 def perform(_, task, numbers, first, last, memory):
-    """Call the task at an address, with the addresses of its numbers and of memory."""
+    """Call the task at the address `task`; `numbers` and `memory` are addresses too."""
 
     def generate(context, builder, signature, arguments):
         kinds = [context.get_value_type(kind) for kind in _SIGNATURE.args]
@@ -109,18 +109,18 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-EVERYTHING = 1 << 40  # a length for arrays: what a task reads and writes is right by its numbers
+EVERYTHING = 1 << 40  # a length for arrays of tasks: their arguments bound the accesses
 
 
 @kernel(forceinline=True)
 def array(address):
-    """The float32 numbers at an address."""
+    """Return the flat float32 array at an address."""
     return carray(floats(address), EVERYTHING)
 
 
 @intrinsic
 def real(_, number):
-    """The float64 whose bits a number of a task is: see `kernels.kernel_task.bits`."""
+    """Return the float64 whose bits a task argument holds: see `kernels.kernel_task.bits`."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], ir.DoubleType())

@@ -1,18 +1,17 @@
-"""Threads that work on tasks together, without the GIL: work is shared in less than 1 µs.
+"""The thread team: threads that share tasks without the GIL, in less than 1 µs.
 
-`threads.run` hands a part over in 20 to 70 µs, which a product of 50 µs cannot pay. Here the
-pool's threads wait a moment after each job, in machine code, for the next one; then they sleep.
-Asked for anything else meanwhile, they leave the machine code for it. They are the same threads,
-since two on one CPU, one waiting and one at work, would take time from each other.
+`threads.run` needs 20 to 70 µs to hand over work, too much for a product of 50 µs. Here the pool's
+threads spin in machine code for a moment after each job, waiting for the next one; then they sleep.
+A request for anything else ends the spinning. The pool's own threads do this, because a spinning
+thread and a working thread on one CPU would take time from each other.
 
-What there is to do is a list of *phases*, each of them a run of tasks (see `tasks`) that are cut
-into as many parts. A part is the same share of every task of its phase, one task after another, so
-that a thread finds in its own cache what it has just written; a phase begins when all parts of the
-one before are done.
+Work is a list of *phases*. A phase is a run of tasks (see `tasks`), all cut into the same number of
+chunks. A chunk is the same range of every task of the phase, one task after another, so that a
+thread finds in its cache what it has just written. A barrier ends each phase.
 
-What is shared stands in one array. Its word holds the number of the job, a phase, and how many of
-its parts nobody has taken. Who takes a part may read the job: it stays until the part is done. A
-thread that does not come is not waited for: the others take its parts.
+The shared state is one array. Its word holds the number of the phase and the number of chunks that
+are left. A thread that has taken a chunk may read the job, which stays until the chunk is done. The
+leader does not wait for threads that have taken no chunk: the others take the chunks.
 """
 
 import contextlib
@@ -39,28 +38,27 @@ from framework.kernels.fast.products import PACKED, SPARE
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
-# A task in its list: its address, that of its numbers, how many units it has and how many a part
+# Numbers per task in a list: its address, the address of its arguments, its items, items per chunk
 TASK = 4
-# A phase: its first task and the one after its last, its parts
+# Numbers per phase: its first task, the task after its last, the number of chunks
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # numbers of loops that are done at once
+MOST = (PACKED * 4 - SPARE) // 8  # arguments of all loops of one call
 
-# Places in the array, in lines of the cache of their own
+# Indices of the shared array, each in its own cache line
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
 _SIZE = 96
 _PARTS = 0xFFFF
-# Rounds of waiting: as long as one is brief the CPU is kept, which an idle machine has to give;
-# after these other threads are let in at each, and after all the team sleeps, unless there is more
-# to come of a list that somebody leads through.
+# Rounds of waiting: the first _BRIEF rounds keep the CPU, later rounds yield it to other threads.
+# After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # elements, for `let_others`: whoever shares work has much
-_LOOK = 200  # jobs after which it is looked where the threads run
+_LONG = 1 << 20  # elements, for `let_others`: shared work is always large
+_LOOK = 200  # jobs between two checks of the leader's CPU
 
 
 @routine
 def _part(tasks, first, last, part, memory):
-    """Do a part of some tasks."""
+    """Run one chunk of the tasks from `first` to before `last`."""
     for at in range(first * TASK, last * TASK, TASK):
         begin = part * tasks[at + 3]
         end = min(begin + tasks[at + 3], tasks[at + 2])
@@ -70,7 +68,7 @@ def _part(tasks, first, last, part, memory):
 
 @routine
 def _work(state, memory):
-    """Take parts of the present job until none is left."""
+    """Run chunks of the current job until none is left."""
     while True:
         word = load(state, _WORD)
         left = word & _PARTS
@@ -84,11 +82,11 @@ def _work(state, memory):
 
 @routine
 def _do_phases(shared, tasks, phases, count, memory):
-    """Do all phases, each together with who comes; alone where `shared` is 0.
+    """Run all phases as the leader, with the workers that join; alone if `shared` is 0.
 
     Args:
-        shared, tasks, phases, memory: addresses.
-        count: of the numbers in `phases`.
+        shared, tasks, phases, memory: addresses of arrays.
+        count: the size of the array `phases`.
     """
     state, listed = carray(integers(shared), _SIZE), integers(phases)
     number = load(state, _WORD) >> 16 if shared else 0
@@ -115,9 +113,9 @@ def _do_phases(shared, tasks, phases, count, memory):
 
 @EntryPoint
 def _do_lists(_kind, things, _count):
-    """(state, memory, tasks, phases): `_do_phases` of these arrays; alone where the state is empty.
+    """Call `_do_phases` with the arrays (state, memory, tasks, phases); alone if `state` is empty.
 
-    Nothing is checked: it is called here only.
+    Arguments are unchecked: only this module calls it.
     """
     shared = address(things[0]) if size(things[0]) else 0
     tasks, phases, count = address(things[2]), address(things[3]), size(things[3])
@@ -130,10 +128,10 @@ def _do_lists(_kind, things, _count):
 
 @EntryPoint
 def _do_alike(_kind, things, count):
-    """(state, memory, numbers, *arrays): a phase of tasks alike, of which `numbers` are a template.
+    """Run one phase of equal tasks, with the arrays (state, memory, numbers, *arrays of the tasks).
 
-    That begins with the numbers of each task, of which the first are places for the addresses of
-    its arrays, and ends with the tasks and their phase.
+    `numbers` is a template: the arguments of each task, which begin with free entries for the
+    addresses of its arrays, then the list of tasks and the phase.
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
@@ -157,8 +155,8 @@ def _do_alike(_kind, things, count):
 
 @kernel
 def _serve(state, memory):
-    """Work on the jobs that come, until none has come for a while or helpers are asked for
-    something else; whether this one goes to sleep."""
+    """Run jobs as a worker until none has come for a while, or another function is queued; return
+    whether this worker goes to sleep."""
     rounds = 0
     while True:
         if load(state, _WORD) & _PARTS:
@@ -198,24 +196,25 @@ def _wait(rounds):
 
 
 class ThreadTeam(threads.ThreadPool):
-    """The pool's threads, and what they share with who leads them."""
+    """The pool's threads as workers, and the state that they share with the leading thread."""
 
     def __init__(self):
         super().__init__()
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        self._most = _PARTS  # helpers, as far as is known
-        self._until_look = 0  # jobs until it is looked where the threads run
-        self._cpu = None  # the leader's, which the helpers keep away from
+        self._most = _PARTS  # workers that can be started, as far as is known
+        self._until_look = 0  # jobs until the next check of the leader's CPU
+        self._cpu = None  # the leader's CPU, which the workers avoid
 
     def do(self, most, work, arrays):
-        """Whether `work` was shared, in up to `most` parts: only one thread can lead."""
+        """Run `work` with up to `most` threads; return False, without running it, if another
+        thread is leading."""
         if give_way is None or not self._leading.acquire(blocking=False):
             return False
         try:
             wanted = most - 1
-            if len(self.helpers) < wanted and len(self.helpers) < self._most:
+            if len(self.workers) < wanted and len(self.workers) < self._most:
                 self._take_on(wanted)
             self._until_look -= 1
             if self._until_look < 0:
@@ -232,19 +231,19 @@ class ThreadTeam(threads.ThreadPool):
         self._most = threads.count() - 1
         wanted = min(wanted, self._most)
         if self.have(wanted) < wanted:
-            self._most = len(self.helpers)
-        self._cpu, self._until_look = None, 0  # the new ones are not bound yet
+            self._most = len(self.workers)
+        self._cpu, self._until_look = None, 0  # new workers are not bound to CPUs yet
 
     def ask(self, function):
-        """Have a helper call a function."""
-        if self._cpu is not None:  # once bound, a helper cannot make way by itself
+        """Queue a function for any worker."""
+        if self._cpu is not None:  # a bound worker cannot leave the leader's CPU by itself
             self._keep_apart()
-        self._until_look = 0  # who waits for it may wake up elsewhere
+        self._until_look = 0  # the thread that waits for it may wake up on another CPU
         super().ask(function)
         _change(self._state, _ASKED, 1)
 
     def next(self):
-        """Help in machine code until there is something else to call."""
+        """Run jobs in machine code until a function is queued, and return it."""
         state = self._state
         while True:
             if _serve(state, scratch.for_a_call("matmul", PACKED)):
@@ -253,17 +252,17 @@ class ThreadTeam(threads.ThreadPool):
             else:
                 try:
                     function = self._asked.get_nowait()
-                except Empty:  # somebody else was there before
+                except Empty:  # another worker was faster
                     continue
             if function is not _WAKE:
                 _change(state, _ASKED, -1)
                 return function
 
     def _keep_apart(self):
-        """Keep the helpers off the leader's CPU.
+        """Bind the workers to the CPUs other than the leader's.
 
-        One that waits on it takes next to no time there, so the system sees no reason to move it
-        to an idle one, and everything is left to the leader.
+        A worker that waits on the leader's CPU uses so little time that the system does not move it
+        to an idle CPU, and the leader has to do all the work.
         """
         self._until_look = _LOOK
         cpu = _this_cpu()
@@ -272,16 +271,16 @@ class ThreadTeam(threads.ThreadPool):
         others = os.sched_getaffinity(0) - {cpu}
         if others:
             self._cpu = cpu
-            for helper in self.helpers:
-                with contextlib.suppress(OSError):  # it may be gone, or bound by somebody else
-                    os.sched_setaffinity(helper.native_id, others)
+            for worker in self.workers:
+                with contextlib.suppress(OSError):  # it has ended, or another program has bound it
+                    os.sched_setaffinity(worker.native_id, others)
 
 
 _WAKE = object()
 
 
 def _this_cpu():
-    """The number of the CPU that this thread runs on; None where the system does not tell."""
+    """Return the number of the CPU that this thread runs on; None if the system cannot say."""
     return _getcpu() if _getcpu is not None else None
 
 
@@ -300,35 +299,34 @@ threads.use(ThreadTeam)
 
 
 def do(tasks, phases, most):
-    """Do the work of these lists (int64, see `TASK` and `PHASE`).
+    """Run lists of tasks and phases (int64, see `TASK` and `PHASE`).
 
     Args:
-        most: the most parts that a phase has.
+        most: the largest number of chunks of a phase.
     """
     if most == 1 or not threads.pool.do(most, _do_lists.call, (tasks, phases)):
         _alone(_do_lists.call, (tasks, phases))
 
 
 def do_alike(numbers, parts, *arrays):
-    """Do one task, or several alike that do not need each other, in so many parts.
+    """Run one task, or several equal and independent tasks, in `parts` chunks.
 
     Args:
-        numbers: int64: the numbers of each task, as many of all; then the tasks as in a list, the
-            places for those of their numbers left free; and the phase. They are not changed. Those
-            of one task fit into a product's spare memory; of loops there may be `MOST` in all.
-        arrays: of each task, whose addresses are the first of its numbers, in the place of what is
-            there.
+        numbers: int64, not changed: the arguments of each task, equally many for all; the list of
+            tasks, with the addresses of their arguments left free; and the phase. The arguments of
+            one task fit into the spare memory of a product; loops may have `MOST` in all.
+        arrays: the arrays of each task; their addresses replace its first arguments.
     """
     if parts == 1 or not threads.pool.do(parts, _do_alike.call, (numbers, *arrays)):
-        _do_alike.call(_nobody, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
+        _do_alike.call(_no_state, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
 
 
-_nobody = np.empty(0, np.int64)
+_no_state = np.empty(0, np.int64)
 
 
 def _alone(work, arrays):
-    work(_nobody, scratch.for_a_call("matmul", PACKED), *arrays)
+    work(_no_state, scratch.for_a_call("matmul", PACKED), *arrays)
 
 
 def warm():
-    """Nothing: `matmul.warm` compiles what is here with its own."""
+    """Do nothing: `matmul.warm` compiles this module too."""

@@ -1,4 +1,4 @@
-"""A trial of kernels, under a release of Numba that they were not tested with."""
+"""A trial run of the kernels under a release of Numba that they have not been tested with."""
 
 from importlib import import_module
 
@@ -9,13 +9,13 @@ from framework.kernels.fast import matmul
 
 
 def run():
-    """Compile or load some kernels, and compare what they compute with NumPy.
+    """Compile or load some kernels, and compare their results with NumPy.
 
-    Products take the thread team, tasks, routines and the micro-kernel; softmax the functions
-    of vectors: together every place of Numba that is not public.
+    Products use the thread team, tasks, routines and the micro-kernel; softmax uses the vector
+    functions. Together they use every private part of Numba that the kernels need.
 
     Raises:
-        Exception: whatever Numba raises; RuntimeError where numbers are wrong.
+        Exception: any error of Numba; RuntimeError if results are wrong.
     """
     for name in tier.libraries():
         import_module(f"{__package__}.{name}")
@@ -27,6 +27,6 @@ def run():
     _compare("a matrix product", matmul.dot(x, y.T), x @ y.T)
 
 
-def _compare(name, found, expected):
-    if not np.allclose(found, expected, rtol=1e-4, atol=1e-5):
-        raise RuntimeError(f"{name} has wrong numbers")
+def _compare(name, got, expected):
+    if not np.allclose(got, expected, rtol=1e-4, atol=1e-5):
+        raise RuntimeError(f"{name} has wrong values")
