@@ -58,6 +58,7 @@ class Compiled:
         self.refused = {}  # key -> why it runs in Python
         self.seen = {}  # key -> [Trace] of runs without a plan
         self.unlike = {}  # key -> how many runs made variables or changed Python state
+        self.user_code = {}  # key -> True where runs are in code outside the package
         self.attempts = {}  # key without its numbers -> what `Numbered` knows of it
         self.lock = threading.RLock()  # who has it may change what is known
         self._told = set()  # kinds of sentences
@@ -86,7 +87,7 @@ class Compiled:
             tried = self.drop_outdated(key)
         return self.traced(key, arrays, body, tried)[0]
 
-    def traced(self, key, arrays, body, tried=0):
+    def traced(self, key, arrays, body, tried=0, watches=False):
         """The result of `body`, run in Python, and the `Trace` of the run.
 
         The trace is None where the run cannot be repeated, or where another thread made a plan
@@ -94,6 +95,7 @@ class Compiled:
 
         Args:
             tried: how many of the key's plans have been tried already.
+            watches: whether Python code is watched in the first run already.
         """
         if self.refuses(key):
             return body(body.tensors(arrays)), None
@@ -105,14 +107,14 @@ class Compiled:
                     return entry.pack(found), None
             if self.refuses(key):
                 return body(body.tensors(arrays)), None
-            return self._traced(key, arrays, body)
+            return self._traced(key, arrays, body, watches)
 
-    def _traced(self, key, arrays, body):
+    def _traced(self, key, arrays, body, watches):
         tensors = body.tensors(arrays)
         audits = self.audits(key)
         recording = Recording(tensors, undoable=bool(audits.due))
-        function, audited = getattr(body, "function", None), bool(audits.due)
-        run = traced(recording, lambda: body(tensors), packing, function, audited)
+        function, watches = getattr(body, "function", None), watches or self.watches(key, audits)
+        run = traced(recording, lambda: body(tensors), packing, function, watches)
         names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
         def plan_of(graph, state):
@@ -153,6 +155,14 @@ class Compiled:
             return run.result, None
         return run.result, trace
 
+    def watches(self, key, audits):
+        """Whether Python code is watched in the next traced run.
+
+        Not in the first, which shows whether there is code outside the package, nor in audits: the
+        plan has its guards.
+        """
+        return key in self.user_code and not audits.due
+
     def audits(self, key):
         """What must be known before a run, to compare it with those before it."""
         return _Audit(self, key)
@@ -187,30 +197,42 @@ class Compiled:
         Args:
             held: the traces and entries of this key whose Python state was there as the run began.
         """
+        if run.recording.runs_user_code:
+            self.user_code[key] = True
         if run.recording.made_variables or run.changed is not None:
             self._unlike(key, run)
-            return
-        self.unlike.pop(key, None)
+            if run.changed is not None:
+                return
+        else:
+            self.unlike.pop(key, None)
         seen, twin = self.seen.setdefault(key, []), None
         for other in held:
             found = difference(other.graph, trace.graph)
             if found is None and other not in seen:
                 return  # its plan ran, and a guard inside it failed
-            if found is None and not other.state.differs_from(trace.state):
+            if found is None and not other.differs_from(trace):
                 twin = other
-            elif found is not None and not found.guarded:
+            elif found is None or found.guarded:
+                continue
+            elif other.is_first and other in seen:
+                seen.remove(other)
+            elif not trace.is_first:
                 self._disagree(key, found)
                 return
-        if twin is not None:
-            entry = plan_of(trace.graph, trace.state.joined(twin.state))
-            self.plans.setdefault(key, []).append(entry)
+        if twin is not None and trace.state is not None and not run.recording.made_variables:
+            state = trace.state if twin.state is None else trace.state.joined(twin.state)
+            self.plans.setdefault(key, []).append(plan_of(trace.graph, state))
             seen.remove(twin)
             if not seen:
                 del self.seen[key]
-            return
-        seen.append(trace)
+        elif key not in self.refused:
+            seen.append(trace)
+            self._limit(key, seen)
+
+    def _limit(self, key, seen):
+        """Give up where too many runs have no plan."""
         if len(seen) > _PATHS:
-            changing = seen[-2].state.differs_from(trace.state)
+            changing = seen[-2].differs_from(seen[-1])
             way = "it takes another way at every call"
             self.refuse(key, way if changing is None else f"{changing} changes from call to call")
 
@@ -286,7 +308,8 @@ class Compiled:
             known.clear()
 
     def _known(self):
-        return self.plans, self.refused, self.seen, self.unlike, self.attempts
+        known = self.plans, self.refused, self.seen, self.unlike, self.attempts
+        return (*known, self.user_code)
 
     def explain(self):
         """A line for each signature: its plans, or why it runs in Python."""

@@ -148,6 +148,7 @@ class Graph:
         return counts
 
 
+_PACKAGE = __name__.partition(".")[0] + "."
 _EXACT = ("float", "item", "int", "index", "bool", "complex", "format")
 
 
@@ -169,6 +170,7 @@ class Recording(Recorder):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
         self.made_variables = False  # such a run is not like later ones
+        self.runs_user_code = False  # whether an op was called in code outside the package
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of those that layers keep
         self._read = {}  # variable's serial -> the Value it held at first
@@ -219,6 +221,12 @@ class Recording(Recorder):
         for variable, array in after:
             variable._array = array
 
+    def _line(self):
+        """The user's position; notes whether the run is in the user's code."""
+        position, within = _position(sys._getframe(2))
+        self.runs_user_code = self.runs_user_code or within
+        return position
+
     # ---- values ----
 
     def _new(self, tensor, **kind):
@@ -253,7 +261,7 @@ class Recording(Recorder):
         args = [self._operand(a) for a in args]
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
-        line = user_position()
+        line = self._line()
         step = OpStep(op, args, attrs, made, kept, self._layer, line)
         fixed = all(type(a) is not Value or a.fixed for a in args)
         for value in step.made:
@@ -290,7 +298,7 @@ class Recording(Recorder):
         state = getattr(draw.source, "state", None)
         if state is not None:
             self._check_age(state)
-        step = DrawStep(draw, self._new(tensor), self._layer, user_position())
+        step = DrawStep(draw, self._new(tensor), self._layer, self._line())
         step.outputs[0].step = step
         self.steps.append(step)
 
@@ -301,7 +309,7 @@ class Recording(Recorder):
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
             expected = bool(array) if how == "bool" else array.copy()
-            self.steps.append(GuardStep(value, how, expected, self._layer, user_position()))
+            self.steps.append(GuardStep(value, how, expected, self._layer, self._line()))
         elif self.refusal is None:
             self.refusal = _Refusal(how, value, self._layer)
 
@@ -311,6 +319,8 @@ class Recording(Recorder):
 
     def layer_call(self, layer):
         self._layer = None if layer is None else _Place(layer)
+        if layer is not None and not type(layer).__module__.startswith(_PACKAGE):
+            self.runs_user_code = True
 
     def loss_added(self, tensor):
         value = self.known(tensor) if type(tensor) is Tensor else None
@@ -373,15 +383,25 @@ class _Refusal:
 _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
 
 
+ENTRY = None  # the code of the function that runs what is traced
+
+
 def user_position():
     """(file, line number) of the innermost frame outside the package and NumPy; None without."""
-    frame = sys._getframe(2)
+    return _position(sys._getframe(2))[0]
+
+
+def _position(frame):
+    """The same of a frame, and whether that frame is within the run that is traced."""
+    within = True
     while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith(_FOLDERS):
-            return file, frame.f_lineno
+        code = frame.f_code
+        if code is ENTRY:
+            within = False
+        elif not code.co_filename.startswith(_FOLDERS):
+            return (code.co_filename, frame.f_lineno), within
         frame = frame.f_back
-    return None
+    return None, False
 
 
 def user_line():

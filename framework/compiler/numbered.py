@@ -74,7 +74,7 @@ class Numbered:
             audits = compiled.audits(general)
             tensors = body.tensors(arrays)
             recording = Recording(tensors, undoable=True)
-            run = traced(recording, lambda: body(tensors), packing, audited=True)
+            run = traced(recording, lambda: body(tensors), packing, watches=False)
 
             def by_plan(entry):
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
@@ -89,7 +89,7 @@ class Numbered:
 
     def _plainly(self, key, general, arrays, values, body, attempts):
         compiled = self._compiled
-        result, trace = compiled.traced(key, arrays, body)
+        result, trace = compiled.traced(key, arrays, body, watches=True)
         if key in compiled.refused or (trace is not None and trace.asks_for_types):
             attempts.give_up()
         elif trace is not None:

@@ -240,6 +240,7 @@ class Watch:
         self._random = {}  # id of a generator -> (it, its state before, its name)
         self.asks_for_types = False
         self.state, self.trouble, self.changed = PythonState(), None, None
+        self.is_over = False
 
     def __enter__(self):
         # Callbacks of the garbage collector would count as the user's code.
@@ -255,6 +256,7 @@ class Watch:
         if self._collects:
             gc.enable()
         if kind is None:
+            self.is_over = True
             self.trouble = self._why_not()
             self._roots.clear()
             self._held.clear()

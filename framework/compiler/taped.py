@@ -103,7 +103,7 @@ class Taped:
 
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
-            run = traced(recording, run_body, packing, body.function, bool(audits.due))
+            run = traced(recording, run_body, packing, body.function, compiled.watches(key, audits))
         taped = _TapedRun(run, inner, copies, alike, tape)
 
         def graph():

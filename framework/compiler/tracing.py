@@ -2,6 +2,7 @@
 
 import contextlib
 
+from framework.compiler import graph as graph_module
 from framework.compiler.arguments import mask_of
 from framework.compiler.graph import are_current, generators
 from framework.compiler.python_state import Watch
@@ -14,20 +15,30 @@ class Trace:
 
     Args:
         graph: the `Graph`.
-        state: the `PythonState`.
+        state: the `PythonState`; None where it is not known.
         asks_for_types: whether the code asked for the type of a number.
+        is_first: whether later runs may differ although nothing has changed: the run made
+            variables, or its Python state is not known.
     """
 
-    __slots__ = ("_generators", "asks_for_types", "graph", "state")
+    __slots__ = ("_generators", "asks_for_types", "graph", "is_first", "state")
 
-    def __init__(self, graph, state, asks_for_types=False):
-        self.asks_for_types = asks_for_types
+    def __init__(self, graph, state, asks_for_types=False, is_first=False):
+        self.asks_for_types, self.is_first = asks_for_types, is_first
         self.graph, self.state, self._generators = graph, state, generators(graph)
 
     def holds(self):
         """Whether a call that begins now reads the same Python state, and draws from the same
         generators."""
-        return are_current(self._generators) and self.state.changed() is None
+        if not are_current(self._generators):
+            return False
+        return self.state is None or self.state.changed() is None
+
+    def differs_from(self, other):
+        """The text of a read that gave another value in the other run; None without one."""
+        if self.state is None or other.state is None:
+            return None
+        return self.state.differs_from(other.state)
 
 
 class Run:
@@ -45,10 +56,13 @@ class Run:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
+        self.is_first = recording.made_variables or self.state is None
 
     @property
     def state(self):
-        return self.watch.state
+        """The `PythonState` that the run read; None where nothing watched the user's code."""
+        known = self.watch.is_over or not self.recording.runs_user_code
+        return self.watch.state if known else None
 
     @property
     def changed(self):
@@ -70,10 +84,10 @@ class Run:
     def trace(self, graph=None):
         """The `Trace` of the run, with another graph of it where one is given."""
         graph = self.graph() if graph is None else graph
-        return Trace(graph, self.state, self.watch.asks_for_types)
+        return Trace(graph, self.state, self.watch.asks_for_types, self.is_first)
 
 
-def traced(recording, body, packing, function=None, audited=False):
+def traced(recording, body, packing, function=None, watches=True):
     """`body()` with `recording` listening, as a `Run`.
 
     Args:
@@ -81,13 +95,18 @@ def traced(recording, body, packing, function=None, audited=False):
         body: a function without arguments.
         packing: a function of the result, see `Run`.
         function: the Python function that the body calls, where it is known.
-        audited: whether a plan has the run's guards already; Python code is not watched then.
+        watches: whether Python code outside the package is watched, which takes as long again as
+            the run.
     """
     watch = Watch(function)
-    with recording, contextlib.nullcontext() if audited else watch:
+    recording.runs_user_code = function is not None
+    with recording, watch if watches else contextlib.nullcontext():
         result = body()
         packed = packing(result)
     return Run(recording, watch, result, packed)
+
+
+graph_module.ENTRY = traced.__code__
 
 
 def structure_of(result):
