@@ -19,6 +19,7 @@ from framework.kernels import tier
 _new = object.__new__
 _PATHS = 8  # plans for one signature: ways through Python's conditions
 SIGNATURES = 32  # signatures that get plans
+_PLANNED = object()  # instead of a trace: a plan does the same
 _ATTEMPTS = 3  # runs of which each makes variables, before it is given up
 
 
@@ -205,11 +206,31 @@ class Compiled:
                 return
         else:
             self.unlike.pop(key, None)
-        seen, twin = self.seen.setdefault(key, []), None
+        seen = self.seen.setdefault(key, [])
+        twin = self._twin(key, trace, held, seen)
+        if key in self.refused or twin is _PLANNED:
+            return
+        if twin is not None and trace.state is not None and not run.recording.made_variables:
+            state = trace.state if twin.state is None else trace.state.joined(twin.state)
+            self.plans.setdefault(key, []).append(plan_of(trace.graph, state))
+            seen.remove(twin)
+            if not seen:
+                del self.seen[key]
+        else:
+            seen.append(trace)
+            self._limit(key, seen)
+
+    def _twin(self, key, trace, held, seen):
+        """The trace of an earlier run that did the same; None without one.
+
+        It is _PLANNED where a plan did the same: a guard inside the plan failed. The key is refused
+        where a run differs and no guard tells the two apart, but for first runs.
+        """
+        twin = None
         for other in held:
             found = difference(other.graph, trace.graph)
             if found is None and other not in seen:
-                return  # its plan ran, and a guard inside it failed
+                return _PLANNED
             if found is None and not other.differs_from(trace):
                 twin = other
             elif found is None or found.guarded:
@@ -218,16 +239,8 @@ class Compiled:
                 seen.remove(other)
             elif not trace.is_first:
                 self._disagree(key, found)
-                return
-        if twin is not None and trace.state is not None and not run.recording.made_variables:
-            state = trace.state if twin.state is None else trace.state.joined(twin.state)
-            self.plans.setdefault(key, []).append(plan_of(trace.graph, state))
-            seen.remove(twin)
-            if not seen:
-                del self.seen[key]
-        elif key not in self.refused:
-            seen.append(trace)
-            self._limit(key, seen)
+                return None
+        return twin
 
     def _limit(self, key, seen):
         """Give up where too many runs have no plan."""

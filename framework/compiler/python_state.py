@@ -17,7 +17,9 @@ from framework.compiler.sameness import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
-_LIBRARY = frozenset((*sys.stdlib_module_names, "numpy")) - {"__main__"}
+_USED = ("numpy", "numba", "llvmlite", "h5py", "tqdm", "ml_dtypes")  # by the package itself
+_LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
+_ASKING = frozenset(("type", "arange"))  # np.arange asks for the type of its argument, in C
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _MOST = 256  # guards of one run; further reads are left to audits
 
@@ -246,13 +248,13 @@ class Watch:
         # Callbacks of the garbage collector would count as the user's code.
         self._collects = gc.isenabled()
         gc.disable()
-        self._outer = sys.getprofile()
+        self._outer = sys.gettrace()
         self._global_random = _global_random()
-        sys.setprofile(self._see)
+        sys.settrace(self._see)  # less dear than a profile function, which hears of C calls too
         return self
 
     def __exit__(self, kind, *_):
-        sys.setprofile(self._outer)
+        sys.settrace(self._outer)
         if self._collects:
             gc.enable()
         if kind is None:
@@ -275,27 +277,22 @@ class Watch:
         return None
 
     def _see(self, frame, event, arg):
-        if self._outer is not None:
-            self._outer(frame, event, arg)
-        if event == "call":
-            code = frame.f_code
-            if id(code) in self._seen:
-                return
-            if _is_library(frame.f_globals.get("__name__") or ""):
-                if "type" not in code.co_names:
-                    self._held.append(code)  # so that its id stays its own
-                    self._seen.add(id(code))
-                    return
-            else:
+        """Look at a call; a debugger or a coverage tool sees it too."""
+        code = frame.f_code
+        if event == "call" and id(code) not in self._seen:
+            asks = not _ASKING.isdisjoint(code.co_names)
+            if not _is_library(frame.f_globals.get("__name__") or ""):
                 self._enter(frame, code, paths_of(code))
-            if "type" in code.co_names and not self.asks_for_types:
+            elif not asks:
+                self._held.append(code)  # so that its id stays its own
+                self._seen.add(id(code))
+            if asks and not self.asks_for_types:
                 self.asks_for_types = not _is_for_package(frame)
-        elif event == "c_call" and getattr(arg, "__name__", None) == "arange":
-            self.asks_for_types = self.asks_for_types or not _is_for_package(frame)
+        return None if self._outer is None else self._outer(frame, event, arg)
 
     def _enter(self, frame, code, paths):
         once = all(path[0] != LOCAL for path in paths) and not code.co_freevars
-        if once and "type" not in code.co_names:
+        if once and _ASKING.isdisjoint(code.co_names):
             self._held.append(code)
             self._seen.add(id(code))
         function = self._functions.get(id(code))

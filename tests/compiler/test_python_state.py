@@ -398,3 +398,27 @@ def test_callbacks_of_the_garbage_collector_are_no_part_of_a_run():
         gc.callbacks.remove(callback)
     assert "1 plan" in f.explain()
     assert gc.isenabled()
+
+
+def test_debuggers_and_profilers_go_on():
+    import cProfile
+    import sys
+
+    seen, f = [], tf.function(lambda x: x * SETTING)
+    before = sys.gettrace()
+
+    def tool(frame, event, arg):
+        seen.append(frame.f_code)
+
+    sys.settrace(tool)
+    try:
+        for _ in range(3):
+            f(X)
+        assert sys.gettrace() is tool
+    finally:
+        sys.settrace(before)
+    assert seen.count(f.python_function.__code__) == 2
+    with cProfile.Profile():
+        for _ in range(3):
+            f(tf.ones([4]))
+    assert f.explain().count("1 plan") == 2
