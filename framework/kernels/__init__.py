@@ -1,1 +1,1 @@
-"""Array code behind the forwards of ops where plain NumPy is slow or has no function."""
+"""Array code behind the forwards of ops, where plain NumPy is slow or lacks a function."""

@@ -1,12 +1,12 @@
 """Dot-product attention: softmax(scale * q k^T + bias, masked) v, and its gradients.
 
-Queries are (batch, length, heads, width), keys and values alike with a length of their own. The
-scores are made for some rows at a time and made again in the backward pass: what is kept of them
-is each row's maximum and sum, so that memory grows with the length and not with its square
-(Rabe & Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135).
+Queries are (batch, length, heads, width); keys and values have the same layout and their own
+length. Scores are computed for some rows at a time, and again in the backward pass. Only each row's
+maximum and sum are saved, so that memory grows with the length and not with its square (Rabe &
+Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135).
 
-A position that a mask forbids has the score `lowest`, as in Keras: a row without any allowed
-position is the mean over all.
+A masked position has the score `lowest`, as in Keras: a row without any allowed position gives the
+mean of all values.
 """
 
 import functools
@@ -17,23 +17,23 @@ import numpy as np
 from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
-_FAST = 1 << 13  # products of one pass from which on Numba's form is the faster
-_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # seconds, about
-_SHARED = 1 << 22  # and from which on several threads are in NumPy's form
-_BLOCK = 1 << 17  # scores at a time: 512 KB of float32, so that they stay in the cache
-_CAUSAL_ROWS = 64  # rows at a time where later keys need no scores
-_SMALL = 20.0  # scores of which a row's maximum need not be taken off before exp
+_FAST = 1 << 13  # multiplications from which on the Numba kernel is faster
+_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # seconds per score and per multiplication, about
+_SHARED = 1 << 22  # multiplications from which on NumPy's kernel uses several threads
+_BLOCK = 1 << 17  # scores at a time: 512 KB of float32 stay in the cache
+_CAUSAL_ROWS = 64  # rows at a time if scores of later keys are skipped
+_SMALL = 20.0  # exp of scores up to this needs no subtraction of the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
 
 def lowest(dtype):
-    """The score of a forbidden position: finite, so that no difference of two is NaN."""
+    """Return the score of a masked position: finite, so that no difference of two is NaN."""
     return -0.7 * np.finfo(dtype).max
 
 
 def forward(q, k, v, bias, mask, *, scale, causal):
-    """The output (batch, length, heads, width of v), and each row's maximum and sum."""
+    """Return (batch, length, heads, width of v), and (each row's maximum, each row's sum)."""
     if is_fast(q, k, v, bias):
         return _forward_by_units(q, k, v, bias, mask, scale, causal)
     dtype = q.dtype
@@ -57,7 +57,7 @@ def forward(q, k, v, bias, mask, *, scale, causal):
                 high[part] = np.maximum.reduce(e, axis=-1)
                 e -= high[part][..., None]
                 np.exp(e, out=e)
-                total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as NumPy's own sums
+                total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as np.sum
             np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
 
     _share(
@@ -67,8 +67,8 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 
 
 def _small_exponentials(scores, ones, total):
-    """exp of scores, in their place, and its sums over rows in `total`; None where a row's maximum
-    has to be taken off first. To find it takes more time than all that is exponential."""
+    """Compute exp of scores in place, and its row sums in `total`; return None if a row's maximum
+    must be subtracted first. Finding the row maxima takes longer than exp."""
     if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # NaN, too
         return None
     np.exp(scores, out=scores)
@@ -79,15 +79,15 @@ def _small_exponentials(scores, ones, total):
 
 
 def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed):
-    """The gradients of those of q, k, v and bias that are needed, in order."""
+    """Return the gradients of q, k, v and bias that are needed, in order."""
     if any(needed) and not needed[3] and is_fast(q, k, v, bias):
-        made = _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal)
-        return tuple(x for x, n in zip(made, needed) if n)
+        gradients = _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal)
+        return tuple(x for x, n in zip(gradients, needed) if n)
     dtype = q.dtype
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    once = not skips and length > 0  # the first rows have to do with all keys
+    once = not skips and length > 0  # the first rows use all keys
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
     d_bias = np.zeros_like(bias) if needed[3] else None
@@ -118,15 +118,15 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
                 _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
-    if needed[3]:  # all parts may add to the same numbers
+    if needed[3]:  # all parts may add to the same elements
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])
-    made = (d_q, d_k, d_v, d_bias)
-    return tuple(x.astype(dtype, copy=False) for x, n in zip(made, needed) if n)
+    gradients = (d_q, d_k, d_v, d_bias)
+    return tuple(x.astype(dtype, copy=False) for x, n in zip(gradients, needed) if n)
 
 
 def _put(to, a, b, first):
-    """a^T b in its place, or added to what is there."""
+    """Write a^T b to `to` if `first`, else add it."""
     if first:
         np.matmul(a.swapaxes(-1, -2), b, out=to)
     else:
@@ -134,7 +134,7 @@ def _put(to, a, b, first):
 
 
 def _share(work, groups, products):
-    """`work(parts)` for each list of parts, by several threads where that pays."""
+    """Call `work(parts)` for each list of parts, on several threads if that pays."""
     if len(groups) == 1 or products < _SHARED:
         for parts in groups:
             work(parts)
@@ -144,13 +144,15 @@ def _share(work, groups, products):
 
 
 def _wide(x):
-    """16-bit floats are computed with as float32 and rounded once."""
+    """Return `x` with 16-bit floats as float32; results are rounded once."""
     return x.astype(np.float32) if x is not None and x.dtype.itemsize == 2 else x
 
 
 def _parts(batch, heads, length, keys, skips_later):
-    """Lists of parts: indices of rows in (batch, heads, length), and how many keys their scores
-    need. Two lists have no keys in common. How the rows are divided depends on the sizes alone."""
+    """Return lists of (index into (batch, heads, length), number of keys that its scores need).
+
+    Two lists share no keys. The division depends on the sizes alone.
+    """
     rows = max(1, min(length, _BLOCK // max(keys, 1)))
     together = max(1, min(heads, _BLOCK // (rows * max(keys, 1))))
     many = max(1, _BLOCK // (heads * rows * max(keys, 1))) if together == heads else 1
@@ -169,7 +171,7 @@ def _parts(batch, heads, length, keys, skips_later):
 
 
 def _scores(q, k, bias, mask, part, keys, scale, causal):
-    """The masked scores of some rows: (batch, heads, rows, keys)."""
+    """Return the masked scores of some rows: (batch, heads, rows, keys)."""
     s = _products(q[part] * q.dtype.type(scale), k[(*part[:2], slice(keys))])
     if bias is not None:
         s += _cut(bias, part, keys)
@@ -183,12 +185,12 @@ def _scores(q, k, bias, mask, part, keys, scale, causal):
 
 
 def _products(rows, columns):
-    """rows @ columns^T, in memory column by column: so a row's maximum is found twice as fast."""
+    """Return rows @ columns^T in column-major order, in which row maxima are twice as fast."""
     return (columns @ rows.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 def _cut(x, part, keys):
-    """Of an array that broadcasts to the scores the piece that does to those of `part`."""
+    """Return the part of `x`, which broadcasts to the scores, that belongs to `part`."""
     return x[_index(x, part, keys)]
 
 
@@ -198,7 +200,7 @@ def _index(x, part, keys):
 
 
 def _stop(d, high, mask):
-    """No gradient reaches the scores of rows that are forbidden altogether."""
+    """Set the gradient to 0 in rows where all positions are masked."""
     if mask is not None:
         closed = high <= lowest(high.dtype)
         if closed.any():
@@ -211,11 +213,12 @@ def _add_to(d_bias, d, part, keys):
     d_bias[index] += np.add.reduce(d, axis=axes, keepdims=True)
 
 
-# ---- Numba's form --------------------------------------------------------------------------------
+# ---- Numba kernels -------------------------------------------------------------------------------
 
 
 def is_fast(q, k, v, bias):
-    """Whether Numba's form serves: float32, and enough of it. Arrays, or what is known of them."""
+    """Return whether the Numba kernel is used: float32, and enough work. Arguments need a shape,
+    a size and a dtype only."""
     if q.size * k.shape[1] < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
         return False
     if bias is not None and bias.dtype != _FLOAT:
@@ -224,7 +227,7 @@ def is_fast(q, k, v, bias):
 
 
 def task(name, q, k, v, bias, mask, scale, causal):
-    """The kernel "forward" or "backward" for arrays of these sizes."""
+    """Return the KernelTask "forward" or "backward" for arrays of these sizes."""
     batch, length, heads, width = q.shape
     keys, wide = k.shape[1], v.shape[3]
     spread = [0 if x is None else x.size for x in (bias, mask)]
@@ -237,14 +240,14 @@ def task(name, q, k, v, bias, mask, scale, causal):
 
 
 def _strides(x):
-    """In elements, of what broadcasts to the scores and is contiguous; 0 where it is shared."""
+    """Return the strides in elements with which contiguous `x` broadcasts to the scores."""
     if x is None:
         return (0, 0, 0, 0)
     return [0 if n == 1 else math.prod(x.shape[i + 1 :]) for i, n in enumerate(x.shape)]
 
 
 def spread(bias, mask):
-    """What a task takes for them: contiguous, something empty in the place of None."""
+    """Return bias and mask as a task takes them: contiguous, and empty instead of None."""
     bias = NO_BIAS if bias is None else np.ascontiguousarray(bias)
     mask = NO_MASK if mask is None else np.ascontiguousarray(mask, np.bool_)
     return bias, mask
@@ -261,8 +264,8 @@ def _forward_by_units(q, k, v, bias, mask, scale, causal):
 
 
 def _backward_by_units(g, q, k, v, bias, mask, out, high, total, scale, causal):
-    made = [np.empty(x.shape, np.float32) for x in (q, k, v)]
+    gradients = [np.empty(x.shape, np.float32) for x in (q, k, v)]
     work = task("backward", q, k, v, bias, mask, scale, causal)
     given = map(np.ascontiguousarray, (g, q, k, v))
-    work(*given, *spread(bias, mask), *map(np.ascontiguousarray, (out, high, total)), *made)
-    return made
+    work(*given, *spread(bias, mask), *map(np.ascontiguousarray, (out, high, total)), *gradients)
+    return gradients

@@ -1,6 +1,6 @@
 """The modified Bessel functions of the first kind, of order 0 and 1, computed in float64.
 
-Up to 25 by the power series, whose terms are all positive, beyond by the asymptotic series, whose
+Up to 25 the power series serves, whose terms are all positive; beyond, the asymptotic series, whose
 smallest term there is below 1e-20 (Abramowitz & Stegun 1964, 9.6.10 and 9.7.1). The relative error
 is a few units in the last place.
 """
@@ -16,12 +16,12 @@ _FAR = 25.0
 
 
 def _powers(order):
-    """1 / (k! (k + order)!) for the powers of x²/4, highest first."""
+    """Return 1 / (k! (k + order)!) for the powers of x²/4, highest first."""
     return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(45, -1, -1)]
 
 
 def _inverse_powers(order):
-    """Π ((2j - 1)² - 4 order²) / (k! 8**k) for the powers of 1/x, highest first."""
+    """Return Π ((2j - 1)² - 4 order²) / (k! 8**k) for the powers of 1/x, highest first."""
     found = [1.0]
     for k in range(1, 31):
         found.append(found[-1] * ((2 * k - 1) ** 2 - 4 * order * order) / (8 * k))
@@ -38,7 +38,7 @@ def _near(size, order):
 
 
 def _far_scaled(size, order):
-    """exp(-x) I(x) for large x."""
+    """Return exp(-x) I(x) for large x."""
     return polynomial(_INVERSE_POWERS[order], 1 / size) / np.sqrt(2 * np.pi * size)
 
 
@@ -48,7 +48,7 @@ def _bessel(x, order, scaled):
     small, large = _near(near, order), _far_scaled(far, order)
     if scaled:
         small = small * np.exp(-near)
-    else:  # in two factors: the product may be finite where exp(x) is not
+    else:  # two factors: the product may be finite if exp(x) is not
         root = np.exp(far / 2)
         large = np.where(np.isinf(size), size, large * root * root)
     y = np.where(size <= _FAR, small, large)
@@ -57,23 +57,23 @@ def _bessel(x, order, scaled):
 
 @in_float64
 def i0(x):
-    """I0(x)."""
+    """Return I0(x)."""
     return _bessel(x, 0, False)
 
 
 @in_float64
 def i1(x):
-    """I1(x), an odd function."""
+    """Return I1(x), an odd function."""
     return _bessel(x, 1, False)
 
 
 @in_float64
 def i0e(x):
-    """exp(-|x|) I0(x)."""
+    """Return exp(-|x|) I0(x)."""
     return _bessel(x, 0, True)
 
 
 @in_float64
 def i1e(x):
-    """exp(-|x|) I1(x)."""
+    """Return exp(-|x|) I1(x)."""
     return _bessel(x, 1, True)

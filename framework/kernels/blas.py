@@ -1,7 +1,7 @@
-"""The OpenBLAS that NumPy brought along: its CPU core, and how many threads it uses.
+"""Control of NumPy's OpenBLAS through ctypes: its CPU core and its number of threads.
 
-Asked through ctypes. NumPy with another BLAS (Accelerate, MKL, a system's) has none of these
-functions: then `core` is None, `threads` 0, and nothing is set.
+With another BLAS (Accelerate, MKL, a system's) these functions do not exist: `core` is then None,
+`threads` 0, and `set_threads` does nothing.
 """
 
 import contextlib
@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-# NumPy's wheels name the functions so; older wheels and systems' libraries do the others
+# the function names in NumPy's wheels, then those in older wheels and system libraries
 _NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
 
 
 @functools.cache
 def _function(name, result):
-    """OpenBLAS's function of that name, or None."""
+    """Return the OpenBLAS function `name`, or None."""
     for library in _libraries():
         for pattern in _NAMES:
             function = getattr(library, pattern.format(name), None)
@@ -31,7 +31,7 @@ def _function(name, result):
 
 @functools.cache
 def _libraries():
-    """The library NumPy's extension module is linked to, by itself and by its file."""
+    """Return the libraries to search: NumPy's extension module, and bundled OpenBLAS files."""
     package = Path(np.__file__).parent
     linked = getattr(np._core, "_multiarray_umath", np)
     folders = package.parent / "numpy.libs", package / ".libs", package / ".dylibs"
@@ -44,25 +44,25 @@ def _libraries():
 
 
 def core():
-    """The kind of CPU that OpenBLAS computes for, such as "SkylakeX"; None without OpenBLAS."""
+    """Return the CPU core that OpenBLAS computes for, such as "SkylakeX"; None without OpenBLAS."""
     function = _function("get_corename", ctypes.c_char_p)
     return function().decode() if function else None
 
 
 def version():
-    """OpenBLAS's own description of itself; None without it."""
+    """Return OpenBLAS's configuration string; None without OpenBLAS."""
     function = _function("get_config", ctypes.c_char_p)
     return function().decode() if function else None
 
 
 def threads():
-    """How many threads OpenBLAS may use; 0 without it."""
+    """Return how many threads OpenBLAS may use; 0 without OpenBLAS."""
     function = _function("get_num_threads", ctypes.c_int)
     return function() if function else 0
 
 
 def set_threads(number):
-    """Let OpenBLAS use so many threads from now on."""
+    """Set the number of threads of OpenBLAS."""
     function = _function("set_num_threads", None)
     if function:
         function(ctypes.c_int(number))
@@ -70,7 +70,7 @@ def set_threads(number):
 
 @functools.cache
 def controls():
-    """OpenBLAS's functions that get and set its number of threads; None where they are not."""
+    """Return OpenBLAS's functions that get and set its number of threads; None without OpenBLAS."""
     get, put = _function("get_num_threads", ctypes.c_int), _function("set_num_threads", None)
     if get is None or put is None:
         return None
@@ -79,10 +79,10 @@ def controls():
 
 
 class limited:
-    """OpenBLAS uses `number` threads inside, and as many as before after it.
+    """A context manager: OpenBLAS uses `number` threads inside, and the previous number afterwards.
 
-    Its number is the whole process's: of several that are inside at once, threads or calls of one,
-    the first one says it, and it holds until the last one leaves.
+    The number holds for the whole process. If contexts overlap, nested or on several threads, the
+    first one sets the number, and the last one restores it.
 
     Example:
         >>> with limited(1):
@@ -118,11 +118,11 @@ class limited:
 
 _changing = threading.Lock()
 _inside = 0
-_before = 0  # the number to go back to; 0: it was not changed
+_before = 0  # the number to restore; 0: unchanged
 
 
 def _forget():
-    """In a forked child the threads that were inside, or held the lock, are not there."""
+    """Start afresh in a forked child, which lacks the threads that held the context or the lock."""
     global _changing, _inside
     _changing, _inside = threading.Lock(), 0
 

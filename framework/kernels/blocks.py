@@ -1,9 +1,9 @@
-"""Large arrays in plain NumPy: block by block through the cache, and by all threads.
+"""Large arrays in plain NumPy: computed block by block, in the cache, on all threads.
 
-A ufunc lets go of the GIL while it computes. A thread that finds it taken after that sleeps, and
-wakes up some 50 µs later: two threads with blocks of 32,768 floats, 3 µs a ufunc, are no faster
-than one. So the blocks of what threads share are larger than those that suit one thread's cache,
-and how large depends on the work alone: sums of blocks have the same bits on any number of threads.
+A ufunc releases the GIL while it computes. If another thread holds the GIL afterwards, the thread
+sleeps for some 50 µs: two threads with blocks of 32,768 floats, 3 µs per ufunc, are no faster than
+one. So blocks that threads share are larger than a block for one thread's cache. The block size
+depends on the work alone, so that sums of blocks have the same bits on any number of threads.
 """
 
 import functools
@@ -12,29 +12,29 @@ import numpy as np
 
 from framework.kernels import threads
 
-ALONE = 3 << 14  # elements at most; a few blocks of float32 fit a core's L2 cache
-LEAST = 1 << 22  # elements times ufuncs, about 300 µs, from which on threads share them
+ALONE = 3 << 14  # elements of a block on one thread: a few float32 blocks fit in the L2 cache
+LEAST = 1 << 22  # elements times ufuncs, about 300 µs, from which on threads share the work
 
 _SHARED = 1 << 17
 _MOST = _SHARED * 3 // 2
 _LINE = 64
-_free = {}  # dtypes: lists of scratch that nobody uses
+_free = {}  # dtypes: lists of unused scratch arrays
 
 
 def size(elements, ufuncs):
-    """How many elements a block of so much work has, all blocks about the same."""
+    """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        count = 2 * max(1, round(elements / (2 * _SHARED)))  # so that two threads have the same
+        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even, for two threads
     else:
         count = max(1, -(-elements // ALONE))
     return -(-elements // (count * _LINE)) * _LINE
 
 
 def run(function, elements, ufuncs):
-    """`function(start, stop)` for each block of an array, by all threads if there is much to do.
+    """Call `function(start, stop)` for each block of an array, on all threads for much work.
 
     Args:
-        ufuncs: about how many of them each element passes.
+        ufuncs: about how many ufuncs the function applies to each element.
     """
     if elements * ufuncs < LEAST:
         if elements <= ALONE:
@@ -49,14 +49,14 @@ def run(function, elements, ufuncs):
 
 
 class RowBlocks:
-    """What is to be done to the rows of arrays, some at a time, by any thread.
+    """Work on the rows of arrays, block by block, on any threads.
 
     Args:
-        rows: how many there are.
-        step: how many of them at a time.
-        work: `work(slice)` for some.
-        fixed: whether the slices begin at multiples of `step`: sums of others have other bits.
-        finish: called when all is done.
+        rows: the number of rows.
+        step: the number of rows of a block.
+        work: `work(slice)` computes a block.
+        fixed: whether blocks must begin at multiples of `step`, for the bits of sums.
+        finish: called after all blocks.
     """
 
     def __init__(self, rows, step, work, fixed=False, finish=None):
@@ -65,24 +65,24 @@ class RowBlocks:
 
     @property
     def slices(self):
-        """All rows, as they are done one after the other."""
+        """The blocks that cover all rows, in order."""
         return [slice(i, min(i + self.step, self.rows)) for i in range(0, self.rows, self.step)]
 
     def may_begin(self, start):
-        """Whether somebody may do the rows from there on, and somebody else those before."""
+        """Return whether different threads may compute the rows before and after `start`."""
         return not self._fixed or start % self.step == 0
 
     def __call__(self, at):
-        """Do the rows of a slice."""
+        """Compute the rows of a slice."""
         stop = min(at.stop, self.rows)
         for i in range(at.start, stop, self.step):
             self._work(slice(i, min(i + self.step, stop)))
 
 
 def take(dtypes):
-    """Scratch: arrays of a tuple of dtypes, as long as any block; `give` them back afterwards.
+    """Return scratch arrays of these dtypes, as long as any block; callers must `give` them back.
 
-    They are nobody else's meanwhile, whatever thread asks, or finalizer within a block.
+    Until then no other caller gets them, neither another thread nor a finalizer on this one.
     """
     try:
         return _free[dtypes].pop()
@@ -91,7 +91,7 @@ def take(dtypes):
 
 
 def give(dtypes, arrays):
-    """Let others have scratch from `take`."""
+    """Give back scratch arrays from `take`."""
     _free.setdefault(dtypes, []).append(arrays)
 
 
@@ -101,11 +101,11 @@ def _full(value, dtype):
 
 
 def full(number):
-    """An array as long as any block, that holds a 0-d array's number everywhere."""
+    """Return an array as long as any block, filled with the number of a 0-d array."""
     return _full(number.tobytes(), number.dtype)
 
 
 def _aligned(nbytes):
-    """Bytes that begin with a line of the cache: vectors that straddle two are slower to load."""
+    """Return bytes aligned to a cache line: vectors that straddle two lines load more slowly."""
     whole = np.empty(nbytes + _LINE, np.uint8)
     return whole[-whole.ctypes.data % _LINE :][:nbytes]

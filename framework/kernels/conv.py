@@ -1,7 +1,7 @@
-"""Convolution and its two derivatives: the form that is fastest for the arrays at hand.
+"""Convolution and its gradients, by the algorithm that is fastest for the arrays.
 
-See `im2col` for what the functions compute. im2col in NumPy does every case. Others are for float32
-and windows without groups: im2col in Numba (`fast/im2col.py`); the direct form (`fast/conv.py`),
+See `im2col` for what the functions compute. im2col in NumPy handles every case. The others take
+float32 without groups: im2col in Numba (`fast/im2col.py`); the direct algorithm (`fast/conv.py`),
 for windows without strides over long lines; and Winograd's (`winograd` in NumPy, `fast/winograd.py`
 in Numba), for 3 × 3 windows without strides over many channels.
 """
@@ -18,26 +18,26 @@ from framework.kernels.sums import added
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
-_SMALL = 2e5  # multiplications and additions that NumPy does before a Numba kernel has begun
-_LARGE = 1e7  # those that im2col does before Winograd's form in NumPy is the faster one
-_CHANNELS = 16  # from which on Winograd's transforms pay
-_LINE = 24  # places from which on the direct form pays, which has products of a line each
-_FEW = 24  # columns of its products, channels or filters, from which on it does as well
-# The largest m of Winograd's m × m outputs that "auto" takes: benchmarks/conv_accuracy.py finds the
-# losses of twelve steps by m = 4 as close to direct convolution's as by m = 2, in 0.7 of the time.
+_SMALL = 2e5  # multiply-adds that NumPy computes in the time of starting a Numba kernel
+_LARGE = 1e7  # multiply-adds from which on Winograd's algorithm in NumPy is faster than im2col
+_CHANNELS = 16  # channels and filters from which on Winograd's transforms pay
+_LINE = 24  # positions per line from which on the direct algorithm pays: a product per line
+_FEW = 24  # and columns of its products: channels or filters
+# The largest m of Winograd's m × m outputs that "auto" takes. In benchmarks/conv_accuracy.py, with
+# m = 4 the losses of twelve steps are as near to direct convolution's as with m = 2, 1.4 × faster.
 _OUTPUTS = 4
 
 
 def set_conv_algorithm(name="auto"):
-    """Choose how convolutions are computed from now on; gives the choice that was in force.
+    """Set the algorithm of all later convolutions, and return the previous choice.
 
     Args:
         name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
             F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
-            Numba, and for volumes, "direct" is "im2col". Winograd's forms add up in another order:
-            their largest error, relative to the largest output, is about 1e-6, that of the others
-            3e-7. And a number that is by far larger than the others, or not finite, reaches outputs
-            beside those that see it: the whole patch of 4 × 4 or 2 × 2 that is made at a time.
+            Numba, and for volumes, "direct" is "im2col". Winograd's sums have another order:
+            their largest error, relative to the largest output, is about 1e-6, the others' 3e-7.
+            And an input that is not finite, or far larger than the others, also affects outputs
+            whose windows do not contain it: all 4 × 4 or 2 × 2 outputs of its patches.
     """
     global _algorithm
     if name not in ALGORITHMS:
@@ -50,7 +50,7 @@ def set_conv_algorithm(name="auto"):
 
 
 def conv(x, w, *, strides, padding, dilations, groups, out=None):
-    """y: at each place the window's cells times the kernel's, added up (no flip).
+    """Return y: at each position the sum of the window's pixels times the kernel (no flip).
 
     `out` is a contiguous array for the first result, here and below.
     """
@@ -59,7 +59,7 @@ def conv(x, w, *, strides, padding, dilations, groups, out=None):
 
 
 def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu, out=None):
-    """`conv`, plus a bias of the filters, cut at 0 with `relu`."""
+    """Return `conv` plus a bias of the filters; `relu` applies ReLU."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     return windows.into(_conv(x, w, window, groups, b, relu, out), out)
 
@@ -77,29 +77,29 @@ def _conv(x, w, window, groups, bias=None, relu=False, out=None):
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, out=None):
-    """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x."""
+    """Return the gradient of sum(g * conv(x, w)) by x, of spatial `sizes`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     needed = (True, False, False)
     return _back(g, None, None, w, sizes, w.shape[:-2], window, groups, needed, out)[0]
 
 
 def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
-    """The derivative of sum(g * conv(x, w)) by w, whose windows have `size`."""
+    """Return the gradient of sum(g * conv(x, w)) by w, whose windows have `size`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     sizes = x.shape[1:-1]
     return _back(g, None, x, None, sizes, size, window, groups, (False, True, False))[1]
 
 
 def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed, out=None):
-    """The derivatives of sum(g * conv_bias(x, w, b)) by x, w and b, of those that are needed."""
+    """Return the gradients of sum(g * conv_bias(x, w, b)) by x, w and b that are needed."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     gate = y if relu else None
-    found = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed, out)
-    return tuple(d for d, wanted in zip(found, needed, strict=True) if wanted)
+    gradients = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed, out)
+    return tuple(d for d, wanted in zip(gradients, needed, strict=True) if wanted)
 
 
 def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
-    """The derivatives by x, w and the bias; None those not needed."""
+    """Return the gradients by x, w and the bias; None for those that are not needed."""
     to_x, to_w, to_b = needed
     by_x = by_w = by_b = None
     call = _call(g, w if x is None else x, size, groups, **window)
@@ -124,13 +124,13 @@ def _moves(window):
 
 
 def patches(x, w, *, strides, padding, dilations, groups):
-    """How Numba's form of Winograd computes such a `conv`; None where it is not the one taken.
+    """Return how Winograd's algorithm in Numba computes a `conv`; None if it is not chosen.
 
     Args:
-        x, w: anything with a shape and a dtype.
+        x, w: objects with a shape and a dtype.
 
     Returns:
-        the m of its m × m outputs, the padding (above, left), and the places.
+        the m of its m × m outputs, the padding (above, left), and y's spatial size.
     """
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     call = _call(x, w, w.shape[:-2], groups, **window)
@@ -145,20 +145,20 @@ def patches(x, w, *, strides, padding, dilations, groups):
 
 
 def _call(a, b, size, groups, *, strides, padding, dilations):
-    """The forms besides im2col for such arrays and windows; None where there are none."""
+    """Return the algorithms besides NumPy's im2col for these arrays; None if there are none."""
     if groups != 1 or a.dtype != np.float32 or b.dtype != np.float32:
         return None
     return _ConvCall(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
 
 
 def _planar(a, axis=1):
-    """`a`, contiguous, with two spatial axes, from `axis` on."""
+    """Return `a`, contiguous, with two spatial axes from `axis` on."""
     a = contiguous(a)
     return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])
 
 
 def _least(places):
-    """The m by which the fewest multiplications give images of so many places; 0 is direct."""
+    """Return the m with the fewest multiplications for outputs of this size; 0: direct."""
     height, width = places
     counts = {0: 9 * height * width}
     for m in (2, 4)[: _OUTPUTS // 2]:
@@ -167,9 +167,9 @@ def _least(places):
 
 
 class _ConvCall:
-    """The forms besides im2col, called with attributes of two axes.
+    """The algorithms besides NumPy's im2col, with attributes for two spatial axes.
 
-    Without Numba there is one, Winograd's; where that does not pay either the results are None.
+    Without Numba only Winograd's exists; if it does not pay either, the results are None.
     """
 
     def __init__(self, fast, size, strides, dilations):
@@ -179,7 +179,7 @@ class _ConvCall:
         self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
 
     def pays(self, pairs, places):
-        """Whether im2col would be slower, or is not wanted."""
+        """Return whether NumPy's im2col would be slower, or another algorithm is set."""
         number = pairs * math.prod(places)
         least = _LARGE if self.fast is None else _SMALL
         return number > 0 and (number >= least or _algorithm != "auto")
@@ -195,7 +195,7 @@ class _ConvCall:
         )  # fmt: skip
 
     def _patches(self, padding, channels, filters, places):
-        """The m of Winograd's m × m outputs, 0 where other forms are to be taken."""
+        """Return the m of Winograd's m × m outputs, 0 for other algorithms."""
         if (
             _algorithm in ("direct", "im2col")
             or self.size != (3, 3)
@@ -209,7 +209,7 @@ class _ConvCall:
         return m
 
     def _direct(self, columns, places):
-        """Whether the direct form is to be taken, not im2col, for products of so many columns."""
+        """Return whether to use the direct algorithm instead of im2col, for this many columns."""
         if len(self.size) > 2 or _algorithm == "im2col":
             return False
         if _algorithm != "auto":
@@ -239,7 +239,7 @@ class _ConvCall:
         return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu, out)
 
     def back(self, g, gate, x, w, padding, sizes, sums, out):
-        """The derivatives by x, given w, and by w and the bias, given x."""
+        """Return the gradients by x, if w is given, and by w and the bias, if x is given."""
         channels = w.shape[-2] if x is None else x.shape[-1]
         given, (padding, wide) = padding, self._wide(padding, sizes)
         m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
@@ -268,7 +268,7 @@ class _ConvCall:
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
 
     def _back(self, g, gate, x, w, padding, sizes, sums, out):
-        """`back` by im2col."""
+        """Do `back` by im2col."""
         fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
         g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
         if w is not None:

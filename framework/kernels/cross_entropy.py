@@ -1,6 +1,6 @@
-"""Cross-entropy of logits and class numbers, rows of logits in the last axis.
+"""Cross-entropy of logits, along the last axis, and integer labels.
 
-Numba's form (`fast/rows.py`) takes what `rows.is_fast` allows.
+The Numba kernels (`fast/rows.py`) run where `rows.is_fast` allows.
 """
 
 import functools
@@ -13,22 +13,22 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.sums import added
 
 _SECONDS = {"sparse_cross_entropy": (1.5e-9, 1e-8), "sparse_cross_entropy_back": (3e-10, 4e-9)}
-_FEW = 4096  # labels: where their rows begin is kept
+_FEW = 4096  # the offsets of up to this many rows are cached
 _LABEL = np.dtype(np.int64)
 
 
 def task(name, rows, size):
-    """Of "sparse_cross_entropy" or "sparse_cross_entropy_back"."""
+    """Return the KernelTask "sparse_cross_entropy" or "sparse_cross_entropy_back"."""
     of_number, of_row = _SECONDS[name]
     return KernelTask("rows", name, (size,), rows, 8, rows * (size * of_number + of_row))
 
 
 @quiet
 def sparse(logits, labels):
-    """log(sum(exp(x))) - x[label] of each row; saved: exp(x - max(x)) and its sum.
+    """Return log(sum(exp(x))) - x[label] of each row, and saved: exp(x - max(x)) and its sum.
 
     Args:
-        labels: integers in the shape of `logits` without its last axis; who calls has checked them.
+        labels: integers in the shape of `logits` without its last axis, checked by the caller.
     """
     if _is_fast(logits, labels):
         e, total, losses = _empty(logits.shape), _empty(labels.shape), _empty(labels.shape)
@@ -43,13 +43,13 @@ def sparse(logits, labels):
 
 @quiet
 def sparse_back(g, labels, e, total):
-    """g * (softmax(x) - one at the label): the cotangent of the logits."""
+    """Return g * (softmax(x) - one_hot(label)): the cotangent of the logits."""
     if _is_fast(e, labels) and g.dtype == e.dtype:
         d = _empty(e.shape)
         given = map(np.ascontiguousarray, (g, labels, e, total))
         task("sparse_cross_entropy_back", labels.size, e.shape[-1])(*given, d)
         return d
-    d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])  # `e` may lie otherwise
+    d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])  # `e` may be in F order
     d.reshape(-1)[_places(labels, d.shape[-1])] -= g
     return d
 
@@ -63,7 +63,7 @@ def _empty(shape):
 
 
 def _places(labels, classes):
-    """Where in the array, if it lies in C order, each row has the element at its label."""
+    """Return the flat index of each row's element at its label, in an array in C order."""
     starts = _starts if labels.size <= _FEW else _starts.__wrapped__
     return starts(labels.size, classes).reshape(labels.shape) + labels
 

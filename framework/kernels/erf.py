@@ -1,7 +1,7 @@
 """The error function on arrays.
 
-With P and W Chebyshev interpolants (fitted to 40 digits; relative error below 2**-53, for float32
-below 2**-26), written in powers, highest first:
+P and W are Chebyshev interpolants (fitted with 40 digits; relative error below 2**-53, for float32
+below 2**-26), as polynomials with the highest power first:
 
     |x| <= 1:  erf(x) = x + x P(x²)
     |x| >= 1:  erf(x) = ±(1 - exp(-x²) W(u)),  W = erfcx,  u = (|x| - c) / (|x| + c)
@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels.choose import select
 
-_BLOCK = 8192  # elements; the scratch of a block stays in the first-level cache
+_BLOCK = 8192  # elements; the scratch of a block fits in the L1 cache
 
 _P64 = (
     -7.79589882700214224e-10, 1.37200645467776856e-8, -1.62084838018717059e-7,
@@ -35,12 +35,12 @@ _W32 = (
     -0.4271859898, 0.2553956763,
 )  # fmt: skip
 
-# P, W, c, and from where on erf is 1 in that precision
+# P, W, c, and the x from which on erf rounds to 1
 _SETS = {np.dtype(np.float64): (_P64, _W64, 3, 6), np.dtype(np.float32): (_P32, _W32, 2, 4)}
 
 
 def erf(x):
-    """erf(x), within 2 units in the last place; other dtypes than float64 go through float32."""
+    """Return erf(x) within 2 units in the last place; all dtypes but float64 use float32."""
     x = np.asarray(x)
     if x.dtype not in _SETS:
         native = x.dtype.newbyteorder("=")
@@ -70,8 +70,8 @@ def _block(x, out):
 
 
 def polynomial(coefficients, x, out=None):
-    """The polynomial in `x`, coefficients from the highest power down."""
-    number = x.dtype.type  # beside Python's numbers a ufunc takes 1 µs longer
+    """Return the polynomial in `x`, with coefficients from the highest power down."""
+    number = x.dtype.type  # a ufunc takes 1 µs longer with Python numbers
     first, second, *others = coefficients
     value = np.multiply(x, number(first), np.empty_like(x) if out is None else out)
     np.add(value, number(second), value)

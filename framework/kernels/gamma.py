@@ -1,9 +1,9 @@
 """log|Γ| and its derivatives on arrays, computed in float64.
 
-Recurrences bring the argument to an interval with a Chebyshev interpolant (fitted to 40 digits;
-error below 2**-60), written in powers, highest first; from 8 on Stirling's series serve, and below
-0 the reflections. Abramowitz & Stegun 1964, 6.1.41, 6.3.18, 6.4.7; the zeta function by the
-Euler-Maclaurin sum.
+Recurrences move the argument to an interval with a Chebyshev interpolant (fitted with 40 digits;
+error below 2**-60), a polynomial with the highest power first. From 8 on Stirling's series serve,
+below 0 reflection formulas (Abramowitz & Stegun 1964, 6.1.41, 6.3.18, 6.4.7). The zeta function is
+an Euler-Maclaurin sum.
 
 The relative error is a few units in the last place. Near the zeros of log|Γ| and of the digamma
 function between negative integers, and nowhere else, only the absolute error is that small.
@@ -46,7 +46,7 @@ _FAR = 8.0
 
 
 def in_float64(function):
-    """`function` on float64; the result in the dtype of the argument."""
+    """Return `function` wrapped to compute in float64, with results in the argument's dtype."""
 
     @functools.wraps(function)
     def on_any(x, **attrs):
@@ -61,7 +61,7 @@ def in_float64(function):
 
 @in_float64
 def lgamma(x):
-    """log|Γ(x)|; inf at 0 and the negative integers."""
+    """Return log|Γ(x)|; inf at 0 and the negative integers."""
     size = np.abs(x)
     near = _lgamma_near(np.where(size < 0.5, x, np.clip(size, 0.5, _FAR)))
     y = np.where(size >= _FAR, _lgamma_far(np.maximum(size, _FAR)), near)
@@ -79,7 +79,7 @@ def _lgamma_far(x):
 
 
 def _lgamma_near(x):
-    """For -1/2 < x <= 8: the recurrence Γ(x + 1) = x Γ(x) leads to [3/2, 5/2]."""
+    """Return lgamma(x) for -1/2 < x <= 8: the recurrence Γ(x + 1) = x Γ(x) leads to [3/2, 5/2]."""
     low = np.where(x < 1.5, x, 1.0)
     low = np.where(x < 0.5, x * (x + 1), low)
     z = np.where(x < 0.5, x + 2, np.where(x < 1.5, x + 1, x))
@@ -92,13 +92,13 @@ def _lgamma_near(x):
 
 
 def _sin_pi(x):
-    """sin πx, exact at integers; the sign is that for x between -1/2 and 1/2."""
+    """Return sin πr for r = x - rint(x): exact at integers, without the sign of sin πx."""
     return np.sin(np.pi * (x - np.rint(x)))
 
 
 @in_float64
 def digamma(x):
-    """ψ(x), the derivative of log Γ(x); NaN at 0 and the negative integers."""
+    """Return ψ(x), the derivative of log Γ(x); NaN at 0 and the negative integers."""
     mirror = x < 0
     positive = np.where(mirror, 1 - x, x)
     y = np.where(positive >= _FAR, _digamma_far(np.maximum(positive, _FAR)),
@@ -117,7 +117,7 @@ def _digamma_far(x):
 
 
 def _digamma_near(x):
-    """For 0 < x <= 8: ψ(x + 1) = ψ(x) + 1/x leads to [1, 2]."""
+    """Return ψ(x) for 0 < x <= 8: the recurrence ψ(x + 1) = ψ(x) + 1/x leads to [1, 2]."""
     under = x < 1
     added = np.where(under, -1 / x, 0.0)
     z = np.where(under, x + 1, x)
@@ -129,7 +129,7 @@ def _digamma_near(x):
 
 @in_float64
 def polygamma(x, *, n):
-    """The derivative of order `n` >= 1 of ψ(x); NaN at 0 and the negative integers."""
+    """Return the n-th derivative of ψ(x), n >= 1; NaN at 0 and the negative integers."""
     sign = -1.0 if n % 2 == 0 else 1.0
     mirror = x < 0
     y = sign * math.factorial(n) * hurwitz_zeta(n + 1, np.where(mirror, 1 - x, x))
@@ -143,7 +143,7 @@ def polygamma(x, *, n):
 
 @functools.lru_cache(maxsize=32)
 def _cotangent_derivative(n):
-    """The nth derivative of cot as a polynomial in cot: d cot = -(1 + cot²)."""
+    """Return the n-th derivative of cot as a polynomial in cot: d cot = -(1 + cot²)."""
     p = np.polynomial.Polynomial([0, 1])
     for _ in range(n):
         p = p.deriv() * np.polynomial.Polynomial([-1, 0, -1])
@@ -151,7 +151,7 @@ def _cotangent_derivative(n):
 
 
 def hurwitz_zeta(s, a):
-    """The sum of (a + k)**-s over k >= 0, for an integer s > 1 and a > 0."""
+    """Return the sum of (a + k)**-s over k >= 0, for an integer s > 1 and a > 0."""
     terms = 10 + s // 2
     total = np.zeros_like(a)
     for k in range(terms):

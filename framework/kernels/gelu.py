@@ -1,11 +1,11 @@
-"""gelu, x times the normal distribution function Φ(x), and its slope; exact and by tanh.
+"""gelu(x) = x Φ(x) with the normal distribution function Φ, and its slope; exact and by tanh.
 
-In float32 the exact form goes by the tail of the distribution, which loses no digits where Φ is
-small, and shares its exponential with the density φ that the slope needs:
+In float32 the exact form uses the tail of the distribution, which loses no digits where Φ is small,
+and shares its exponential with the density φ, which the slope needs:
 
     t = Φ(-|x|) = exp(-x²/2) W(u),  u = (|x| - 5) / (|x| + 5);  gelu(x) = max(x, 0) - |x| t
 
-W is a Chebyshev interpolant in powers, fitted with relative error 2.6e-8. In float64: by erf.
+W is a Chebyshev interpolant in powers with relative error 2.6e-8. In float64 gelu uses erf.
 """
 
 import math
@@ -19,11 +19,11 @@ from framework.kernels.erf import erf, polynomial
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
-_FAST = 2048  # elements from which on Numba's form is used
-_UNIT, _SECONDS = 512, 1.2e-9  # elements that a thread takes together, and of one of them
-_UFUNCS = 32  # about, for the exact form
+_FAST = 2048  # elements from which on the Numba kernels are used
+_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; seconds per element
+_UFUNCS = 32  # the cost of the exact form, in ufunc calls
 
-CENTER, END = 5.0, 14.5  # beyond END the tail is 0 beside any x
+CENTER, END = 5.0, 14.5  # beyond END the tail does not change any result
 TAIL = (
     0.0002215880176, 0.000222705592, -0.00242819716, 0.008978833284, -0.02340361488, 0.04785793796,
     -0.08088480136, 0.1160686753, -0.1434575295, 0.0769193058,
@@ -37,7 +37,7 @@ _NUMBERS = {n: np.array(n, np.float32) for n in (END, CENTER, -0.5, 0.5, _DENSIT
 
 @quiet
 def gelu(x, *, approximate):
-    """x times the normal distribution function of x, or its tanh approximation."""
+    """Return x Φ(x), or its tanh approximation."""
     if wide := halves(x):
         return gelu(*wide, approximate=approximate).astype(x.dtype)
     found = _fast("gelu_tanh" if approximate else "gelu", x)
@@ -52,7 +52,7 @@ def gelu(x, *, approximate):
 
 @quiet
 def gelu_back(g, x, *, approximate):
-    """g times the slope of gelu at x."""
+    """Return g times the slope of gelu at x."""
     if wide := halves(g, x):
         return gelu_back(*wide, approximate=approximate).astype(g.dtype)
     if g.dtype != x.dtype or g.shape != x.shape:
@@ -69,12 +69,12 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """The slope of gelu at x: `gelu_back` is g times that, to the last bit."""
+    """Return the slope of gelu at x; `gelu_back` is g times the slope, to the last bit."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 
 def _fast(name, *arrays):
-    """What the fast function of this name gives for the arrays, element by element; or None."""
+    """Return the result of the Numba kernel `name`, or None if it does not suit the arrays."""
     x = arrays[0]
     if x.dtype != np.float32 or x.size < _FAST or tier.library("rows") is None:
         return None
@@ -86,16 +86,16 @@ def _fast(name, *arrays):
 
 
 def shares(x):
-    """Whether `gelu` and `gelu_back` both begin with the same NumPy calls: then `with_slope` does
+    """Return whether `gelu` and `gelu_back` share most NumPy calls, so that `with_slope` computes
     both in little more time than one."""
     return x.dtype == np.float32 and tier.without_numba()
 
 
 def with_slope(x, *, approximate, out=None):
-    """gelu of x and, saved, its slope: `gelu_back` is g times that, to the last bit.
+    """Return gelu of x, and saved: (its slope,); `gelu_back` is g times the slope, to the last bit.
 
     Args:
-        out: a contiguous array for the first of them; a new one where None.
+        out: a contiguous array for gelu of x; a new one where None.
     """
     out = np.empty(x.shape, x.dtype) if out is None else out
     if shares(x):
@@ -108,7 +108,7 @@ def with_slope(x, *, approximate, out=None):
 
 
 def with_slope_by_rows(x, out, slope, *, approximate):
-    """`with_slope` into contiguous arrays, for float32 without Numba."""
+    """Return RowBlocks of `with_slope` into contiguous arrays, for float32 without Numba."""
     size, function = max(x.shape[-1], 1), _tanh_both_block if approximate else _both_block
     arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
     block = blocks.size(x.size, _UFUNCS)
@@ -121,19 +121,19 @@ def with_slope_by_rows(x, out, slope, *, approximate):
 
 
 def shared(size):
-    """Whether threads share so many numbers in NumPy's form."""
+    """Return whether threads share `size` elements without Numba."""
     return size * _UFUNCS >= blocks.LEAST
 
 
 def _made_by_blocks(function, *arrays):
-    """What `function(*arrays, out, scratch)` fills."""
+    """Return a new array `out`, filled by `function(*arrays, out, scratch)` block by block."""
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     _by_blocks(function, *arrays, out)
     return out
 
 
 def _by_blocks(function, *arrays):
-    """`function(*arrays, scratch)`, block by block; those that it fills are contiguous."""
+    """Call `function(*arrays, scratch)` block by block; the output arrays are contiguous."""
     flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
     blocks.run(partial(_block, function, flat), flat[0].size, _UFUNCS)
 
@@ -146,11 +146,11 @@ def _block(function, arrays, start, stop):
 
 
 def _tail(x, out, scratch):
-    """Into `out` Φ(-|x|); |x|, no more than END, and exp(-x²/2), which lie in scratch."""
+    """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # NaN, too
-        np.minimum(size, _NUMBERS[END], out=size)  # 4 times as slow as a product
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # also for NaN
+        np.minimum(size, _NUMBERS[END], out=size)  # takes 4 times as long as a product
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)
     np.divide(u, e, u)
@@ -169,7 +169,7 @@ def _gelu_block(x, out, scratch):
 
 def _value(x, tail, size, spare, out):
     np.multiply(tail, size, out)
-    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # with a number it takes 5 times as long
+    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # 5 times as fast as with a number
     np.subtract(spare, out, out)
 
 
@@ -185,11 +185,11 @@ def _both_block(x, y, slope, scratch):
 
 
 def _slope(x, tail, size, e):
-    """The slope in the place of the tail."""
+    """Replace the tail by the slope."""
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    np.add(tail, size, tail)  # the slope is 1/2 and that, for x < 0 less that
+    np.add(tail, size, tail)  # the slope is 1/2 + this for x >= 0, else 1/2 - this
     bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
     np.bitwise_xor(bits, sign, bits)  # copysign takes 3 times as long
@@ -197,7 +197,7 @@ def _slope(x, tail, size, e):
 
 
 def _tanh(x, t, squared):
-    """x² and the approximation's tanh into `squared` and `t`."""
+    """Write x² to `squared`, and the tanh of the approximation to `t`."""
     one = x.dtype.type(1)
     np.multiply(x, x, squared)
     np.multiply(squared, x.dtype.type(_CUBIC), t)
@@ -234,7 +234,7 @@ def _tanh_both_block(x, y, slope, scratch):
 
 
 def _tanh_slope(x, t, rest, squared):
-    """The slope in the place of the tanh."""
+    """Replace the tanh by the slope."""
     one = x.dtype.type(1)
     np.multiply(squared, x.dtype.type(3 * _CUBIC * _INNER), squared)
     np.add(squared, x.dtype.type(_INNER), squared)

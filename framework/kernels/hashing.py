@@ -1,7 +1,7 @@
-"""Hashes of byte strings that are the same on every machine and in every run.
+"""Hashes of byte strings that do not depend on the machine or the run.
 
 `fingerprint` is FarmHash's Fingerprint64 (Pike & Alakuijala 2014), `keyed_hash` is SipHash-2-4
-(Aumasson & Bernstein 2012). TensorFlow puts strings into buckets by the same two.
+(Aumasson & Bernstein 2012). TensorFlow hashes strings to buckets with the same two.
 """
 
 _MASK = 2**64 - 1
@@ -10,7 +10,7 @@ _SEED = 81
 
 
 def fingerprint(text):
-    """64 bits for a byte string."""
+    """Return a 64-bit hash of a byte string."""
     n = len(text)
     if n <= 16:
         return _of_16(text)
@@ -24,7 +24,7 @@ def _word(text, at, size=8):
 
 
 def _turned(x, by):
-    """The 64 bits of x moved to the right in a circle."""
+    """Return the 64 bits of x rotated right."""
     x &= _MASK
     return (x >> by | x << 64 - by) & _MASK
 
@@ -78,7 +78,7 @@ def _of_64(text):
 
 
 def _of_more(text):
-    """Rounds of 64 bytes, the last of which may overlap the one before it."""
+    """Hash rounds of 64 bytes; the last round may overlap the one before it."""
     last = len(text) - 1
     y = _SEED * _K1 + 113 & _MASK
     z = _shaken(y * _K2 + 113) * _K2 & _MASK
@@ -107,7 +107,7 @@ def _round(text, at, x, y, z, v, w, factor, weight):
 
 
 def _two(text, at, a, b):
-    """Two numbers of 32 bytes and two numbers."""
+    """Mix 32 bytes into two numbers."""
     p, q, r, s = (_word(text, at + 8 * i) for i in range(4))
     a += p
     b = _turned(b + a + s, 21)
@@ -123,7 +123,7 @@ _START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x74656462
 
 
 def keyed_hash(text, key):
-    """64 bits for a byte string and a key of two 64-bit numbers."""
+    """Return a 64-bit hash of a byte string for a key of two 64-bit numbers."""
     first, second = (k & _MASK for k in key)
     state = [s ^ k for s, k in zip(_START, (first, second, first, second))]
     whole = len(text) // 8 * 8

@@ -1,9 +1,9 @@
-"""Convolution of any number of spatial axes and its two derivatives, by im2col and products.
+"""Convolution over any number of spatial axes and its gradients, by im2col and matrix products.
 
 Arrays are channels-last: x (batch, *spatial, channels), w (*size, channels / groups, filters),
 y (batch, *places, filters). Group i of the filters sees group i of the channels. The windows of a
-few images at a time are laid out as rows of a matrix, so that they stay in the cache; threads share
-the images.
+few images at a time are copied to the rows of a matrix that fits in the cache; threads share the
+images.
 """
 
 import math
@@ -15,19 +15,19 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # numbers of windows laid out at a time, by each thread: 2 MB
-_FEW = 4  # channels up to which windows are laid out cell by cell, not place by place
+_BLOCK = 1 << 19  # elements of windows that each thread copies at a time: 2 MB
+_FEW = 4  # channels up to which windows are copied pixel by pixel, not position by position
 
 
 def conv(
     x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
 ):  # fmt: skip
-    """y: at each place the window's cells times the kernel's, added up (no flip).
+    """Return y: at each position the sum of the window's pixels times the kernel (no flip).
 
     Args:
-        bias: of the filters, added to y where given.
-        relu: whether y is cut at 0 then.
-        gate: x counts where this is positive.
+        bias: one number per filter to add to y, or None.
+        relu: whether to apply ReLU then.
+        gate: None, or an array like x: x counts as 0 where it is not positive.
         out: an array that may be used for y.
     """
     dtype, wide_dtype = x.dtype, windows.wide_enough(x.dtype)
@@ -61,16 +61,16 @@ def conv(
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, out=None):
-    """The x, of spatial `sizes`, whose `conv` with `w` gives y: sum(g * y)'s derivative by x.
+    """Return the gradient of sum(g * conv(x, w)) by x, of spatial `sizes`.
 
     Args:
-        gate: g counts where this is positive.
-        out: an array that may be used for x.
+        gate: None, or an array like g: g counts as 0 where it is not positive.
+        out: an array that may be used for the result.
     """
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    if groups == 1 and set(strides) == {1} and inner > _FEW:  # few are faster added to the images
+    if groups == 1 and set(strides) == {1} and inner > _FEW:  # for few, adding is faster
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
         if all(before >= 0 and after >= 0 for before, after in back):
@@ -97,11 +97,11 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
 def conv_kernel(
     x, g, *, size, strides, padding, dilations, groups, gate=None, sums=False
 ):  # fmt: skip
-    """The derivatives of sum(g * y) by w, whose windows have `size`, and by a bias.
+    """Return the gradients of sum(g * y) by w, whose windows have `size`, and by a bias.
 
     Args:
-        gate: g counts where this is positive.
-        sums: whether the one by a bias is asked for; else it is None.
+        gate: None, or an array like g: g counts as 0 where it is not positive.
+        sums: whether to compute the gradient by a bias; else it is None.
     """
     dtype, places = x.dtype, g.shape[1:-1]
     channels, filters = x.shape[-1], g.shape[-1]
@@ -135,17 +135,17 @@ def conv_kernel(
 
 
 def _gated(g, gate, images):
-    """Some images, in a dtype to add up in; 0 where a gate is not positive."""
-    found = g[images] if gate is None else masked(g[images], gate[images] > 0)
-    return found.astype(windows.wide_enough(g.dtype), copy=False)
+    """Return some images, in the dtype for sums; 0 where the gate is not positive."""
+    part = g[images] if gate is None else masked(g[images], gate[images] > 0)
+    return part.astype(windows.wide_enough(g.dtype), copy=False)
 
 
 class _Im2colLayout:
-    """How the windows of images become rows of a matrix.
+    """The layout of the windows of images as rows of a matrix.
 
     Attributes:
-        each: how many numbers the windows of an image have.
-        ones: whether each row gets a 1 at its end, which a bias is multiplied by.
+        each: the number of elements of an image's windows.
+        ones: whether a 1 ends each row, for the bias as the last row of weights.
     """
 
     ones = False
@@ -157,12 +157,12 @@ class _Im2colLayout:
         self.each = math.prod(places) * self.cells
 
     def blocks(self, first, last):
-        """Slices of images, at least one: even no images have windows of a size."""
+        """Return slices of images, at least one: an empty batch also needs a result."""
         step = max(_BLOCK // max(self.each, 1), 1)
         return blocks(first, last, step) or [slice(first, last)]
 
     def columns(self, wide):
-        """The windows as rows, (places, cells); of several groups (group, places, cells)."""
+        """Return the windows as rows, (positions, cells), with groups (group, positions, cells)."""
         found = windows.view(wide, self.size, *self.moves, self.places)
         rows = len(wide) * math.prod(self.places)
         if self.groups > 1:
@@ -183,7 +183,7 @@ class _Im2colLayout:
         return columns
 
     def add(self, columns, x):
-        """Add to x what its windows' rows hold: the adjoint of `columns`."""
+        """Add the rows to the windows of x: the adjoint of `columns`."""
         shape = (len(x), *self.places, *self.size, self.channels)
         if self.groups > 1:
             inner = self.channels // self.groups
@@ -193,23 +193,23 @@ class _Im2colLayout:
         for offsets, index in self._cells():
             x[index] += columns[(..., *offsets, slice(None))]
 
-    # One channel for each group: shifted images times numbers, without a product of matrices.
+    # One channel per group: multiply shifted images by the weights, without a matrix product.
 
     def depthwise(self, wide, w, y):
-        """The convolution, into y."""
+        """Write the depthwise convolution to y."""
         split = y.reshape(*y.shape[:-1], self.groups, w.shape[-1] // self.groups)
         split[...] = 0
         for offsets, index in self._cells():
             split += wide[index][..., None] * w[offsets].reshape(self.groups, -1)
 
     def depthwise_back(self, g, w, x):
-        """Its derivative by the images, added to x."""
+        """Add the gradient of the depthwise convolution by the images to x."""
         split = g.reshape(*g.shape[:-1], self.groups, w.shape[-1] // self.groups)
         for offsets, index in self._cells():
             x[index] += (split * w[offsets].reshape(self.groups, -1)).sum(-1)
 
     def depthwise_kernel(self, wide, g):
-        """Its derivative by w, (*size, 1, filters)."""
+        """Return the gradient of the depthwise convolution by w, (*size, 1, filters)."""
         filters, axes = g.shape[-1], tuple(range(g.ndim - 1))
         split = g.reshape(*g.shape[:-1], self.groups, filters // self.groups)
         w = np.empty((*self.size, 1, filters), g.dtype)
@@ -222,7 +222,7 @@ class _Im2colLayout:
 
 
 def _rows(w, groups):
-    """The kernel as (cells, filters); of several groups (group, cells, filters)."""
+    """Return the kernel as (cells, filters), with groups (group, cells, filters)."""
     flat = w.reshape(math.prod(w.shape[:-1]), w.shape[-1])
     if groups == 1:
         return flat
@@ -230,7 +230,7 @@ def _rows(w, groups):
 
 
 def _split(g, groups):
-    """(places, filters); of several groups (group, places, filters)."""
+    """Return g as (positions, filters), with groups (group, positions, filters)."""
     rows = math.prod(g.shape[:-1])
     if groups == 1:
         return g.reshape(rows, g.shape[-1])
@@ -238,5 +238,5 @@ def _split(g, groups):
 
 
 def _joined(y, shape):
-    """What `_split` has split, in `shape`."""
+    """Undo `_split`: return y in `shape`."""
     return np.moveaxis(y, 0, 1).reshape(shape)

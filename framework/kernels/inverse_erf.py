@@ -1,7 +1,7 @@
 """erfc and the inverses of erf and erfc on arrays, computed in float64.
 
-For x >= 1 erfc(x) = exp(-x²) / x · H(u) with u = (x - c) / (x + c) and H(u) = x erfcx(x), a
-Chebyshev interpolant (fitted to 40 digits; relative error below 2**-55), highest power first.
+For x >= 1, erfc(x) = exp(-x²) / x · H(u) with u = (x - c) / (x + c). H(u) = x erfcx(x) is a
+Chebyshev interpolant (fitted with 40 digits; relative error below 2**-55), highest power first.
 """
 
 import math
@@ -26,14 +26,14 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 @in_float64
 def erfc(x):
-    """1 - erf(x), as a number of full precision where it is small."""
+    """Return 1 - erf(x), in full precision also for small results."""
     size = np.abs(x)
     tail = _tail(np.maximum(size, 1))
     return np.where(size < 1, 1 - erf(x), np.where(x < 0, 2 - tail, tail))
 
 
 def _tail(x):
-    """erfc(x) for x >= 1; exp(-x²) from a rounded x, whose square is exact, and the rest."""
+    """Return erfc(x), x >= 1; exp(-x²) uses a rounded x, whose square is exact, and a rest."""
     x = np.minimum(x, 30)
     rounded = np.rint(x * 64) / 64
     rest = (x - rounded) * (x + rounded)
@@ -42,7 +42,7 @@ def _tail(x):
 
 @in_float64
 def erfinv(x):
-    """The y with erf(y) = x; ±inf at ±1, NaN beyond."""
+    """Return the y with erf(y) = x; ±inf at ±1, NaN beyond."""
     size = np.abs(x)
     inner = _solved(np.minimum(size, 0.5), erf, 1)
     outer = _tail_inverse(np.clip(1 - size, 0, 0.5))
@@ -52,7 +52,7 @@ def erfinv(x):
 
 @in_float64
 def erfcinv(x):
-    """The y with erfc(y) = x; inf at 0, -inf at 2, NaN beyond."""
+    """Return the y with erfc(y) = x; inf at 0, -inf at 2, NaN beyond."""
     folded = np.minimum(x, 2 - x)
     tail = _tail_inverse(np.clip(folded, 0, 0.5))
     inner = erfinv(np.clip(1 - x, -0.5, 0.5))
@@ -62,18 +62,19 @@ def erfcinv(x):
 
 @in_float64
 def ndtri(p):
-    """The y below which a standard normal number falls with probability p."""
+    """Return the quantile y of a standard normal distribution: P(Y <= y) = p."""
     return -math.sqrt(2) * erfcinv(2 * p)
 
 
 def _tail_inverse(q):
-    """The y with erfc(y) = q, for 0 <= q <= 1/2."""
+    """Return the y with erfc(y) = q, for 0 <= q <= 1/2."""
     y = _solved(np.maximum(q, 5e-324), erfc, -1)
     return np.where(q == 0, np.inf, y)
 
 
 def _solved(target, function, direction):
-    """Halley's iteration for erf(y) or erfc(y), from Winitzki's approximation (2008)."""
+    """Return y with erf(y) or erfc(y) = target: Halley's iteration from Winitzki's approximation
+    (2008)."""
     log = np.log1p(-target * target) if direction > 0 else np.log(target) + np.log(2 - target)
     a = 0.147
     half = 2 / (math.pi * a) + 0.5 * log

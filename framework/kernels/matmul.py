@@ -1,18 +1,17 @@
-"""The product of two matrices: NumPy's BLAS, or blocks around the micro-kernel for larger ones.
+"""The product of two matrices: BLAS for small ones, the micro-kernel for larger ones with Numba.
 
-OpenBLAS shares products of more than `ALONE` multiplications among threads. That gains nothing up
-to `PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and where another process holds a core its
-threads wait for each other, 8 to 40 ms. So it works alone here, and in as many threads as it takes
-by itself from there to `SHARED`. Larger products are divided among the threads that share all
-else, with OpenBLAS alone on each: its own threads wait for the next product for some 20 ms at full
-speed, and whoever wants their CPU meanwhile gets half of it. Where Numba's kernels want it they are
-not woken at all: a network with one product of 128 × 3136 × 16 in OpenBLAS's threads takes a third
-longer.
+OpenBLAS uses threads for products of more than `ALONE` multiplications. That gains nothing up to
+`PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
+threads wait 8 to 40 ms for each other. So OpenBLAS gets one thread up to `PAYS`, and its own number
+of threads from there to `SHARED`. Larger products are divided among the package's own threads, with
+OpenBLAS on one thread in each: OpenBLAS's threads spin for some 20 ms after a product, and take
+half of the CPU from other threads. With Numba, OpenBLAS's threads are not used at all: one product
+of 128 × 3136 × 16 in them would slow a network down by a third.
 
-Where Numba is, those products are ours: on one thread 5 to 15 % faster than OpenBLAS from
-64 × 256 × 128 on, and shared by `fast/team.py` in 2 µs. Plans take smaller ones up too, so as to do
-all of a step in one call. One by one they are OpenBLAS's, but in the tier "numba", where ops have
-the bits that plans have.
+With Numba the products from `PAYS` on use the micro-kernel: on one thread 5 to 15 % faster than
+OpenBLAS from 64 × 256 × 128 on, and shared by `fast/team.py` in 2 µs. Plans use it for smaller
+products too, to run a whole step in one call. Single ops use OpenBLAS for small products, except
+in the tier "numba", where ops must have the bits of plans.
 """
 
 import sys
@@ -24,13 +23,13 @@ from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
 ALONE = 1 << 18
-SHARED = 1 << 25  # 300 µs on one thread: handing over costs 40
+SHARED = 1 << 25  # 300 µs on one thread: sharing costs 40 µs
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # rows or columns, of which a thread's part has a whole number
+_WHOLE = 16  # each thread's rows or columns are a multiple of this
 
 
 def dot(a, b, out=None):
-    """a @ b of two matrices; where Numba computes it, its bits do not depend on the threads.
+    """Return a @ b of two matrices; with Numba the bits do not depend on the number of threads.
 
     Args:
         out: a contiguous array of the right shape and dtype for the result; a new one where None.
@@ -60,31 +59,32 @@ def _is_plain(a, b):
 
 
 def _shared(a, b, out):
-    """a @ b, a part of its longer side on each thread."""
+    """Return a @ b; each thread computes a part of the longer side."""
     out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
     several((((a, b, out, ()),),))
     return out
 
 
 def shares(multiplications):
-    """Whether a product of so many is divided among threads as NumPy's."""
+    """Return whether threads share a product of this many multiplications without Numba."""
     if multiplications < SHARED or threads.count() == 1 or not tier.without_numba():
         return False
     return blas.controls() is not None
 
 
 def several(lanes):
-    """Products and what else is done by rows, in lanes that do not need each other.
+    """Run independent lanes of products and row-wise tasks on several threads.
 
-    Handing over takes as long as a fifth of a product, so all is handed over at once. In a lane
-    each task needs the same rows of those before it and no others: a thread takes its rows through
-    all of them, and finds in the cache what it has just written.
+    Handing over work takes a fifth of the time of a product, so all lanes are handed over at once.
+    A task of a lane needs the same rows of earlier tasks and no others: a thread takes its rows
+    through all tasks, and finds in its cache what it has just written.
 
     Args:
-        lanes: of tasks: a `blocks.RowBlocks`, or a product (a, b, out, following) for out = a @ b,
-            float32 or float64, `out` contiguous, of any shape; each that follows, (ufunc, operand),
-            changes `out`. An operand is a row, or of the shape of `out`, or a pair of matrices
-            whose product is. Where a lane has several tasks, products are no wider than high.
+        lanes: lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out, following): a product
+            out = a @ b, float32 or float64, `out` contiguous, of any shape, followed by ufuncs:
+            each (ufunc, operand) in `following` updates `out`. An operand is a row, an array of the
+            shape of `out`, or a pair of matrices whose product has this shape. In a lane of several
+            tasks, products must not have more columns than rows.
     """
     parts, ends = [], []
     for tasks in lanes:
@@ -99,7 +99,7 @@ def several(lanes):
             parts += [(lane, at) for at in slices]
             ends += [task.finish for task in lane if type(task) is RowBlocks and task.finish]
     if parts:
-        parts.sort(key=_work, reverse=True)  # of those that are done last none takes long
+        parts.sort(key=_work, reverse=True)  # longest first, so that the threads end together
         with blas.limited(1):
             threads.run(lambda part: _part(*part), parts)
     for end in ends:
@@ -107,7 +107,7 @@ def several(lanes):
 
 
 def _flat(task):
-    """A product with its result, and what follows, as matrices."""
+    """Return a product task with its result and operands reshaped to matrices."""
     a, b, out, following = task
     shape = len(a), b.shape[1]
     given = [x if type(x) is tuple or x.ndim == 1 else x.reshape(shape) for _, x in following]
@@ -115,8 +115,8 @@ def _flat(task):
 
 
 def _pieces(lane):
-    """The lane as lanes to be done one after the other: what may not be begun where products are
-    has one of its own."""
+    """Split a lane into lanes to run in sequence: row blocks that cannot start at the slices of the
+    products get a lane of their own."""
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
         if type(task) is RowBlocks and not all(map(task.may_begin, starts)):
@@ -127,8 +127,8 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """The rows, or columns of a product alone, that a thread takes at a time; None where this is no
-    work for several."""
+    """Return the slices of rows (or of columns, for a single product) that threads take, or None if
+    one thread should run the lane."""
     products = [task for task in lane if type(task) is not RowBlocks]
     if not products:
         return lane[0].slices
@@ -141,7 +141,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """A task, one thread's or as `dot` shares it."""
+    """Run one task by itself; `dot` may share a product."""
     if type(task) is RowBlocks:
         several(((task,),))
         return
@@ -152,7 +152,7 @@ def _alone(task):
 
 
 def _work(part):
-    """About how many multiplications it is, of matrices alone."""
+    """Return about how many multiplications the products of a part take."""
     lane, at = part
     total = 0
     for task in lane:
@@ -165,7 +165,7 @@ def _work(part):
 
 
 def _part(lane, at):
-    """Some rows of a lane, or columns of a product alone where there are more of them."""
+    """Run a slice of a lane: rows, or columns of a single product with more columns than rows."""
     for task in lane:
         if type(task) is RowBlocks:
             task(at)
@@ -186,8 +186,8 @@ def _product(a, b, out, following, at):
         ufunc(part, operand, part)
 
 
-# Multiplications to be done by BLAS before Numba is loaded for products alone. Loading takes some
-# 0.4 s: a short program, or the first steps of a long one, should not wait for it.
+# Multiplications that BLAS computes before products cause Numba to be imported. The import takes
+# 0.4 s, too long for a short program or for the first steps of a long one.
 _before_loading = 30_000_000_000
 
 
@@ -200,7 +200,7 @@ def _library(multiplications):
 
 
 def stacked(a, b):
-    """a @ b of stacks of matrices, whose leading axes broadcast; threads share large stacks."""
+    """Return a @ b of stacks of matrices, which broadcast; threads share large stacks."""
     (rows, depth), columns = a.shape[-2:], b.shape[-1]
     large = a.size * columns >= SHARED or rows * b.size >= SHARED
     if large and threads.count() > 1 and _is_plain(a, b):
@@ -213,12 +213,12 @@ def stacked(a, b):
 
 
 def _shared_stack(a, b, shape):
-    """a @ b, some of the longest leading axis on each thread."""
+    """Return a @ b; each thread computes a part of the longest leading axis."""
     out = np.empty(shape, a.dtype)
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    step = -(-length // (2 * threads.count()))  # twice: one thread may come late
+    step = -(-length // (2 * threads.count()))  # two parts per thread, because one may start late
 
     def part(start):
         at = (slice(None),) * axis + (slice(start, start + step),)
@@ -230,7 +230,7 @@ def _shared_stack(a, b, shape):
 
 
 def _are_float32(a, b, out):
-    """Whether the dtypes, and `out`, are what Numba's form takes."""
+    """Return whether the arrays and `out` suit the Numba kernel."""
     return (
         a.dtype == b.dtype == _FLOAT
         and a.flags.aligned
@@ -244,7 +244,7 @@ _controls = _unasked
 
 
 def alone(product, *arrays):
-    """np.dot or np.matmul of these, on this thread."""
+    """Return product(*arrays), np.dot or np.matmul, computed on this thread only."""
     global _controls
     if _controls is _unasked:
         _controls = blas.controls()

@@ -1,4 +1,4 @@
-"""Functions of matrices that NumPy has not; the last two axes are the matrix, the rest a batch."""
+"""Matrix functions that NumPy lacks; the last two axes are the matrix, the others a batch."""
 
 import math
 
@@ -12,7 +12,7 @@ _PADE = [
 
 
 def triangular_solve(a, b, *, lower):
-    """x with a x = b by substitution, for one triangle of `a`; inf or NaN where singular."""
+    """Return x with a x = b by substitution, `a` triangular; inf or NaN if `a` is singular."""
     n = a.shape[-1]
     shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     x = np.array(np.broadcast_to(b, (*shape, *b.shape[-2:])), np.result_type(a, b))
@@ -25,7 +25,7 @@ def triangular_solve(a, b, *, lower):
 
 
 def expm(x):
-    """The exponential of square matrices, by scaling, a Padé approximant of degree 13 and squaring.
+    """Return the exponential of square matrices: scaling, a Padé approximant, and squaring.
 
     Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
     """
@@ -43,7 +43,7 @@ def expm(x):
 
 
 def _pade(a):
-    """The [13/13] approximant: (V + U) / (V - U), U odd and V even in `a`."""
+    """Return the [13/13] approximant: (V + U) / (V - U), U odd and V even in `a`."""
     one = np.eye(a.shape[-1], dtype=a.dtype)
     c = [p / _PADE[0] for p in _PADE]
     squared = a @ a
@@ -55,11 +55,11 @@ def _pade(a):
 
 
 def sqrtm(x):
-    """The principal square root of square matrices; NaN where there is none among such matrices.
+    """Return the principal square root of square matrices, NaN if none exists in their dtype.
 
-    Hermitian matrices by their eigenvalues; others by the product form of the Denman-Beavers
-    iteration with scaling (Higham 2008, "Functions of Matrices", equation 6.29), which needs
-    matrices without eigenvalues on the closed negative real axis.
+    Hermitian matrices use eigenvalues; others the product form of the Denman-Beavers iteration with
+    scaling (Higham 2008, "Functions of Matrices", equation 6.29), which needs matrices without
+    eigenvalues on the closed negative real axis.
     """
     if not x.size:
         return x.copy()

@@ -1,8 +1,8 @@
-"""Batch normalisation: statistics over all axes but one, and what they normalise.
+"""Batch normalisation: statistics over all axes but one, the normalisation, and its gradients.
 
-Arrays are seen as (outer, channels, inner), whatever their rank. Sums go by blocks, whose means
-and squared deviations are joined as Chan, Golub & LeVeque (1983) do: as accurate as two passes over
-the data, in one pass over memory.
+Arrays of any rank are seen as (outer, channels, inner). Means and squared deviations of blocks are
+combined as in Chan, Golub & LeVeque (1983): as accurate as two passes over the data, in one pass
+over memory.
 """
 
 import itertools
@@ -16,24 +16,25 @@ from framework.kernels.choose import zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # about what NumPy's passes over an array take
-_LONG_ROW = 2048  # numbers, up to which NumPy's forms join rows: its inner loops want them long
-_FEW = 8  # rows, from which on BLAS adds them up faster than NumPy
-_VECTOR = 16  # numbers; rows of so many, or of a multiple, are gone over as they are,
-_LONG = 256  # others are joined up to this length
-_FAST = 2048  # elements from which on Numba's form is the faster one
+_UFUNCS = 10  # the cost of NumPy's passes over an array, in ufunc calls
+_LONG_ROW = 2048  # elements up to which rows are joined for NumPy, whose inner loops should be long
+_FEW = 8  # rows from which on BLAS adds rows faster than NumPy
+_VECTOR = 16  # elements: the Numba kernels take rows of a multiple of this as they are,
+_LONG = 256  # and join other rows up to this length
+_FAST = 2048  # elements from which on the Numba kernel is faster
 _SHARED = 1 << 20  # elements from which on two threads are faster than one,
-_PART = 1 << 18  # and of the parts that they take then
+_PART = 1 << 18  # and elements of a thread's part
 
 
 def as_channels(x, axis):
-    """`x` as (outer, channels, inner)."""
+    """Return `x` as (outer, channels, inner)."""
     shape = x.shape
     return x.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
 
 
 def _folded(x):
-    """`x` with several rows as one, and how many: NumPy's inner loops want them long."""
+    """Return `x` with groups of rows joined, and the group size: NumPy's inner loops should
+    be long."""
     fold, (rows, channels, inner) = 1, x.shape
     while inner == 1 and x.size and rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG_ROW:
         fold *= 2
@@ -41,26 +42,26 @@ def _folded(x):
 
 
 def _by_blocks(work, x):
-    """[work(slice), ...] for blocks of (outer, channels, inner), by several threads where that
-    pays. The blocks follow from the size alone."""
+    """Return [work(slice), ...] for blocks of (outer, channels, inner), on several threads if that
+    pays. The blocks depend on the size alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1] * x.shape[2], 1), 1)
     parts = [slice(i, i + step) for i in range(0, len(x), step)]
-    found = [None] * len(parts)
+    results = [None] * len(parts)
 
     def keep(i):
-        found[i] = work(parts[i])
+        results[i] = work(parts[i])
 
-    with blas.limited(1):  # its own threads would stay in the way
+    with blas.limited(1):  # BLAS's threads would compete with ours
         if x.size * _UFUNCS < blocks.LEAST:
             for i in range(len(parts)):
                 keep(i)
         else:
             threads.run(keep, range(len(parts)))
-    return found
+    return results
 
 
 def _over(x):
-    """The sum of (outer, channels, inner) per channel."""
+    """Return the sum of (outer, channels, inner) per channel."""
     if x.shape[2] > 1:
         return np.add.reduce(np.add.reduce(x, axis=2), axis=0)
     rows = x[:, :, 0]
@@ -72,14 +73,14 @@ def _spread(vector):
 
 
 def _fast(x):
-    """Numba's form, where `x`, as (outer, channels, inner), is for it."""
+    """Return the module of Numba kernels if they suit `x` (outer, channels, inner), else None."""
     if x.dtype == np.float32 and x.shape[2] == 1 and x.size >= _FAST:
         return tier.library("norm")
     return None
 
 
 def _fold(x):
-    """How many rows count as one in Numba's forms: 3 channels take a quarter of the time so."""
+    """Return how many rows the Numba kernels join: 3 channels then take a quarter of the time."""
     fold, (rows, channels, _) = 1, x.shape
     if channels % _VECTOR:
         while rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG:
@@ -92,7 +93,7 @@ def _repeated(vector, fold):
 
 
 def _parts(x, fold):
-    """Ranges of `fold` rows, for threads to share: by the size alone, as then the bits are."""
+    """Return ranges of joined rows for threads; they depend on the size alone, so do the bits."""
     n = len(x) // fold
     count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
     edges = [n * i // count for i in range(count + 1)]
@@ -100,7 +101,7 @@ def _parts(x, fold):
 
 
 def moments(x):
-    """The mean and the variance of each channel of (outer, channels, inner)."""
+    """Return the mean and the variance of each channel of (outer, channels, inner)."""
     fast = _fast(x)
     if fast is not None:
         return _fast_moments(fast, x)
@@ -113,24 +114,24 @@ def moments(x):
 
 
 def _joined(counts, means, deviations, dtype):
-    """Mean and variance from those of parts (part, channel); NaN of nothing."""
+    """Return the mean and variance of all parts (part, channel); NaN without elements."""
     count = counts.sum()
     mean = counts @ means / max(count, 1)
     return _rounded(mean, deviations.sum(0) + counts @ np.square(means - mean), count, dtype)
 
 
 def _of_block(x):
-    """How many numbers a channel has, their mean, and the sum of their squared deviations."""
+    """Return each channel's number of elements, mean, and sum of squared deviations."""
     n = x.shape[0] * x.shape[2]
     mean = _over(x) / x.dtype.type(n)
     centred = x - _spread(mean)
-    missed = _over(centred) / x.dtype.type(n)  # of a large mean's last digits
+    missed = _over(centred) / x.dtype.type(n)  # the rounding error of a large mean
     centred *= centred
     return n, mean + missed, _over(centred) - missed * missed * x.dtype.type(n)
 
 
 def _rounded(mean, deviations, count, dtype):
-    """Mean and variance; NaN of nothing."""
+    """Return mean and variance in `dtype`; NaN without elements."""
     variance = deviations / count if count else mean * np.nan
     return (mean if count else variance).astype(dtype), variance.astype(dtype)
 
@@ -152,14 +153,14 @@ def _fast_moments(fast, x):
 
 
 def scaled(x, mean, factor, offset, relu=False, out=None):
-    """(x - mean) * factor + offset, per channel; cut at 0 with `relu`."""
+    """Return (x - mean) * factor + offset, per channel; `relu` applies ReLU."""
     y = np.empty_like(x) if out is None else out
     fast = _fast(x)
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         least = np.float32(0 if relu else -np.inf)
-        parts = _parts(x, fold)[::-1]  # what was read last is still in the cache
+        parts = _parts(x, fold)[::-1]  # the last elements read are still in the cache
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, least, out), parts)
         return y
     wide, fold = _folded(x)
@@ -168,7 +169,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
     def work(at):
         out = to[at]
         _normal(wide[at], *vectors, out)
-        if relu:  # with a number it takes 5 times as long
+        if relu:  # np.maximum with a number takes 5 times as long
             np.maximum(out, _shaped(blocks.full(zeros[x.dtype]), out), out=out)
 
     _by_blocks(work, wide)
@@ -176,8 +177,8 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 
 
 def _shaped(scratch, like):
-    """Of scratch an array of another's shape."""
-    if like.size > scratch.size:  # one row may be longer than any block
+    """Return the beginning of `scratch`, all zeros, in the shape of `like`."""
+    if like.size > scratch.size:  # a row may be longer than any block
         return np.zeros(like.shape, like.dtype)
     return scratch[: like.size].reshape(like.shape)
 
@@ -190,10 +191,10 @@ def _normal(x, mean, factor, offset, out):
 
 @quiet
 def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
-    """(y, mean, variance), and for the backward mean and 1 / sqrt(variance + epsilon).
+    """Return (y, mean, variance), and saved: mean and 1 / sqrt(variance + epsilon).
 
     Args:
-        relu: whether y is cut at 0.
+        relu: whether to apply ReLU to y.
         out: a contiguous array for y.
     """
     dtype = wide_enough(x.dtype)
@@ -207,12 +208,12 @@ def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
     scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu, flat)
-    # the backward's mean is its own: whoever gets the output may compute in its place
+    # a copy, because a consumer of the output may overwrite it
     return (y, mean.copy(), variance), (mean, rstd)
 
 
 def _narrowed(arrays, dtype, out):
-    """The arrays in `dtype`, the first of them in `out` where that is given."""
+    """Return the arrays in `dtype`, the first of them in `out` unless that is None."""
     first, *others = arrays
     if out is None:
         first = first.astype(dtype)
@@ -226,12 +227,10 @@ def _narrowed(arrays, dtype, out):
 def batch_norm_back(
     g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, out=None
 ):
-    """The cotangents of x, gamma and beta, those in `needed`.
-
-    Given `beta`, of a y that was cut at 0: where it was is computed again, which takes less time
-    than to read it.
+    """Return the cotangents of x, gamma and beta that are needed.
 
     Args:
+        beta: given if y passed through ReLU; recomputing the sign of y is faster than reading y.
         out: a contiguous array for x's cotangent, which may be g.
     """
     dtype = wide_enough(x.dtype)
@@ -254,14 +253,14 @@ def batch_norm_back(
 
 
 def _fast_line(line, fold):
-    """How long rows are, the vectors of `line`, and whether y was cut: what Numba's forms take."""
+    """Return (row length, the vectors of `line`, whether ReLU applies) for the Numba kernels."""
     mean, factor, beta = line
     vectors = (mean, factor, mean if beta is None else beta)
     return len(mean) * fold, *(_repeated(v, fold) for v in vectors), beta is not None
 
 
 def _passed(g, centred, factor, beta):
-    """`g` where centred * factor + beta is positive; all of it where there is no beta."""
+    """Return `g` where centred * factor + beta is positive, else 0; `g` itself without beta."""
     if beta is None:
         return g
     normal = centred * factor
@@ -274,7 +273,7 @@ def _wide_line(line, fold):
 
 
 def _sums(g, x, line):
-    """Per channel the sums of g and of g * (x - mean)."""
+    """Return the sums of g and of g * (x - mean) per channel."""
     fast, mean = _fast(x), line[0]
     if fast is not None:
         fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))
@@ -306,7 +305,7 @@ def _sums_by_blocks(g, x, line):
 
 
 def _input_cotangent(g, x, line, slope, level, d):
-    """g * factor + (x - mean) * slope + level into d, which may be g."""
+    """Write g * factor + (x - mean) * slope + level to d, which may be g."""
     fast, (mean, factor, _) = _fast(x), line
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), d.reshape(-1)

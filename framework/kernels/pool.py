@@ -1,9 +1,9 @@
-"""Pooling over windows of any number of spatial axes: largest cells, sums of cells.
+"""Max pooling and window sums over any number of spatial axes, and their gradients.
 
-Arrays are channels-last, (batch, *spatial, channels), see `windows`. Numba's form
-(`fast/pool.py`) takes float32 and up to three spatial axes, and gives the same bits; beside NaN
-each form chooses a cell of its own. NumPy's goes over some images at a time, which stay in the
-cache, and threads share them.
+Arrays are channels-last, (batch, *spatial, channels), see `windows`. The Numba kernels
+(`fast/pool.py`) take float32 and up to three spatial axes, and give the same bits as NumPy, except
+that they may choose different pixels of windows with NaN. In NumPy threads share blocks of images
+that fit in the cache.
 """
 
 import itertools
@@ -15,10 +15,10 @@ from framework.kernels import choose, threads, tier, windows
 from framework.kernels.contiguous import flattened
 from framework.kernels.share import blocks, share
 
-_FAST = 4096  # elements from which on Numba's form is used
+_FAST = 4096  # elements from which on the Numba kernels are used
 _SHARED = 1 << 20  # elements from which on two threads are faster than one
-_BLOCK = 1 << 20  # elements of some images: with fewer, threads wait for the GIL too often
-_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # whose numbers fit 8 bits without a sign, 16 with one
+_BLOCK = 1 << 20  # elements of a block of images: with fewer, threads wait for the GIL too often
+_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # window sizes whose pixel numbers fit uint8, int16
 
 
 def _lowest(dtype):
@@ -28,28 +28,28 @@ def _lowest(dtype):
 
 
 def _places(x, size, strides, padding, dilations):
-    """How often the window fits, and the padding in numbers."""
+    """Return the number of window positions per axis, and the padding in pixels."""
     spatial = x.shape[1:-1]
     places = windows.output_sizes(spatial, size, strides, padding, dilations)
     return places, windows.amounts(padding, spatial, size, strides, dilations)
 
 
 def _fast(x, size, elements):
-    """Numba's form, where it is for `x` and the window; `elements` of work."""
+    """Return the module of Numba kernels if they suit `x` and the window, else None."""
     if elements < _FAST or x.dtype != np.float32 or not 3 <= x.ndim <= 5:
         return None
     return tier.library("pool") if math.prod(size) <= _CELLS else None
 
 
 def _parts(batch, elements):
-    """Ranges of examples, one for each thread that is to work."""
+    """Return ranges of examples, one per thread."""
     count = threads.count() if elements >= _SHARED else 1
     edges = [batch * i // count for i in range(count + 1)]
     return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
 
 
 def _window(sizes, places, size, strides, padding, dilations):
-    """The numbers that Numba's forms take, for three spatial axes: those in front are of size 1."""
+    """Return the window for the Numba kernels, int64 (6, 3): leading axes of size 1 are added."""
     before = tuple(p[0] for p in padding)
     wide = [(1,) * (3 - len(sizes))] * 4 + [(0,) * (3 - len(sizes))] + [(1,) * (3 - len(sizes))]
     columns = sizes, places, size, strides, before, dilations
@@ -57,16 +57,16 @@ def _window(sizes, places, size, strides, padding, dilations):
 
 
 def _by_pairs(size, strides, padding, dilations, sizes):
-    """Whether windows are of 2 by 2 cells, side by side; as (height, width), else None."""
+    """Return (height, width) if windows are 2 × 2, adjacent and without padding, else None."""
     twos = size == strides and set(size) == {2} and not any(map(any, padding))
     return tuple(sizes) if twos and len(sizes) == 2 and set(dilations) == {1} else None
 
 
 def max_pool(x, *, size, strides, padding, dilations):
-    """The largest cell of the window at each place; padding never counts.
+    """Return the maximum of each window, ignoring padding.
 
-    Saved, by Numba's form and where windows are pairs of pairs: the number of that cell, of equals
-    the first.
+    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the number of the maximum's pixel
+    within its window, the first one of equals.
     """
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)
@@ -91,10 +91,10 @@ def max_pool(x, *, size, strides, padding, dilations):
 
 
 def _by_images(function, larger):
-    """`function(slice)` for blocks of images, by all threads.
+    """Call `function(slice)` for blocks of images, on all threads.
 
     Args:
-        larger: an array, how much work there is; images come first.
+        larger: the larger array of the computation; its size is the amount of work.
     """
     batch, elements = len(larger), larger.size
     step = max(_BLOCK * batch // max(elements, 1), 1)
@@ -124,7 +124,7 @@ def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
 
 
 def cell_dtype(size):
-    """Of the numbers of a window's cells."""
+    """Return the dtype for the numbers of a window's pixels."""
     cells = math.prod(size)
     if cells <= _CELLS:
         return np.dtype(np.uint8)
@@ -132,7 +132,7 @@ def cell_dtype(size):
 
 
 def max_cell(x, *, size, strides, padding, dilations):
-    """The number of the largest cell of the window at each place; of equals the first."""
+    """Return the number of the largest pixel of each window, the first one of equals."""
     places, padding = _places(x, size, strides, padding, dilations)
     chosen = np.empty((len(x), *places, x.shape[-1]), cell_dtype(size))
     if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
@@ -149,7 +149,7 @@ def max_cell(x, *, size, strides, padding, dilations):
 
 
 def _largest(wide, inside, cells, chosen):
-    """`max_cell`, into `chosen`; `inside` is where no padding is."""
+    """Write `max_cell` to `chosen`; `inside` is False on padding."""
     best, found = None, None
     for number, (_, index) in enumerate(cells):
         here, there = wide[index], inside[index]
@@ -158,7 +158,7 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not found.all():  # the lowest number, on the input, is larger than padding
+        if not found.all():  # the lowest value of the input wins against padding
             better |= there & ~found
             found = found | there
         np.maximum(best, here, out=best)
@@ -167,18 +167,18 @@ def _largest(wide, inside, cells, chosen):
 
 
 def _pairs_of(x, places):
-    """The four cells of windows of 2 by 2 cells side by side."""
+    """Return the four pixels of adjacent 2 × 2 windows, as views."""
     return [x[index] for _, index in windows.cells((2, 2), (2, 2), (1, 1), places)]
 
 
 def _larger_of_pairs(x, chosen, y=None):
-    """`max_cell` of 2 by 2 cells side by side: the larger of each row, then of the two."""
+    """Write `max_cell` of adjacent 2 × 2 windows: the larger of each row, then of the two."""
     a, b, c, d = _pairs_of(x, chosen.shape[1:-1])
     upper, lower = np.maximum(a, b), np.maximum(c, d)
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # all bits, or none
+    np.negative(below, out=below)  # all bits set, or none
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)
@@ -188,7 +188,8 @@ def _larger_of_pairs(x, chosen, y=None):
 
 
 def max_index(x, **window):
-    """Where in the flat spatial axes the largest cell is, of equals the first; places flat too."""
+    """Return the flat spatial index of each window's maximum, the first one of equals, as
+    (batch, positions, channels)."""
     chosen = max_cell(x, **window)
     places, padding = _places(x, **window)
     spatial = x.shape[1:-1]
@@ -202,7 +203,7 @@ def max_index(x, **window):
 
 
 def cell_take(x, chosen, *, size, strides, padding, dilations):
-    """At each place the cell of the window that is numbered in `chosen`."""
+    """Return the pixel of each window whose number is in `chosen`."""
     places, padding = _places(x, size, strides, padding, dilations)
     wide = windows.padded(x, padding)
     y = np.zeros(chosen.shape, x.dtype)
@@ -212,9 +213,9 @@ def cell_take(x, chosen, *, size, strides, padding, dilations):
 
 
 def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
-    """Zeros of spatial `sizes` with each place's number added to its chosen cell.
+    """Return zeros of spatial `sizes`, with each element of `g` added to its window's chosen pixel.
 
-    `out` is a contiguous array for them.
+    `out` is a contiguous array for the result.
     """
     padding = windows.amounts(padding, sizes, size, strides, dilations)
     if chosen.dtype == np.uint8 and chosen.shape == g.shape:
@@ -235,14 +236,14 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
 
 
 def _put_pairs(g, chosen, sizes, out):
-    """`cell_put` for 2 by 2 cells side by side: those to the right, then those on the left."""
+    """Do `cell_put` for adjacent 2 × 2 windows: the right pixels, then the left ones."""
     d = _cleared(g, sizes, out)
     bits = choose.BITS[g.dtype.itemsize]
     g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)
 
     def work(some):
         given, numbers = g[some], chosen[some]
-        right = np.negative((numbers & np.uint8(1)).view(np.int8), dtype=bits)  # all bits, or none
+        right = np.negative((numbers & np.uint8(1)).view(np.int8), dtype=bits)  # all bits or none
         lower = np.negative((numbers >> np.uint8(1)).view(np.int8), dtype=bits)
         lower &= given
         upper = given ^ lower
@@ -255,7 +256,7 @@ def _put_pairs(g, chosen, sizes, out):
 
 
 def _cleared(g, sizes, out):
-    """`out`, or a new array, for `cell_put`, 0 at an odd edge, which no window reaches."""
+    """Return `out` or a new array for `cell_put`, with 0 at odd edges, outside all windows."""
     d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype) if out is None else out
     for axis, n in enumerate(sizes, 1):
         if n % 2:
@@ -280,7 +281,7 @@ def _fast_put(fast, g, chosen, sizes, size, strides, padding, dilations, out):
 
 
 def window_sum(x, *, size, strides, padding, dilations):
-    """The sum of the window's cells at each place."""
+    """Return the sum of each window."""
     dtype = windows.wide_enough(x.dtype)
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)
@@ -305,7 +306,7 @@ def window_sum(x, *, size, strides, padding, dilations):
 
 
 def window_spread(g, *, sizes, size, strides, padding, dilations):
-    """Zeros of spatial `sizes` with each place's number added to all cells of its window."""
+    """Return zeros of spatial `sizes`, with each element of `g` added to its whole window."""
     dtype = windows.wide_enough(g.dtype)
     padding = windows.amounts(padding, sizes, size, strides, dilations)
     fast = _fast(g, size, g.size)
@@ -332,7 +333,7 @@ def window_spread(g, *, sizes, size, strides, padding, dilations):
 
 
 def window_count(x, *, size, strides, padding, dilations):
-    """How many cells of the window lie on the input, and not on padding, at each place."""
+    """Return how many pixels of each window lie on the input and not on padding."""
     ones = np.ones((1, *x.shape[1:-1], 1), np.float32)
-    found = window_sum(ones, size=size, strides=strides, padding=padding, dilations=dilations)
-    return found.astype(x.dtype)
+    counts = window_sum(ones, size=size, strides=strides, padding=padding, dilations=dilations)
+    return counts.astype(x.dtype)

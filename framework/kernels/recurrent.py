@@ -1,12 +1,12 @@
-"""Whole sequences through recurrent cells, in time-major arrays.
+"""Recurrent cells over whole sequences, in time-major arrays.
 
-`rows[t, b]` is [h | 1 | x], and a rest that is not used: the state before step t, a one for the
-bias, the input of step t. So a step is one product with the stacked weights [recurrent_kernel;
-bias; kernel], and after the last step one product gives the cotangents of all three. Where the
-mask (time, batch) is False, states stay.
+`rows[t, b]` is [h | 1 | x | padding]: the state before step t, a one for the bias, and the input of
+step t. So a step is one product with the stacked weights [recurrent_kernel; bias; kernel], and
+after the last step one product gives the cotangents of all three. Where the mask (time, batch) is
+False, states do not change.
 
-In NumPy sigmoids are 0.5 tanh(z / 2) + 0.5: with their columns of the weights halved, one tanh
-serves all gates.
+NumPy computes sigmoids as 0.5 tanh(z / 2) + 0.5: with the columns of their weights halved, one
+tanh serves all gates.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ import numpy as np
 from framework.kernels import threads, tier
 from framework.kernels.contiguous import contiguous, flattened
 
-_COMPILED = 1 << 17  # multiplications of a sequence from which Numba's form is taken: 300 µs
-_SHARED = 1 << 24  # from which threads share the batch: 200 µs
+_COMPILED = 1 << 17  # multiplications of a sequence from which on Numba is used: 300 µs
+_SHARED = 1 << 24  # multiplications from which on threads share the batch: 200 µs
 
 
 def rows_of(x, h):
-    """The rows with the inputs and the first state in them."""
+    """Return new `rows` with the inputs and the first state."""
     batch, time, features = x.shape
     units = h.shape[1]
     width = units + 1 + features
@@ -31,31 +31,31 @@ def rows_of(x, h):
 
 
 def stacked(recurrent_kernel, bias, kernel, factors=None):
-    """[recurrent_kernel; bias; kernel], its columns times `factors`."""
+    """Return [recurrent_kernel; bias; kernel] with its columns multiplied by `factors`."""
     units = len(recurrent_kernel)
-    made = np.empty((units + 1 + len(kernel), kernel.shape[1]), kernel.dtype)
-    made[:units] = recurrent_kernel
-    made[units] = 0 if bias is None else bias
-    made[units + 1 :] = kernel
+    weights = np.empty((units + 1 + len(kernel), kernel.shape[1]), kernel.dtype)
+    weights[:units] = recurrent_kernel
+    weights[units] = 0 if bias is None else bias
+    weights[units + 1 :] = kernel
     if factors is not None:
-        made *= factors
-    return made
+        weights *= factors
+    return weights
 
 
 def blocks(z, units):
-    """Views of the blocks of `units` columns."""
+    """Return views of the blocks of `units` columns."""
     return [z[..., k : k + units] for k in range(0, z.shape[-1], units)]
 
 
 def _compiled(array, work):
-    """Numba's forms where they are to be used."""
+    """Return the module of Numba kernels if they are used, else None."""
     if array.dtype != np.float32 or work * len(array) < _COMPILED:
         return None
     return tier.library("recurrent")
 
 
 def _share(function, work, time, batch):
-    """`function((first, last))` for parts of the batch, side by side."""
+    """Call `function((first, last))` for ranges of the batch, on several threads if that pays."""
     count = threads.count() if work * time >= _SHARED else 1
     step = -(-batch // (8 * count)) * 8
     parts = [(first, min(batch, first + step)) for first in range(0, batch, step)]
@@ -66,7 +66,7 @@ def _share(function, work, time, batch):
 
 
 def _flat(array, dtype):
-    """A flat array, empty for None."""
+    """Return a flat array, empty for None."""
     return np.empty(0, dtype) if array is None else flattened(array)
 
 
@@ -78,7 +78,7 @@ def _transposed(fast, *kernels):
 
 
 def lstm(x, h, c, kernel, recurrent_kernel, bias, mask):
-    """(rows, gates, cells) of a whole sequence; `rows[1:]` and `cells[1:]` hold the states."""
+    """Return (rows, gates, cells) of a sequence; `rows[1:]` and `cells[1:]` hold the states."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     width = units + 1 + len(kernel)
@@ -125,11 +125,11 @@ def _lstm(rows, gates, cells, kernel, recurrent_kernel, bias, mask):
 def lstm_back(
     g_steps, g_h, g_c, kernel, recurrent_kernel, mask, rows, gates, cells, *, inputs, weights
 ):
-    """The cotangents of x, the first h, the first c and [recurrent_kernel; bias; kernel].
+    """Return the cotangents of x, the first h, the first c and [recurrent_kernel; bias; kernel].
 
     Args:
         g_steps: the outputs' cotangent, time-major, or None.
-        inputs, weights: whether those of x and of the weights are wanted; None stands for others.
+        inputs, weights: whether the cotangents of x and of the weights are needed; else None.
     """
     dh, dc = np.array(g_h, order="C"), np.array(g_c, order="C")
     batch, units = dh.shape
@@ -143,23 +143,24 @@ def lstm_back(
         return dx, dh, dc, _weights_back(rows, 0, width, d) if weights else None
     packed = _transposed(fast, recurrent_kernel, kernel)
     rows, gates, cells = (np.ascontiguousarray(a) for a in (rows, gates, cells))
-    found = _Cotangents(len(gates), batch, len(kernel), [(width, 4 * units)], inputs, weights)
+    cotangents = _Cotangents(len(gates), batch, len(kernel), [(width, 4 * units)], inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):
         fast.lstm_back(
             g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), cells.reshape(-1), *packed,
-            mask, width, units, batch, *part, dh.reshape(-1), dc.reshape(-1), *found.places(part),
+            mask, width, units, batch, *part, dh.reshape(-1), dc.reshape(-1),
+            *cotangents.places(part),
         )  # fmt: skip
 
     _share(run, work, len(gates), batch)
-    return found.inputs(), dh, dc, found.weights(0)
+    return cotangents.inputs(), dh, dc, cotangents.weights(0)
 
 
 class _Cotangents:
-    """Where Numba's forms put the cotangents of the inputs and of weights of some shapes.
+    """The arrays for the cotangents of the inputs and of weights that the Numba kernels write.
 
-    Each part of the batch adds its weights' up for itself.
+    Each range of the batch has its own sum of the weights' cotangents.
     """
 
     def __init__(self, time, batch, features, shapes, inputs, weights):
@@ -172,7 +173,7 @@ class _Cotangents:
         return _flat(self._steps, np.float32), *[a.reshape(-1) for a in own]
 
     def inputs(self):
-        """(batch, time, features)."""
+        """Return the inputs' cotangent (batch, time, features), or None."""
         return None if self._steps is None else self._steps.swapaxes(0, 1)
 
     def weights(self, k):
@@ -223,24 +224,24 @@ def _lstm_back(g_steps, recurrent_kernel, mask, gates, cells, d, dh, dc):
 
 
 def _weights_back(rows, left, right, d, first=0, last=None):
-    """The sum over t and b of rows[t, b, left:right] times d[t, b, first:last]."""
+    """Return the sum over t and b of rows[t, b, left:right] times d[t, b, first:last]."""
     count = len(d) * d.shape[1]
     rows = rows[: len(d)].reshape(count, rows.shape[2])
     return rows[:, left:right].T @ d.reshape(count, d.shape[2])[:, first:last]
 
 
 def _inputs_back(d, kernel, first=0):
-    """(batch, time, features), from the columns from `first` on."""
+    """Return x's cotangent (batch, time, features), from the columns of d from `first` on."""
     time, batch, columns = d.shape
-    found = d.reshape(time * batch, columns)[:, first:] @ kernel.T
-    return found.reshape(time, batch, len(kernel)).swapaxes(0, 1)
+    dx = d.reshape(time * batch, columns)[:, first:] @ kernel.T
+    return dx.reshape(time, batch, len(kernel)).swapaxes(0, 1)
 
 
 # ---- the simple cell -----------------------------------------------------------------------------
 
 
 def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):
-    """`rows` of a whole sequence; `rows[1:]` hold the states."""
+    """Return `rows` of a sequence; `rows[1:]` hold the states."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     width = units + 1 + len(kernel)
@@ -270,7 +271,10 @@ def _simple_rnn(rows, weights, mask):
 
 
 def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, inputs, weights):
-    """The cotangents of x, the first state and [recurrent_kernel; bias; kernel]: `lstm_back`."""
+    """Return the cotangents of x, the first state and [recurrent_kernel; bias; kernel].
+
+    Arguments are those of `lstm_back`.
+    """
     dh = np.array(g_h, order="C")
     time, (batch, units) = len(rows) - 1, dh.shape
     width = units + 1 + len(kernel)
@@ -282,17 +286,17 @@ def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, input
         dx = _inputs_back(d, kernel) if inputs else None
         return dx, dh, _weights_back(rows, 0, width, d) if weights else None
     packed, rows = _transposed(fast, recurrent_kernel, kernel), np.ascontiguousarray(rows)
-    found = _Cotangents(time, batch, len(kernel), [(width, units)], inputs, weights)
+    cotangents = _Cotangents(time, batch, len(kernel), [(width, units)], inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):
         fast.simple_rnn_back(
             g_steps, rows.reshape(-1), rows.shape[2], *packed, mask, width, units, batch, *part,
-            dh.reshape(-1), *found.places(part),
+            dh.reshape(-1), *cotangents.places(part),
         )  # fmt: skip
 
     _share(run, work, time, batch)
-    return found.inputs(), dh, found.weights(0)
+    return cotangents.inputs(), dh, cotangents.weights(0)
 
 
 def _simple_rnn_back(g_steps, recurrent_kernel, mask, states, d, dh):
@@ -312,12 +316,12 @@ def _simple_rnn_back(g_steps, recurrent_kernel, mask, states, d, dh):
 
 
 # ---- GRU with the reset gate after the product (Cho et al. 2014, arXiv:1406.1078v1) --------------
-# gates are (t, b, 4 units): the state's part of the candidate, update, reset, candidate. Those
-# that the state enters are the first three blocks, those that the input enters the last three.
+# gates are (t, b, 4 units): the state's part of the candidate, update, reset, candidate. The state
+# contributes to the first three blocks, the input to the last three.
 
 
 def gru(x, h, kernel, recurrent_kernel, bias, mask):
-    """(rows, gates) of a whole sequence; `rows[1:]` hold the states. bias is (2, 3 units)."""
+    """Return (rows, gates) of a sequence; `rows[1:]` hold the states. bias is (2, 3 units)."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     features = len(kernel)
@@ -344,8 +348,8 @@ def gru(x, h, kernel, recurrent_kernel, bias, mask):
 
 
 def _gru_weights(kernel, recurrent_kernel, bias, factor):
-    """[bias; kernel] for update, reset, candidate; [recurrent_kernel; bias] for the candidate's
-    part, update, reset; those of the sigmoids times `factor`."""
+    """Return [bias; kernel] for update, reset, candidate, and [recurrent_kernel; bias] for the
+    candidate's part, update, reset; the columns of update and reset are multiplied by `factor`."""
     units = len(recurrent_kernel)
     of_input = np.empty((1 + len(kernel), 3 * units), kernel.dtype)
     of_state = np.empty((units + 1, 3 * units), kernel.dtype)
@@ -359,7 +363,7 @@ def _gru_weights(kernel, recurrent_kernel, bias, factor):
 
 
 def candidate_first(a):
-    """Keras's (update, reset, candidate) columns as (candidate, update, reset)."""
+    """Reorder Keras's columns (update, reset, candidate) to (candidate, update, reset)."""
     return np.roll(a, a.shape[-1] // 3, axis=-1)
 
 
@@ -388,7 +392,7 @@ def _gru(rows, gates, of_input, of_state, mask):
 
 
 def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, inputs, weights):
-    """The cotangents of x, the first state, [bias; kernel] and [recurrent_kernel; bias]."""
+    """Return the cotangents of x, the first state, [bias; kernel] and [recurrent_kernel; bias]."""
     dh = np.array(g_h, order="C")
     batch, units = dh.shape
     features = len(kernel)
@@ -407,18 +411,18 @@ def gru_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, input
     packed = _transposed(fast, transposed.T, kernel)
     rows, gates = (np.ascontiguousarray(a) for a in (rows, gates))
     shapes = [(1 + features, 3 * units), (units + 1, 3 * units)]
-    found = _Cotangents(len(gates), batch, features, shapes, inputs, weights)
+    cotangents = _Cotangents(len(gates), batch, features, shapes, inputs, weights)
     mask, g_steps = _flat(mask, bool), _flat(g_steps, np.float32)
 
     def run(part):
         fast.gru_back(
             g_steps, rows.reshape(-1), rows.shape[2], gates.reshape(-1), *packed, mask, features,
-            units, batch, *part, dh.reshape(-1), *found.places(part),
+            units, batch, *part, dh.reshape(-1), *cotangents.places(part),
         )  # fmt: skip
 
     _share(run, work, len(gates), batch)
-    of_state = np.roll(found.weights(1), -units, axis=1) if weights else None
-    return found.inputs(), dh, found.weights(0), of_state
+    of_state = np.roll(cotangents.weights(1), -units, axis=1) if weights else None
+    return cotangents.inputs(), dh, cotangents.weights(0), of_state
 
 
 def _gru_back(g_steps, transposed, mask, states, gates, d, dh):

@@ -1,8 +1,8 @@
-"""Rows: layer and root-mean-square normalisation, softmax.
+"""Layer normalisation, root-mean-square normalisation, and softmax.
 
-Arrays are seen as (rows, size): what is normalised lies in the last axis. Softmax takes any axis.
-Numba's form (`fast/rows.py`) takes float32 rows of up to 65,536 numbers, beyond which its sums
-would lose digits.
+The normalisations see arrays as (rows, size), and normalise each row; softmax takes any axis. The
+Numba kernels (`fast/rows.py`) take float32 rows of up to 65,536 elements: their sums would lose
+digits in longer rows.
 """
 
 import numpy as np
@@ -13,43 +13,43 @@ from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
-_UFUNCS = 18  # about what the passes over a normalisation's rows take
-_FAST = 2048  # elements from which on Numba's form is used: below NumPy takes some 10 µs
+_UFUNCS = 18  # the cost of a normalisation, in ufunc calls
+_FAST = 2048  # elements from which on the Numba kernel is used: NumPy takes some 10 µs for fewer
 _LONGEST = 1 << 16
-SUMMED = 64  # rows whose gradients of what is a row are added up before they join the others
+SUMMED = 64  # rows per partial sum of the gradients of gamma and beta
 _FLOAT = np.dtype(np.float32)
 
-# Rows so short, if there are so many, are turned for their maxima: 20 instead of 60 ns a row.
+# Many short rows are transposed to find their maxima: 20 instead of 60 ns per row.
 _SHORT, _MANY = 32, 32
 
 
 def as_rows(x, size):
-    """`x` as contiguous (rows, size)."""
+    """Return `x` as a contiguous array (rows, size)."""
     return np.ascontiguousarray(x).reshape(-1 if size else 0, size)
 
 
 def _vector(v, dtype):
-    """`v` contiguous, with one axis, of a dtype."""
+    """Return `v` as a contiguous array of one axis and this dtype."""
     if v.ndim == 1 and v.dtype is dtype and v.flags.c_contiguous:
         return v
     return np.ascontiguousarray(v.reshape(-1).astype(dtype, copy=False))
 
 
 def shares(size):
-    """Whether threads share the normalisation of so many numbers in NumPy's form."""
+    """Return whether threads share the normalisation of `size` elements without Numba."""
     return size * _UFUNCS >= blocks.LEAST
 
 
 def _by_rows(work, x, finish=None):
-    """`work(slice)` for all rows, in blocks that stay in the cache from one pass to the next; their
-    sizes alone count."""
+    """Return RowBlocks of `work(slice)` over the rows of `x`: blocks fit in the cache, and depend
+    on the sizes alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
     return blocks.RowBlocks(len(x), step, work, True, finish)
 
 
 def _do(by_rows, x):
-    """All of it, by several threads where that pays."""
-    with blas.limited(1):  # its sums are the fastest, and its own threads would stay in the way
+    """Run all row blocks, on several threads if that pays."""
+    with blas.limited(1):  # BLAS computes sums, but its threads would compete with ours
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)
         else:
@@ -59,22 +59,22 @@ def _do(by_rows, x):
 
 
 def _adding(work, x, sums):
-    """The same with sums over all rows, of which `work(slice, sums)` finds those of its own."""
+    """Return RowBlocks with sums over all rows: `work(slice, sums)` writes its block's sums."""
     plain = _by_rows(None, x)
-    found = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
+    partial = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
 
     def finish():
-        for total, parts in zip(sums, np.add.reduce(found, axis=0), strict=True):
+        for total, parts in zip(sums, np.add.reduce(partial, axis=0), strict=True):
             total[...] = parts.reshape(total.shape)
 
-    return _by_rows(lambda at: work(at, found[at.start // plain.step]), x, finish)
+    return _by_rows(lambda at: work(at, partial[at.start // plain.step]), x, finish)
 
 
 def is_fast(dtype, count, size, loaded=False):
-    """Whether `count` numbers in rows of `size` are for Numba's form, and it is there.
+    """Return whether a Numba kernel computes `count` elements in rows of `size`.
 
     Args:
-        loaded: whether Numba is at work anyway: a few numbers are not worth loading it.
+        loaded: whether Numba is in use anyway; a few elements are not worth importing it.
     """
     if not ((dtype is _FLOAT or dtype == _FLOAT) and 0 < size <= _LONGEST and count):
         return False
@@ -83,24 +83,24 @@ def is_fast(dtype, count, size, loaded=False):
     return tier.library("rows") is not None
 
 
-# Of Numba's forms: what they do to so many rows of a size. They take arrays in the order of what
-# `fast/rows.py` says of their tasks.
-_TOGETHER = 8  # rows of a part, as many as products have in a unit
-_NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds of a number
+# The Numba kernels as tasks, for a number of rows of a size. They take arrays in the order in which
+# `fast/rows.py` documents their tasks.
+_TOGETHER = 8  # chunks are a multiple of this, as in matrix products
+_NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds per element
 
 
 def norm_task(name, rows, size, epsilon):
-    """Of "layer_norm" or "rms_norm"."""
+    """Return the KernelTask "layer_norm" or "rms_norm"."""
     return KernelTask("rows", name, (size, bits(epsilon)), rows, _TOGETHER, rows * size * _NORM)
 
 
 def norm_back_task(name, rows, size, needed):
-    """Of "layer_norm_back" or "rms_norm_back"; whether the cotangent of x is needed."""
+    """Return the KernelTask "layer_norm_back" or "rms_norm_back"; `needed`: with x's cotangent."""
     return KernelTask("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
 
 
 def sums_of(rows):
-    """How many rows the sums over so many rows lie in, before `added_task` adds them up."""
+    """Return how many partial sums `rows` rows give; `added_task` adds them up."""
     return -(-rows // SUMMED)
 
 
@@ -109,19 +109,19 @@ def added_task(rows, size):
 
 
 def total_task(size, count):
-    """The sum of all of `size` numbers over a count, in NumPy's order."""
+    """Return the task for the sum of `size` elements divided by `count`, in NumPy's order."""
     return KernelTask("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 
 def _empty_sums(rows, size, count):
-    """Where a task puts `count` sums over rows."""
+    """Return `count` arrays for a task's partial sums over rows."""
     return [np.empty((sums_of(rows), size), _FLOAT) for _ in range(count)]
 
 
 def _added(sums):
-    found = np.empty(sums.shape[1], _FLOAT)
-    added_task(*sums.shape)(sums, found)
-    return found
+    total = np.empty(sums.shape[1], _FLOAT)
+    added_task(*sums.shape)(sums, total)
+    return total
 
 
 # ---- layer normalisation -------------------------------------------------------------------------
@@ -129,9 +129,9 @@ def _added(sums):
 
 @quiet
 def layer_norm(x, gamma, beta, *, epsilon):
-    """Each row of the size of `gamma` brought to mean 0 and variance 1, times gamma plus beta.
+    """Return rows of the size of `gamma` with mean 0 and variance 1, times gamma plus beta.
 
-    Saved: the rows' mean and 1 / sqrt(variance + epsilon).
+    Saved: each row's mean and 1 / sqrt(variance + epsilon).
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), gamma.size)
@@ -146,7 +146,7 @@ def layer_norm(x, gamma, beta, *, epsilon):
 
 
 def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
-    """NumPy's form of `layer_norm` into contiguous arrays y, mean and rstd."""
+    """Return RowBlocks of `layer_norm` in NumPy, into contiguous arrays y, mean and rstd."""
     size, dtype = gamma.size, x.dtype
     x, y = as_rows(x, size), as_rows(y, size)
     n, ones = dtype.type(size), np.ones(size, dtype)
@@ -165,7 +165,7 @@ def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
 
 @quiet
 def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
-    """The cotangents of x, gamma and beta, those in `needed`."""
+    """Return the cotangents of x, gamma and beta that are needed."""
     narrow, dtype = x.dtype, mean.dtype
     size = gamma.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
@@ -181,12 +181,12 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
         d_gamma, d_beta = np.empty_like(flat), np.empty_like(flat)
         given = g, rows, flat, mean, rstd
         _do(layer_norm_back_by_rows(*given, d, d_gamma, d_beta, needed=needed), rows)
-    made = d.reshape(x.shape), d_gamma.reshape(gamma.shape), d_beta.reshape(gamma.shape)
-    return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
+    all_d = d.reshape(x.shape), d_gamma.reshape(gamma.shape), d_beta.reshape(gamma.shape)
+    return tuple(v.astype(narrow, copy=False) for v, n in zip(all_d, needed, strict=True) if n)
 
 
 def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, needed):
-    """NumPy's form of `layer_norm_back` into contiguous arrays d, d_gamma and d_beta."""
+    """Return RowBlocks of `layer_norm_back` in NumPy, into contiguous d, d_gamma and d_beta."""
     size, dtype = gamma.size, x.dtype
     g, x, d, gamma = as_rows(g, size), as_rows(x, size), as_rows(d, size), gamma.reshape(-1)
     n, ones = dtype.type(size), np.ones(len(x), dtype)
@@ -198,7 +198,7 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
         np.matmul(scale, out, out=sums[0])
         np.matmul(ones[: len(own)], own, out=sums[1])
         if needed[0]:
-            # d = (g gamma - its mean - normal * mean(g gamma normal)) * rstd
+            # d = (g gamma - mean(g gamma) - normal * mean(g gamma normal)) * rstd
             centred *= ((out @ gamma) * scale * scale / n)[:, None]
             centred += ((own @ gamma) / n)[:, None]
             np.multiply(own, gamma, out=out)
@@ -213,9 +213,9 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
 
 @quiet
 def rms_norm(x, scale, *, epsilon):
-    """Each row of the size of `scale` divided by its root mean square, times scale.
+    """Return rows of the size of `scale` divided by their root mean square, times scale.
 
-    Saved: 1 / sqrt(mean square + epsilon) of the rows.
+    Saved: each row's 1 / sqrt(mean square + epsilon).
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), scale.size)
@@ -238,7 +238,7 @@ def rms_norm(x, scale, *, epsilon):
 
 @quiet
 def rms_norm_back(g, x, scale, rstd, *, needed):
-    """The cotangents of x and scale, those in `needed`."""
+    """Return the cotangents of x and scale that are needed."""
     narrow, dtype = x.dtype, rstd.dtype
     size = scale.size
     g, rows = (as_rows(a.astype(dtype, copy=False), size) for a in (g, x))
@@ -278,25 +278,25 @@ def softmax_task(name, rows, size):
 
 
 def _fast_softmax(name, arrays, axis):
-    """What the task of this name gives for the arrays; None where it is not for them."""
+    """Return the result of the Numba kernel `name`, or None if it does not suit the arrays."""
     x = arrays[0]
     if axis != x.ndim - 1 or not is_fast(x.dtype, x.size, x.shape[-1]):
         return None
-    size, found = x.shape[-1], np.empty(x.shape, _FLOAT)
-    softmax_task(name, x.size // size, size)(*map(np.ascontiguousarray, arrays), found)
-    return found
+    size, y = x.shape[-1], np.empty(x.shape, _FLOAT)
+    softmax_task(name, x.size // size, size)(*map(np.ascontiguousarray, arrays), y)
+    return y
 
 
 def exponentials(x, axis):
-    """exp(x - max(x)) and x - max(x)."""
+    """Return exp(x - max(x)) and x - max(x)."""
     shifted = x - _highest(x, axis % x.ndim)
     return np.exp(shifted), shifted
 
 
 def _highest(x, axis):
-    """The maximum along an axis, which is kept."""
+    """Return the maximum along an axis, with keepdims."""
     size, last = x.shape[axis], x.ndim - 1
-    if not x.size:  # of no numbers there is none: any will do
+    if not x.size:  # no elements: any value will do
         return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     if axis != last or size > _SHORT or x.size < _MANY * size:
         return np.maximum.reduce(x, axis=axis, keepdims=True)
@@ -306,7 +306,7 @@ def _highest(x, axis):
 
 @quiet
 def softmax(x, *, axis):
-    """exp(x) over its sum along `axis`."""
+    """Return exp(x) / sum(exp(x)) along `axis`."""
     if wide := halves(x):
         return softmax(*wide, axis=axis).astype(x.dtype)
     found = _fast_softmax("softmax", (x,), axis)
@@ -319,7 +319,7 @@ def softmax(x, *, axis):
 
 @quiet
 def softmax_back(g, p, *, axis):
-    """p * (g - sum(g * p)): what softmax, of result p, makes of the cotangent g."""
+    """Return p * (g - sum(g * p)): the input cotangent of a softmax with result p."""
     if wide := halves(g, p):
         return softmax_back(*wide, axis=axis).astype(g.dtype)
     found = _fast_softmax("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
@@ -333,7 +333,7 @@ def softmax_back(g, p, *, axis):
 
 @quiet
 def log_softmax(x, *, axis):
-    """x - log(sum(exp(x))) along `axis`."""
+    """Return x - log(sum(exp(x))) along `axis`."""
     if wide := halves(x):
         return log_softmax(*wide, axis=axis).astype(x.dtype)
     found = _fast_softmax("log_softmax", (x,), axis)
@@ -346,7 +346,7 @@ def log_softmax(x, *, axis):
 
 @quiet
 def log_softmax_back(g, p, *, axis):
-    """g - exp(p) * sum(g): what log_softmax, of result p, makes of the cotangent g."""
+    """Return g - exp(p) * sum(g): the input cotangent of a log_softmax with result p."""
     if wide := halves(g, p):
         return log_softmax_back(*wide, axis=axis).astype(g.dtype)
     found = _fast_softmax("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None

@@ -1,8 +1,8 @@
-"""The elementwise ops as expressions of one element, for loops that are made as source.
+"""The scalar code of elementwise ops: expressions of one element, for generated loops.
 
-In a template `{0}`, `{1}` ... are the operands, names or literals, each of the type in which the op
-computes; `{t}` is that type (`{t}(0.5)`) and `{w}` its width (`exp_{w}({0})` becomes
-`exp_32(x)`). The functions are those of `kernels/fast/elementwise.py`.
+In a template `{0}`, `{1}` ... are the operands (names or literals) in the type in which the op
+computes; `{t}` is this type (`{t}(0.5)`) and `{w}` its width (`exp_{w}({0})` becomes `exp_32(x)`).
+Templates call the functions of `kernels/fast/elementwise.py`.
 """
 
 from typing import NamedTuple
@@ -15,13 +15,13 @@ BOOL = np.dtype(np.bool_)
 
 
 class ScalarCode(NamedTuple):
-    """How an op reads as an expression.
+    """The expression of one op.
 
     template: the expression.
-    kinds: NumPy's letters of the types in which it can compute: "f" floating, "i" integers, "b".
-    gives: "same" as it computes in, or "bool".
-    slow: a call of the C library for each element, which NumPy's own loops may well beat.
-    conditions: positions of operands that are taken as booleans.
+    kinds: NumPy's kind letters of the types in which it can compute: "f", "i" and "b".
+    gives: the type of the result: "same" as it computes in, or "bool".
+    slow: whether it calls the C library for each element; NumPy's own loops may be faster.
+    conditions: positions of boolean operands.
     """
 
     template: str
@@ -63,7 +63,7 @@ CODES = {
     "ceil": ScalarCode("np.ceil({0})"),
     "trunc": ScalarCode("np.trunc({0})"),
     "round": ScalarCode("np.rint({0})"),
-    # choice; a NaN on either side wins in maximum and minimum
+    # selection; maximum and minimum propagate NaN
     "maximum": ScalarCode("maximum({0}, {1})", "fi"),
     "minimum": ScalarCode("minimum({0}, {1})", "fi"),
     "clip": ScalarCode("minimum(maximum({0}, {1}), {2})", "fi"),
@@ -89,7 +89,7 @@ CODES = {
     "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
     "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
     # powers, exponentials, logarithms
-    "power": ScalarCode("{0} ** {1}", slow=True),  # but see `power`
+    "power": ScalarCode("{0} ** {1}", slow=True),  # but see `_by_products`
     "sqrt": ScalarCode("np.sqrt({0})"),
     "root": ScalarCode("np.sqrt({0})"),
     "rsqrt": ScalarCode("{t}(1) / np.sqrt({0})"),
@@ -121,7 +121,7 @@ CODES = {
     "atan2": ScalarCode("np.arctan2({0}, {1})", slow=True),
 }  # fmt: skip
 
-# Of ops that read otherwise with each value of an attribute.
+# The code of ops for which it depends on an attribute.
 CODES_BY_ATTRIBUTE = {
     "gelu": {
         (("approximate", False),): ScalarCode("gelu_{w}({0})"),
@@ -139,8 +139,8 @@ CODES_BY_ATTRIBUTE = {
 
 
 def gives(name, dtypes, attrs=None):
-    """The dtype of an op's result for operands of these dtypes (Python numbers are types); None
-    where it has no form here."""
+    """Return the dtype of an op's result for operands of these dtypes (Python numbers: types), or
+    None without scalar code."""
     try:
         operands = [d(1) if isinstance(d, type) else d for d in dtypes]
         return resolve(name, operands, attrs or {})[1]
@@ -149,22 +149,22 @@ def gives(name, dtypes, attrs=None):
 
 
 def is_slow(name, exponent=None):
-    """Whether a loop would call the C library for each element."""
+    """Return whether a loop would call the C library for each element."""
     if name == "power" and exponent is not None:
         return _by_products(exponent) is None
     return name in CODES and CODES[name].slow
 
 
 def resolve(name, operands, attrs):
-    """The dtype in which an op computes, that of its result, and its `ScalarCode`.
+    """Return the dtype in which an op computes, the dtype of its result, and its `ScalarCode`.
 
     Args:
         name: of the op.
-        operands: a NumPy dtype for each that has one, Python numbers as they are.
+        operands: the NumPy dtype of each array, and Python numbers themselves.
         attrs: the op's attributes.
 
     Raises:
-        KeyError: it has no form here.
+        KeyError: the op has no scalar code.
     """
     if name == "cast":
         return _cast(operands, np.dtype(attrs["dtype"]))
@@ -185,12 +185,12 @@ def _cast(operands, to):
     of = np.result_type(of)
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
-        raise KeyError("cast")  # a float out of an integer's range is the machine's affair
+        raise KeyError("cast")  # casts of floats that overflow integers depend on the CPU
     return of, to, ScalarCode("{0}")
 
 
 def _by_products(exponent):
-    """A power with this exponent as products and roots, or None."""
+    """Return a power with this exponent as products and roots, or None."""
     products = {0.5: "np.sqrt({0})", -0.5: None, 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}",
                 4: "({0} * {0}) * ({0} * {0})", -1: "{t}(1) / {0}", 0: None}  # fmt: skip
     return products.get(exponent)

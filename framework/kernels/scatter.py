@@ -1,7 +1,7 @@
-"""Adding values into an array of zeros at given positions, repeated positions adding up.
+"""Scatter-add: add values to an array of zeros at given positions, which may repeat.
 
-`np.add.at` with a flat index is 3 to 5 times faster than with any other; Numba's form is so again.
-Both add in the order of the values, so that they give the same bits.
+`np.add.at` is 3 to 5 times faster with a flat index than with any other; the Numba kernel is 3 to 5
+times faster again. Both add in the order of the values, so they give the same bits.
 """
 
 import math
@@ -12,17 +12,17 @@ from framework.core.errors import OutOfRangeError, ShapeError
 from framework.kernels import tier
 from framework.kernels.contiguous import flattened
 
-_FAST = 4096  # values from which on Numba's form is the faster
+_FAST = 4096  # values from which on the Numba kernel is faster
 
 
 def scatter_add(g, indices, *, shape, axis):
-    """Zeros of `shape`, with slice k of `g` along `axis` added at index `indices[k]` there.
+    """Return zeros of `shape`, with slice k of `g` along `axis` added at index `indices[k]`.
 
     Args:
-        g: of `shape`, the size of `axis` replaced by the shape of `indices`.
+        g: has `shape`, with the size of `axis` replaced by the shape of `indices`.
 
     Raises:
-        OutOfRangeError: for an index outside the axis; negative ones count from its end.
+        OutOfRangeError: an index is outside the axis; negative indices count from its end.
         ShapeError: `g` has another size.
     """
     n, inner = shape[axis], math.prod(shape[axis + 1 :])
@@ -30,7 +30,7 @@ def scatter_add(g, indices, *, shape, axis):
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if g.size != rows.size * inner:  # Numba's form would not notice
+    if g.size != rows.size * inner:  # the Numba kernel does not check
         raise ShapeError(
             f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
             f"do not fit values of shape {g.shape}."
@@ -46,7 +46,7 @@ def scatter_add(g, indices, *, shape, axis):
 
 
 def put(g, *, shape, index):
-    """Zeros of `shape`, with `g` added at `[index]`: the adjoint of `x[index]`."""
+    """Return zeros of `shape`, with `g` added at `[index]`: the adjoint of `x[index]`."""
     if all(not isinstance(i, (np.ndarray, list)) for i in index):
         result = np.zeros(shape, g.dtype)
         result[index] = g
@@ -56,7 +56,7 @@ def put(g, *, shape, index):
 
 
 def put_along_axis(g, indices, *, shape, axis):
-    """Zeros of `shape`, with `g` added where `np.take_along_axis` would take it from."""
+    """Return zeros of `shape`, with `g` added at the positions that `np.take_along_axis` reads."""
     positions = np.arange(math.prod(shape)).reshape(shape)
     positions = np.take_along_axis(positions, indices, axis)
     return _add_flat(g, positions.reshape(-1), shape)
@@ -68,13 +68,13 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities are results
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are valid results
             np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
 
 
 def _fast_form(g):
-    """The module of Numba's form where it serves, else None."""
+    """Return the module of the Numba kernels if they suit `g`, else None."""
     if g.size < _FAST or g.dtype not in (np.float32, np.float64):
         return None
     return tier.library("scatter")

@@ -1,4 +1,4 @@
-"""Sums, products and extremes of the rows that share a segment."""
+"""Sums, products, minima and maxima of the rows of each segment."""
 
 import math
 
@@ -9,13 +9,13 @@ from framework.kernels.scatter import scatter_add
 
 
 def rows_of(x, ids):
-    """`x` with the axes of `ids` as one, and `ids` flat, of a dtype that any place fits."""
+    """Return `x` with the axes of `ids` flattened into one, and `ids` flat, as intp."""
     flat = ids.reshape(-1).astype(np.intp, copy=False)
     return x.reshape(ids.size, *x.shape[ids.ndim :]), flat
 
 
 def _kept(x, ids):
-    """The rows whose segment is not negative."""
+    """Return the rows and ids whose segment is not negative."""
     x, ids = rows_of(x, ids)
     if ids.size and ids.min() < 0:
         kept = ids >= 0
@@ -29,7 +29,7 @@ def segment_sum(x, ids, *, count):
 
 
 def segment_take(x, ids):
-    """Row ids[k] for each k; zeros where it is negative: the adjoint of the sum."""
+    """Return row ids[k] for each k, zeros for negative ids: the adjoint of `segment_sum`."""
     taken = np.take(x, np.maximum(ids, 0), 0) if len(x) else np.zeros((*ids.shape, *x.shape[1:]))
     if ids.size and ids.min() < 0:
         taken[ids < 0] = 0
@@ -37,7 +37,8 @@ def segment_take(x, ids):
 
 
 def over(ufunc, first):
-    """`ufunc` over the rows of each segment; `first(dtype)` where a segment has none."""
+    """Return a forward that reduces the rows of each segment by `ufunc`, starting from
+    `first(dtype)`."""
 
     def forward(x, ids, *, count):
         x, ids = _kept(x, ids)
@@ -51,10 +52,10 @@ def over(ufunc, first):
 
 
 def lowest(dtype):
-    """The smallest number of a dtype, and not -inf."""
+    """Return the smallest finite number of a dtype."""
     return as_dtype(dtype).min
 
 
 def highest(dtype):
-    """The largest number of a dtype, and not inf."""
+    """Return the largest finite number of a dtype."""
     return as_dtype(dtype).max

@@ -23,7 +23,7 @@ LEAST_SHARED = 9216  # elements from which on OpenBLAS uses its threads
 
 def as_product(shape, dtype, axis):
     """Return the shape (before, count, after) in which a sum over sorted axes is a product with
-    `count` ones, or None if it is not a product. `before` or `after` is 1."""
+    `count` ones, or None if the sum is not such a product. `before` or `after` is 1."""
     return _seen(shape, dtype, axis) if tier.without_numba() else None
 
 

@@ -5,7 +5,7 @@ The environment variable FRAMEWORK_COMPILE or `set_tier` chooses the tier:
     off     neither compiled plans nor Numba: each op runs by itself
     numpy   plans, but no Numba
     numba   plans and Numba kernels; an error where Numba is missing
-    auto    Numba's kernels where it is installed (the default)
+    auto    plans, and Numba kernels where it is installed (the default)
 
 Numba is imported here only, at the first call of `library`. The kernels use private parts of Numba:
 a release before `OLDEST` is refused, a release after `NEWEST` has to pass a trial first. A refused

@@ -12,7 +12,7 @@ A2 = ((1, 1, 1, 0), (0, 1, -1, -1))
 
 
 def _toom_cook(*points):
-    """(B, G, A) of F(n - 2 × n - 2, 3 × 3) for n - 1 points and infinity."""
+    """Return (B, G, A) of F(n - 2 × n - 2, 3 × 3) for n - 1 points and infinity."""
     n, size = len(points), len(points) - 1
     b, g, a = [], [], [[] for _ in range(size)]
     for i, point in enumerate(points):
@@ -30,13 +30,13 @@ def _toom_cook(*points):
 
 
 def _with_roots(roots):
-    """Coefficients of the polynomial (x - root) (x - root) ..., the constant first."""
-    found = [1.0]
+    """Return the coefficients of the polynomial with these roots, the constant first."""
+    p = [1.0]
     for root in roots:
-        found = [low - root * high for low, high in zip([0.0, *found], [*found, 0.0], strict=True)]
-    return tuple(0.0 if abs(c) < 1e-12 else c for c in found)
+        p = [low - root * high for low, high in zip([0.0, *p], [*p, 0.0], strict=True)]
+    return tuple(0.0 if abs(c) < 1e-12 else c for c in p)
 
 
-# Of F(4 × 4) with the points 0, ±1 and ±2 the largest error is five times this one's. Points ±c and
-# ±1/c: Alam et al., Winograd Convolution for Deep Neural Networks: Efficient Point Selection, 2022.
+# With the points 0, ±1, ±2 the largest error of F(4 × 4) is five times larger. Points ±c and ±1/c:
+# Alam et al., Winograd Convolution for Deep Neural Networks: Efficient Point Selection, 2022.
 B4, G4, A4 = _toom_cook(0.0, 2**-0.5, -(2**-0.5), 2**0.5, -(2**0.5))

@@ -1,12 +1,12 @@
 """Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
-See `toom_cook` for the formula, and `fast/winograd.py` for Numba's form. Here everything but copies
-is a product of matrices: a patch is a column of (m + 2)² numbers, whose transform M S Mᵀ is a
-product with M ⊗ M, all patches and channels at once; then follows one product (patches, channels)
-(channels, filters) for each of the (m + 2)² places of a patch.
+See `toom_cook` for the formula, and `fast/winograd.py` for the Numba kernels. Here everything but
+copies is a matrix product. A patch is a column of (m + 2)² elements; its transform M S Mᵀ is a
+product with M ⊗ M, for all patches and channels at once. Then follows one product (patches,
+channels) (channels, filters) for each of the (m + 2)² points of a patch.
 
-The arrays of a block of images are planes, (places of a patch, patches · channels). The derivatives
-are the same products transposed, and share what is computed of g.
+The arrays of a block of images are planes, (points of a patch, patches · channels). The gradients
+are the same products transposed, and share the transform of g.
 """
 
 import functools
@@ -18,28 +18,28 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # numbers of a plane: a block's arrays stay near the cache,
-_ROWS = 64  # and as many patches of one at least, for which the windows are read once
-_TOTAL = 1 << 18  # numbers of products that are added up at a time
-_SKEW = 16  # planes a multiple of 4096 bytes apart would all fall into the same lines
+_PLANE = 1 << 13  # elements of a plane, so that a block's arrays stay near the cache,
+_ROWS = 64  # and its least number of patches, which share one read of the weights
+_TOTAL = 1 << 18  # elements of products that are summed at a time
+_SKEW = 16  # planes at multiples of 4096 bytes would share cache sets
 
 
 class _Transforms:
-    """The products for outputs of m × m."""
+    """The transform matrices for m × m outputs."""
 
     def __init__(self, m):
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # a plane more
+        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # one more plane
 
     def transformed(self, w):
-        """The windows of w, (places, channels, filters)."""
-        with blas.limited(1):  # its own threads, once awake, take the CPU from ours for a while
+        """Return the transformed windows of w, (points, channels, filters)."""
+        with blas.limited(1):  # BLAS's threads, once awake, take CPU time from ours
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
     def back(self, d):
-        """The derivative by w from that by `transformed`'s result."""
+        """Return the gradient by w from the gradient by the result of `transformed`."""
         shape = (3, 3, *d.shape[1:])
         with blas.limited(1):
             return (self.windows.T @ d.reshape(self.places, -1)).reshape(shape)
@@ -53,10 +53,10 @@ _transforms = functools.cache(_Transforms)
 
 
 def conv(x, w, before, places, m, bias=None, relu=False, out=None):
-    """y of spatial sizes `places`; plus a bias and cut at 0 with `relu`.
+    """Return y of spatial size `places`, plus a bias; `relu` applies ReLU.
 
     Args:
-        before: how many zeros are in front of x's rows and columns.
+        before: the padding (above, left).
         m: 2 or 4, the side of the outputs of a patch.
         out: an array for y.
     """
@@ -75,14 +75,14 @@ def conv(x, w, before, places, m, bias=None, relu=False, out=None):
 
 
 def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None):
-    """The derivatives of sum(g * conv(x, w)) by x, w and the bias: None those not asked for.
+    """Return the gradients of sum(g * conv(x, w)) by x, w and the bias, None if not requested.
 
     Args:
-        gate: None, or y: g counts where y is positive.
-        x: given where the one by w is asked for.
-        w: given, with the spatial `sizes` of x, where the one by x is.
-        sums: whether the one by the bias is asked for.
-        out: an array for the one by x.
+        gate: None, or y: g counts as 0 where y is not positive.
+        x: None if the gradient by w is not requested.
+        w: None if the gradient by x is not requested; else `sizes` is the spatial size of x.
+        sums: whether the gradient by the bias is requested.
+        out: an array for the gradient by x.
     """
     form = _transforms(m)
     channels = w.shape[2] if x is None else x.shape[3]
@@ -113,7 +113,7 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None
 
 
 def _add_products(v, z, total):
-    """Add to `total` the products of v, transposed, and z, some places of a patch at a time."""
+    """Add the products of v, transposed, and z to `total`, some points of a patch at a time."""
     step = max(_TOTAL // total[0].size, 1)
     for i in range(0, len(total), step):
         some = slice(i, i + step)
@@ -121,16 +121,16 @@ def _add_products(v, z, total):
 
 
 def _sum(d):
-    """The sum of each filter: BLAS is faster at it than a sum over rows."""
+    """Return the sum of each filter, by BLAS, which is faster than a sum over rows."""
     rows = d.reshape(-1, d.shape[-1])
     return np.ones(len(rows), d.dtype) @ rows
 
 
 class _ImageBlock:
-    """What is done with some images, and the memory for it, for one thread.
+    """The computations on a block of images, with scratch memory, for one thread.
 
     Attributes:
-        images: how many there are at a time, at most.
+        images: the largest number of images of a block.
     """
 
     def __init__(self, form, x_shape, before, y_shape):
@@ -145,7 +145,7 @@ class _ImageBlock:
         self._memory = {}
 
     def spread(self, x):
-        """The patches of x, transformed: (places, patches, channels)."""
+        """Return the transformed patches of x, (points, patches, channels)."""
         side = self.form.m + 2
         batch, channels, (rows, columns) = len(x), self.channels, self.tiles
         wide = self._framed("x", x, self.before, 2)
@@ -159,7 +159,7 @@ class _ImageBlock:
         return self._product(self.form.patches, found, "other", channels)
 
     def put(self, v, u, bias, relu, y):
-        """The outputs of the products of v and u, into y."""
+        """Write the outputs of the products of v and u to y."""
         form, (_, number, _) = self.form, v.shape
         given = form.outputs if bias is None else form.with_bias
         planes = self._planes("one", given.shape[1], number * self.filters)
@@ -179,7 +179,7 @@ class _ImageBlock:
             np.copyto(y, whole[:, : y.shape[1], : y.shape[2]])
 
     def spread_back(self, g):
-        """What `put` makes of products, transposed: (places, patches, filters)."""
+        """Apply the transpose of `put`'s transform to g: (points, patches, filters)."""
         whole = self._framed("g", g, (0, 0), 0)
         tiles = _tiled(whole, self.form.m)
         found = self._planes("one", self.form.m**2, tiles[0, 0].size)
@@ -187,7 +187,7 @@ class _ImageBlock:
         return self._product(self.form.outputs.T, found, "z", self.filters)
 
     def put_back(self, z, u, x):
-        """What `spread` makes of x, transposed, of the products of z and u."""
+        """Apply the transpose of `spread` to the products of z and u, and write the result to x."""
         m, batch, (top, left) = self.form.m, len(x), self.before
         planes = self._planes("other", self.form.places, z.shape[1] * self.channels)
         np.matmul(z, u, out=planes.reshape(-1, z.shape[1], self.channels))
@@ -196,7 +196,7 @@ class _ImageBlock:
         sizes = [(n + 1) * m for n in self.tiles]
         wide = self._array("dx", (batch, *sizes, self.channels))
         wide[:, -m:], wide[:, :, -m:] = 0, 0
-        # a patch reaches two rows and two columns into the tiles behind its own
+        # a patch extends two rows and two columns into the next tiles
         for down in (0, m):
             for right in (0, m):
                 tiles = wide[:, down : sizes[0] - m + down, right : sizes[1] - m + right]
@@ -214,7 +214,8 @@ class _ImageBlock:
         return found.reshape(len(matrix), -1, channels)
 
     def _framed(self, name, x, before, extra):
-        """x in zeros, as large as whole tiles and `extra` cells; x itself where it is that."""
+        """Return x padded with zeros to whole tiles plus `extra` pixels; x itself if it has that
+        size."""
         sizes = [n * self.form.m + extra for n in self.tiles]
         if list(x.shape[1:3]) == sizes:
             return x
@@ -224,7 +225,7 @@ class _ImageBlock:
         return wide
 
     def _whole(self, y):
-        """y, or where its tiles reach beyond it, memory for all of them."""
+        """Return y, or scratch memory for all tiles if they extend beyond y."""
         sizes = [n * self.form.m for n in self.tiles]
         return (
             y if list(y.shape[1:3]) == sizes else self._array("whole", (len(y), *sizes, y.shape[3]))
@@ -234,7 +235,7 @@ class _ImageBlock:
         return self._array(name, (number, size + _SKEW))[:, :size]
 
     def _array(self, name, shape, zero=False):
-        """Memory under that name: what it holds stays as it is, but for the first time."""
+        """Return scratch memory by name, zero at first if `zero`; calls keep its contents."""
         size = math.prod(shape)
         memory = self._memory.get(name)
         if memory is None or memory.size < size:
@@ -243,7 +244,7 @@ class _ImageBlock:
 
 
 def _tiled(x, m):
-    """(batch, rows · m, columns · m, channels) as (m, m, batch, rows, columns, channels)."""
+    """Return (batch, rows · m, columns · m, channels) as (m, m, batch, rows, columns, channels)."""
     batch, height, width, channels = x.shape
     tiles = x.reshape(batch, height // m, m, width // m, m, channels)
     return tiles.transpose(2, 4, 0, 1, 3, 5)

@@ -1,13 +1,13 @@
-"""Dot-product attention head by head: Numba's form of `kernels/attention.py`, for float32.
+"""Dot-product attention head by head: the Numba kernels of `kernels/attention.py`, for float32.
 
-Both are tasks (see `tasks`) whose units are the batch * heads heads. Queries, keys, values and what
-is like them are contiguous (batch, length, heads, width): a head's rows lie one `heads * width`
-apart and are read where they are. Some rows' scores at a time are made in a scratch, by the
-micro-kernel, and used while they are in the cache.
+Both are tasks (see `tasks`) with batch * heads work items. Queries, keys, values and arrays like
+them are contiguous (batch, length, heads, width): the rows of a head are `heads * width` apart, and
+are read in place. The micro-kernel computes the scores of some rows at a time into scratch memory,
+and they are used while they are in the cache.
 
-A task's numbers are the addresses of its arrays, then heads, length, keys, width, width of the
-values, how many elements bias and mask have, each one's strides in elements for (batch, heads,
-length, keys), 0 along an axis that it shares, then scale, and whether no row sees later keys.
+A task's numbers are the addresses of its arrays; heads, length, keys, width, width of the values;
+the elements of bias and of mask; the strides of each in elements for (batch, heads, length, keys),
+0 along broadcast axes; scale; and whether attention is causal.
 """
 
 import numpy as np
@@ -158,7 +158,7 @@ def _backward(
                 mean = _dot(g[start : start + wide], out[start : start + wide])
                 most = high[head * length + r + i]
                 part = _f(1) / total[head * length + r + i]
-                # no gradient reaches the scores of a row that is forbidden altogether
+                # rows where all positions are masked have no gradient
                 factor = _f(0) if mask.size > 0 and most <= _LOW else scale
                 if not plain:
                     _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
@@ -178,10 +178,10 @@ def _backward(
 
 @kernel(forceinline=True)
 def _block(keys, panels, causal):
-    """How many rows' scores are made at a time, and how far apart they lie."""
+    """Return how many rows of scores are computed at a time, and their stride."""
     most = _LEAST_ROWS if causal else _MOST_ROWS
     rows = min(most, max(_LEAST_ROWS, _SCRATCH // max(keys, 1)))
-    # whole pages apart the rows would share few places of the cache
+    # rows at multiples of a page would share few cache sets
     return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
 
 
@@ -199,7 +199,7 @@ def _scaled(x, factor):
 
 @routine
 def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
-    """scores[i, j] = row i of `a` times key j of the packed ones."""
+    """Compute scores[i, j] = row i of `a` times key j of the packed keys."""
     for j in range(0, keys, WIDTH):
         panel(
             scores, j, stride, a, a_at, a_row, 1, packed, j * depth, WIDTH, depth, 1, 0, 0, 0,
@@ -209,7 +209,7 @@ def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
 
 @routine
 def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, rows, columns):
-    """C (+)= A B, the scratch A from its start on."""
+    """Compute C = A B, or C += A B with `add`; A is scratch memory from its start on."""
     for j in range(0, columns, WIDTH):
         panel(
             c, c_at + j, c_row, a, 0, a_row, a_step, b, b_at + j, b_row, steps, 1, 0, 0, add, rows,
@@ -219,7 +219,7 @@ def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, ro
 
 @routine
 def _mask(row, bias, mask, bias_strides, mask_strides, n, h, r, causal):
-    """Products become scores: with the bias, `_LOW` where forbidden."""
+    """Turn products into scores: add the bias, and write `_LOW` at masked positions."""
     size = row.size
     if bias.size > 0:
         start = n * bias_strides[0] + h * bias_strides[1] + r * bias_strides[2]
@@ -253,6 +253,6 @@ def _dot(a, b):
 
 
 def warm():
-    """Compile both."""
+    """Compile both tasks."""
     for task in (forward, backward):
-        task.compiled  # noqa: B018  (made when it is asked for)
+        task.compiled  # noqa: B018  (the property compiles it)

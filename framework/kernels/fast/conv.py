@@ -1,7 +1,7 @@
-"""Convolution over images, directly: the window's rows times the weights by the micro-kernel.
+"""Direct convolution over images: the micro-kernel multiplies rows of windows by the weights.
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels,
-filters), y (batch, height, width, filters). A window is given as ten numbers, see `ConvWindow`.
+filters), y (batch, height, width, filters). A `ConvWindow` describes the window.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from framework.kernels.fast.routine import routine
 
 
 class ConvWindow(NamedTuple):
-    """How a window moves over images, and the images' size with their padding."""
+    """The window of a convolution, its movement, and the size of the padded images."""
 
     rows: int
     columns: int
@@ -38,9 +38,9 @@ NO_BIAS = np.empty(0, np.float32)
 
 @routine
 def place(x, gate, n, wide, top, left, width, channels):
-    """Copy image n into `wide`, flat, with rows of `width` places of `channels`; the rest stays.
+    """Copy image n into `wide`, flat, with rows of `width` pixels; leave its padding as it is.
 
-    With a gate, an array like x or NO_GATE, 0 is put where the gate is not positive.
+    The gate is NO_GATE or an array like x: pixels become 0 where it is not positive.
     """
     _, rows, across, inner = x.shape
     gated, zero = gate.size > 0, np.float32(0)
@@ -62,7 +62,7 @@ def place(x, gate, n, wide, top, left, width, channels):
 
 @routine
 def finish(y, start, distance, number, bias, first, here, relu):
-    """Add the bias from `first` on to `here` numbers at each of `number` places, and cut at 0."""
+    """Add bias[first:first + here] to y at `number` positions; then apply ReLU if `relu`."""
     zero = np.float32(0)
     for i in range(number):
         at = start + i * distance
@@ -77,7 +77,7 @@ def finish(y, start, distance, number, bias, first, here, relu):
 
 @routine(python=True)
 def add_places(flat, start, number, channels, sums):
-    """Add the numbers at all places to `sums`, those of this image first among themselves."""
+    """Add the sum over all positions of one image to `sums`."""
     part = np.empty(channels, np.float32)
     for k in range(channels):
         part[k] = np.float32(0)
@@ -96,7 +96,7 @@ def add_places(flat, start, number, channels, sums):
 
 @kernel
 def pack(w, packed):
-    """Weights as panels (panels, rows · columns · channels, WIDTH), zeros where no filter is."""
+    """Pack weights into panels (panels, rows · columns · channels, WIDTH), padded with zeros."""
     filters, depth = w.shape[3], packed.shape[1]
     for j in range(packed.shape[0]):
         here = min(WIDTH, filters - j * WIDTH)
@@ -110,10 +110,10 @@ def pack(w, packed):
 
 @kernel
 def pack_turned(w, first_row, row_step, first_column, column_step, rows, columns, packed):
-    """Panels (panels, rows · columns · filters, WIDTH) for the way back, to channels.
+    """Pack transposed weights for the backward pass: (panels, rows · columns · filters, WIDTH).
 
-    The window's rows first_row, first_row + row_step, ... (`rows` of them) are taken, columns
-    likewise, each with its channels and filters transposed.
+    `rows` rows of the window, first_row, first_row + row_step, ..., are taken, columns likewise;
+    channels and filters are transposed.
     """
     _, across, channels, filters = w.shape
     flat, flat_panels, depth = w.reshape(-1), packed.reshape(-1), packed.shape[1]
@@ -144,24 +144,23 @@ def multiply(
     x, gate, packed, wide, window, first, last, y, filters, y_image, y_row, y_place, y_at, sizes,
     bias, relu,
 ):  # fmt: skip
-    """Fill y, flat, for the images from `first` to `last`.
+    """Write y, flat, for the images from `first` to `last`.
 
     Args:
         x, gate: (batch, height, width, channels), see `place`.
         packed: panels of weights (panels, rows · columns · channels, WIDTH).
-        wide: scratch for one padded image, zero where the padding is; empty with neither padding
-            nor gate.
+        wide: scratch for one padded image, with zero padding; empty without padding and gate.
         window: a ConvWindow.
-        filters, y_image, y_row, y_place, y_at: how many numbers y has at a place; the distances of
-            images, rows and places in y, and where its first place is.
-        sizes: how many rows and columns of places there are.
-        bias, relu: added to y, empty for none; whether y is cut at 0 then.
+        filters, y_image, y_row, y_place, y_at: the filters; the strides of images, rows and
+            positions in y; the offset of the first position.
+        sizes: the number of rows and columns of positions.
+        bias, relu: a bias to add, or empty; whether to apply ReLU.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
     flat, weights = x.reshape(-1), packed.reshape(-1)
     depth = rows * columns * channels
-    together = column_step == 1  # the cells of a window's row lie side by side
+    together = column_step == 1  # the pixels of a window's row are contiguous
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
@@ -193,12 +192,12 @@ def multiply(
 
 @kernel
 def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
-    """Add to w what the images from `first` to `last` give: the window's cells times g.
+    """Add the weight gradient of the images from `first` to `last` to w: window pixels times g.
 
     Args:
-        gate: of g, see `place`.
-        wide_g: scratch for one image of g: memory is read in order, which the panels do not do.
-        sums: to which the sum of g over all places is added; empty where it is not wanted.
+        gate: for g, see `place`.
+        wide_g: scratch for one image of g: copying reads memory in order, the panels do not.
+        sums: receives the sum of g over all positions; empty if it is not needed.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
@@ -227,7 +226,7 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
 
 
 def conv(x, w, window, places, bias=NO_BIAS, relu=False, out=None):
-    """y, of spatial size `places`; with the bias added and cut at 0 where wanted."""
+    """Return y, of spatial size `places`, plus the bias; `relu` applies ReLU."""
     filters = w.shape[3]
     packed = scratch.take("conv.packed", _panels(w.shape, filters) * WIDTH)
     packed = packed.reshape(-(-filters // WIDTH), -1, WIDTH)
@@ -240,7 +239,7 @@ def conv(x, w, window, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def _panels(shape, columns):
-    """How many rows of WIDTH numbers panels of so many columns have."""
+    """Return how many rows of WIDTH elements the panels of a weight matrix have."""
     return -(-columns // WIDTH) * (shape[0] * shape[1] * shape[2] * shape[3] // columns)
 
 
@@ -259,7 +258,7 @@ def _multiply(x, gate, packed, window, target, bias=NO_BIAS, relu=False):
 
 
 def _wide(x, window, name, gated=0):
-    """Scratch for one padded image, empty where there is neither padding nor a gate."""
+    """Return scratch for one padded image, empty without padding and gate."""
     if x.shape[1:3] == (window.height, window.width) and not gated:
         return np.empty(0, np.float32)
     wide = scratch.take(name, window.height * window.width * x.shape[3])
@@ -268,10 +267,10 @@ def _wide(x, window, name, gated=0):
 
 
 def parts(batch, operations, moved=0):
-    """Ranges of a batch for the threads, which are worth it from so many operations on.
+    """Return ranges of a batch, one per thread; a single one for few operations.
 
     Args:
-        moved: numbers read and written, where they may take longer than the operations.
+        moved: the elements read and written, which may take longer than the operations.
     """
     many = max(operations, moved * _MOVE) > _ALONE
     number = min(threads.count(), batch) if many else 1
@@ -280,14 +279,14 @@ def parts(batch, operations, moved=0):
 
 
 _ALONE = 5e7  # operations in 200 µs
-_MOVE = 40  # operations in the time in which a number comes from memory
+_MOVE = 40  # operations in the time of loading one element from memory
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
-    """The gradient by the images, of spatial `sizes`, given that by y, gated where wanted.
+    """Return the gradient by the images, of spatial `sizes`, from the gated gradient g by y.
 
-    With strides s, every s-th place of an axis sees the same cells of the window: each such lattice
-    is a convolution of g, without strides, with those cells in reverse order.
+    With stride s, every s-th pixel of an axis meets the same window pixels: each such lattice
+    is a convolution of g without strides, with these window pixels in reverse order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = w.shape[2]
@@ -311,32 +310,32 @@ def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
 
 
 class _Lattice(NamedTuple):
-    """Along one axis: the cells of the window that some places see, and g's padding for them."""
+    """One axis of a lattice: its window pixels, and the padding of g for them."""
 
-    last: int  # the first of them in the reverse order
-    cells: int
-    apart: int  # from one to the next, in cells
-    step: int  # and in places of g
-    before: int
+    last: int  # the last window pixel, the first one in reverse order
+    cells: int  # the number of window pixels
+    apart: int  # from one window pixel to the next
+    step: int  # the same distance in g
+    before: int  # the padding of g
     length: int  # of g with its padding
-    places: int
+    places: int  # the number of image pixels
 
 
 def _lattice(phase, cells, stride, dilation, before, size, length):
-    """Places phase, phase + stride, ... of an axis of `size`, seen from g, of `length`."""
+    """Return the lattice phase, phase + stride, ... of an axis of `size`; g has `length`."""
     places = -(-(size - phase) // stride)
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # the cells first, first + stride, ... are seen
+    first = (phase + before) % stride  # window pixels first, first + stride, ... take part
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    padding = -((phase + before - last) // stride)  # the place 0 begins at g's place -padding
+    padding = -((phase + before - last) // stride)  # pixel 0 begins at g's index -padding
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 
 def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
-    """One lattice of `conv_input`."""
+    """Compute one lattice of `conv_input`."""
     down, across = lattices
     filters, channels = w.shape[3], w.shape[2]
     depth = view.rows * view.columns * filters
@@ -353,7 +352,7 @@ def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
 
 
 def _cut(g, gate, view):
-    """g and gate without what lies outside of the padded image: padding may be negative."""
+    """Return g, gate and view with negative padding removed by cropping g and gate."""
     for axis, before, length in ((1, view.top, view.height), (2, view.left, view.width)):
         start, stop = max(-before, 0), min(length - before, g.shape[axis])
         if start or stop < g.shape[axis]:
@@ -365,7 +364,7 @@ def _cut(g, gate, view):
 
 
 def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
-    """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None."""
+    """Return the gradients by the weights and by a bias (or None) from the gated gradient g."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work, x.size + g.size + gate.size)
@@ -382,14 +381,14 @@ def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
 
 
 def added(arrays):
-    """Their sum, in the first of them; in their order, whichever thread was first."""
+    """Return the sum of arrays, added in order to the first of them."""
     for array in arrays[1:]:
         arrays[0] += array
     return arrays[0]
 
 
 def warm():
-    """Compile the forms with and without padding, bias and gate, which share their kernels."""
+    """Compile the kernels; calls with and without padding, bias and gate share them."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
     y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)

@@ -1,7 +1,7 @@
-"""What generated loops over elements are made of: memory access, and functions of one element.
+"""Building blocks of generated elementwise loops: memory access, and functions of one element.
 
-The loops are made as source (`compiler/loops.py`) in which `NAMES` may be used; LLVM turns them
-into vector code, these functions included, which therefore have no branches and call nothing.
+`compiler/loops.py` generates the source of the loops, which may use `NAMES`. LLVM vectorises the
+loops with the functions inlined, which therefore have no branches and make no calls.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
 
 # ---- memory --------------------------------------------------------------------------------------
-# Nothing is checked. `place` counts the arrays of a loop: LLVM is told that arrays of different
-# places do not overlap, which it would otherwise have to test, and gives up for many arrays.
+# Indices are unchecked. `place` numbers a loop's arrays: metadata says that arrays of different
+# numbers do not overlap. LLVM would otherwise test for overlap, and give up with many arrays.
 
 _PLACES = 40
 
@@ -44,7 +44,7 @@ def _address(context, builder, kind, array, index):
 
 @intrinsic(prefer_literal=True)
 def load(typing, array, index, place):
-    """The element at a flat index of a contiguous array."""
+    """Return the element at a flat index of a contiguous array."""
 
     def emit(context, builder, signature, args):
         pointer = _address(context, builder, signature.args[0], args[0], args[1])
@@ -71,11 +71,11 @@ def store(typing, array, index, value, place):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
 def plus(total, x):
-    """A sum's next step; several such sums may run side by side and be added up at the end."""
+    """Return total + x; LLVM may split such a sum into partial sums."""
     return total + x
 
 
-# ---- choice --------------------------------------------------------------------------------------
+# ---- selection -----------------------------------------------------------------------------------
 
 
 @element
@@ -88,25 +88,25 @@ def minimum(a, b):
     return a if a <= b or a != a else b
 
 
-# ---- float32, beside what math.py has ------------------------------------------------------------
+# ---- float32 functions that math.py lacks --------------------------------------------------------
 
 
-_TANH_END = np.float32(9.0106)  # from here on it rounds to 1
+_TANH_END = np.float32(9.0106)  # tanh rounds to 1 from here on
 _P3, _P2, _P1, _P0 = map(np.float32, (1.34010927e-8, 2.06478944e-5, 3.49818962e-3, 0.133833036))
 _Q3, _Q2, _Q1, _Q0 = map(np.float32, (7.79710888e-7, 3.28971539e-4, 2.58871447e-2, 0.467166245))
 
 
-# of artanh's series
+# coefficients of artanh's series
 _A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11, 13, 15))
 
 
 @element
 def tanh_32(x):
-    """Within 6 units in the last place; it takes 0.6 of the time of the more precise `math.tanh`.
+    """Return tanh(x) within 6 units in the last place, in 0.6 of the time of `math.tanh`.
 
     x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # comparisons that keep NaN, each one instruction
+    v = _TANH_END if x > _TANH_END else x  # comparisons that keep NaN, one instruction each
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -118,7 +118,7 @@ def tanh_32(x):
 
 @element
 def log1p_32(x):
-    """log(1 + x), within 4 units in the last place: Goldberg 1991, theorem 4."""
+    """Return log(1 + x) within 4 units in the last place: Goldberg 1991, theorem 4."""
     u = _one + x
     d = u - _one
     exact = d == _zero or u == _inf
@@ -128,7 +128,7 @@ def log1p_32(x):
 
 @element
 def log1p_exp_32(x):
-    """log(1 + exp(x)) for x <= 0, within 4 units in the last place: 2 artanh(s), s <= 1/3."""
+    """Return log(1 + exp(x)), x <= 0, within 4 units in the last place: 2 artanh(s), s <= 1/3."""
     e = math.kept_exp(x)
     s = e / (_two + e)
     q = s * s
@@ -140,7 +140,7 @@ def log1p_exp_32(x):
 
 @element
 def softplus_32(x):
-    """log(1 + exp(x)), within 4 units in the last place."""
+    """Return log(1 + exp(x)) within 4 units in the last place."""
     return maximum(x, _zero) + log1p_exp_32(-abs(x))
 
 
@@ -148,12 +148,13 @@ def softplus_32(x):
 
 
 def native(function, kind, cache):
-    """A generated loop as machine code: an `EntryPoint`, or a `CompiledTask`, as `kind` says.
+    """Return a generated loop as machine code.
 
     Args:
+        kind: "entry" for an `EntryPoint`, "task" for a `CompiledTask`.
         cache: as for `kernel`.
     """
-    # Rounded after each operation, as NumPy does it, whatever ops share the loop: the same bits.
+    # Without fastmath each operation rounds as in NumPy, so fusion does not change the bits.
     make = {"entry": EntryPoint, "task": CompiledTask}[kind]
     return make(function, fastmath=False, cache=cache)
 
@@ -163,7 +164,7 @@ def _name(kind):
 
 
 def warm():
-    """Nothing: loops are compiled when they are known."""
+    """Do nothing: loops are generated later."""
 
 
 _STORED = (
@@ -193,6 +194,6 @@ NAMES = {
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     "exp_32": math.kept_exp,
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
-    "__name__": __name__,  # where Numba looks up what it has cached
+    "__name__": __name__,  # Numba's cache looks up globals by module name
 }
-"""What the text of a loop may use."""
+"""The names that the source of a loop may use."""

@@ -1,6 +1,6 @@
-"""Functions of one float64 for loops over elements; those of one float32 are in `math.py`.
+"""Functions of one float64 for elementwise loops; those of one float32 are in `math.py`.
 
-They have no branches and call nothing, so that LLVM turns the loops into vector code. Methods and
+They have no branches and make no calls, so that LLVM vectorises the loops. Methods and
 coefficients: S. Moshier, Cephes (netlib.org/cephes). Units in the last place (ulp) are those of the
 result.
 """
@@ -15,7 +15,7 @@ from framework.kernels.fast.math import element
 
 @intrinsic
 def _bits(_, x):
-    """The bits of a float64 as an int64."""
+    """Return the bits of a float64 as an int64."""
 
     def emit(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.int64))
@@ -25,7 +25,7 @@ def _bits(_, x):
 
 @intrinsic
 def _of_bits(_, bits):
-    """The float64 of these bits."""
+    """Return the float64 with these bits."""
 
     def emit(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -35,13 +35,13 @@ def _of_bits(_, bits):
 
 @element
 def _two_to_64(n):
-    """2**n for -1022 <= n <= 1023."""
+    """Return 2**n for -1022 <= n <= 1023."""
     return _of_bits((n + int64(1023)) << int64(52))
 
 
 @element
 def _reduced_64(x):
-    """n and exp(r) - 1 with x = n log 2 + r."""
+    """Return n and exp(r) - 1 with x = n log 2 + r."""
     n = np.rint(x * 1.4426950408889634073599)
     r = x - n * 6.93145751953125e-1 - n * 1.42860682030941723212e-6
     z = r * r
@@ -57,7 +57,7 @@ def _reduced_64(x):
 
 @element
 def exp_64(x):
-    """Within 2 ulp."""
+    """Return exp(x) within 2 ulp."""
     inside = x if x > -746.0 else -746.0
     inside = inside if inside < 710.0 else 710.0
     n, less = _reduced_64(inside)
@@ -69,7 +69,7 @@ def exp_64(x):
 
 @element
 def expm1_64(x):
-    """Within 3 ulp."""
+    """Return expm1(x) within 3 ulp."""
     inside = x if x > -45.0 else -45.0
     inside = inside if inside < 710.0 else 710.0
     n, less = _reduced_64(inside)
@@ -80,7 +80,7 @@ def expm1_64(x):
 
 @element
 def log_64(x):
-    """Within 2 ulp."""
+    """Return log(x) within 2 ulp."""
     small = x < 2.2250738585072014e-308
     bits = _bits(x * 4503599627370496.0 if small else x)
     e = float64(((bits >> int64(52)) & int64(2047)) - (int64(1074) if small else int64(1022)))
@@ -109,7 +109,7 @@ def log_64(x):
 
 @element
 def log1p_64(x):
-    """Within 3 ulp."""
+    """Return log1p(x) within 3 ulp."""
     u = 1.0 + x
     d = u - 1.0
     exact = d == 0.0 or u == np.inf
@@ -119,7 +119,7 @@ def log1p_64(x):
 
 @element
 def tanh_64(x):
-    """Within 4 ulp."""
+    """Return tanh(x) within 4 ulp."""
     size = abs(x)
     large = 1.0 - 2.0 / (exp_64(size + size) + 1.0)
     z = x * x
@@ -136,26 +136,26 @@ def tanh_64(x):
 
 @element
 def sigmoid_64(x):
-    """Within 4 ulp."""
+    """Return sigmoid(x) within 4 ulp."""
     e = exp_64(-abs(x))
     return (1.0 if x >= 0.0 else e) / (1.0 + e)
 
 
 @element
 def log1p_exp_64(x):
-    """log(1 + exp(x)), for x <= 0."""
+    """Return log(1 + exp(x)) for x <= 0."""
     return log1p_64(exp_64(x))
 
 
 @element
 def softplus_64(x):
-    """Within 4 ulp."""
+    """Return softplus(x) within 4 ulp."""
     return (0.0 if x <= 0.0 else x) + log1p_exp_64(-abs(x))
 
 
 @element
 def erf_64(x):
-    """Within 4 ulp; the method is that of `kernels/erf.py`."""
+    """Return erf(x) within 4 ulp; the method is that of `kernels/erf.py`."""
     size = abs(x)
     size = 6.0 if size > 6.0 else size
     squared = size * size
@@ -173,27 +173,27 @@ def erf_64(x):
 
 @element
 def gelu_64(x):
-    """x times the normal distribution function of x, within 1e-15 of |x|."""
+    """Return x Φ(x), Φ the normal distribution function, within 1e-15 of |x|."""
     return x * (erf_64(x * 0.70710678118654752440) + 1.0) * 0.5
 
 
 @element
 def gelu_slope_64(x):
-    """The derivative of `gelu_64`."""
+    """Return the derivative of `gelu_64`."""
     density = exp_64(x * x * -0.5) * 0.39894228040143267794
     return (erf_64(x * 0.70710678118654752440) + 1.0) * 0.5 + x * density
 
 
 @element
 def gelu_tanh_64(x):
-    """The approximation of `gelu_64` by tanh; Hendrycks & Gimpel 2016."""
+    """Return the tanh approximation of `gelu_64`; Hendrycks & Gimpel 2016."""
     t = tanh_64((x * x * 0.044715 + 1.0) * x * 0.79788456080286535588)
     return (t + 1.0) * (x * 0.5)
 
 
 @element
 def gelu_tanh_slope_64(x):
-    """The derivative of `gelu_tanh_64`."""
+    """Return the derivative of `gelu_tanh_64`."""
     squared = x * x
     t = tanh_64((squared * 0.044715 + 1.0) * x * 0.79788456080286535588)
     inner = (squared * (3.0 * 0.044715) + 1.0) * 0.79788456080286535588
@@ -201,4 +201,4 @@ def gelu_tanh_slope_64(x):
 
 
 def warm():
-    """Nothing: these functions become part of the loops that call them."""
+    """Do nothing: these functions are inlined in the loops that call them."""

@@ -1,13 +1,13 @@
-"""Convolution of any kind as products of matrices: windows are laid out as rows, some at a time.
+"""Convolution of any size, stride and dilation as matrix products over blocks of windows (im2col).
 
 Arrays are float32 and flat: x (batch, *spatial, channels), w (*size, channels, filters),
-y (batch, *places, filters). With the windows of some places as rows of a matrix P, and w and y as
-matrices of so many columns as there are filters,
+y (batch, *places, filters). With the windows as rows of a matrix P, and w and y as matrices with
+one column per filter,
 
     y = P w        the gradient by w is Pᵀ g        the gradient by P is g wᵀ
 
-and the gradient by x adds each row's numbers where they were taken from. P is never there as a
-whole: a block of its rows stays in the cache.
+and the gradient by x adds the elements of each row to the pixels of its window. Only a block of
+rows of P exists at a time, in the cache.
 """
 
 import numpy as np
@@ -28,13 +28,13 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-FEW = WIDTH * 3 // 4  # filters, fewer than which make narrow products
+FEW = WIDTH * 3 // 4  # fewer filters make narrow products
 NOTHING = np.empty(0, np.float32)
 
 
 @kernel
 def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows):
-    """y of the images from `first` to `last`."""
+    """Write y for the images from `first` to `last`."""
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):
@@ -64,7 +64,7 @@ def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows)
 
 @routine
 def _panels(g, gate, at, number, filters, packed):
-    """Lay out rows of g, gated, in panels (panels, number, WIDTH); what is no filter is left."""
+    """Pack gated rows of g into panels (panels, number, WIDTH), whose padding stays as it is."""
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
         for i in range(number):
@@ -82,7 +82,7 @@ def _panels(g, gate, at, number, filters, packed):
 
 @routine
 def _add_rows(packed, number, filters, sums):
-    """Add the rows in panels to `sums`, those of this block first among themselves."""
+    """Add the sum of the rows in panels to `sums`."""
     part = np.zeros(WIDTH, np.float32)
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
@@ -97,7 +97,7 @@ def _add_rows(packed, number, filters, sums):
 
 @kernel
 def multiply_turned(x, g, gate, layout, first, last, w, filters, sums, wide, rows, packed):
-    """Add to w what the images from `first` to `last` give, and to `sums` the sum of g."""
+    """Add the weight gradient of the images from `first` to `last` to w, and g's sum to `sums`."""
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):
@@ -127,7 +127,7 @@ def multiply_turned(x, g, gate, layout, first, last, w, filters, sums, wide, row
 
 @kernel
 def pack_turned(w, layout, filters, packed):
-    """wᵀ in panels, for each block of runs its own."""
+    """Pack wᵀ into panels, separately for each block of runs."""
     for r in range(0, layout.runs.size, layout.together):
         columns = min(layout.together, layout.runs.size - r) * layout.length
         panels = (columns + WIDTH - 1) // WIDTH
@@ -139,7 +139,7 @@ def pack_turned(w, layout, filters, packed):
 
 @kernel
 def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, gated):
-    """x of the images from `first` to `last`, given g; x is zero, where there is no `wide`."""
+    """Write the gradient x of the images `first` to `last`; without `wide`, x is zero before."""
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):
@@ -176,7 +176,7 @@ def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, 
 
 
 def _wide(given, padding, short):
-    """Scratch for a group of images with their padding; empty where the images will do."""
+    """Return scratch for a group of padded images; empty if the images themselves serve."""
     if not short and not any(map(any, padding)):
         return NOTHING
     wide = scratch.take("im2col.wide", given.group * given.image + LANES)
@@ -190,10 +190,10 @@ def _rows(given):
 
 
 def _opposite(size, moves, padding, channels, filters):
-    """The padding of the way back, where that is the better way to go; else None.
+    """Return the padding of the opposite convolution, if that is faster; else None.
 
-    Without strides x and y can change places, the window turned round: with few filters a product
-    by the cells' weights, added up afterwards, has more columns than one by the filters'.
+    Without strides a convolution is also the input gradient of one with the flipped window. With
+    few filters the matrix products of that gradient have more columns.
     """
     strides, dilations = moves
     if filters >= FEW or filters >= channels or set(strides) != {1}:
@@ -204,16 +204,16 @@ def _opposite(size, moves, padding, channels, filters):
 
 
 def _turned(w):
-    """The weights of the way back."""
+    """Return the weights of the opposite convolution."""
     return np.ascontiguousarray(np.flip(w, range(w.ndim - 2)).swapaxes(-1, -2))
 
 
 def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
-    """y, of spatial size `places`; with the bias added and cut at 0 where wanted.
+    """Return y, of spatial size `places`, plus the bias; `relu` applies ReLU.
 
     Args:
         moves: the strides and the dilations.
-        padding: in numbers.
+        padding: ((before, after), ...).
         out: an array for y.
     """
     *size, channels, filters = w.shape
@@ -227,7 +227,7 @@ def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
-    """The gradient by the images, of spatial `sizes`, given that by y, gated where wanted."""
+    """Return the gradient by the images, of spatial `sizes`, from the gated gradient g by y."""
     *size, channels, filters = w.shape
     back = _opposite(size, moves, padding, channels, filters)
     if back:
@@ -237,7 +237,7 @@ def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """The gradient by the weights, given that by y, gated where wanted; and by a bias, or None."""
+    """Return the gradients by the weights and by a bias (or None) from the gated gradient g."""
     back = _opposite(size, moves, padding, x.shape[-1], g.shape[-1])
     if back:
         g = masked(g, gate > 0) if gate.size else g
@@ -247,7 +247,7 @@ def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _sums(g):
-    """The gradient by the bias."""
+    """Return the gradient by the bias."""
     sums, each = np.zeros(g.shape[-1], np.float32), g.size // max(len(g), 1)
     flat = g.reshape(-1)
     for n in range(len(g)):
@@ -256,7 +256,7 @@ def _sums(g):
 
 
 def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
-    """y, by the windows as rows."""
+    """Return y, by products of the windows as rows."""
     *size, channels, filters = w.shape
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, places, channels)
     depth = given.runs.size * given.length
@@ -274,7 +274,7 @@ def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
-    """x, by rows that are added where windows lie."""
+    """Return x, by adding products to its windows."""
     *size, channels, filters = w.shape
     given = layout(sizes, tuple(size), *moves, padding, g.shape[1:-1], channels)
     panels = -(-given.together * given.length // WIDTH) * -(-given.runs.size // given.together)
@@ -296,7 +296,7 @@ def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """w, and the sum of g or None, by the windows as columns."""
+    """Return the gradient w, and the sum of g or None, by products of the windows as columns."""
     channels, filters = x.shape[-1], g.shape[-1]
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, g.shape[1:-1], channels)
     number = threads.count()
@@ -317,7 +317,7 @@ def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _share(batch, given, filters, work):
-    """Call work(i, images) with range i of the images; how many there are."""
+    """Call work(i, images) for each range of images; return the number of ranges."""
     places = batch * given.lines.size * given.across
     ranges = parts(batch, 2 * places * given.runs.size * given.length * filters)
     threads.run(lambda i: work(i, ranges[i]), range(len(ranges)))
@@ -325,7 +325,7 @@ def _share(batch, given, filters, work):
 
 
 def warm():
-    """Compile the forms, with and without padding, bias and gate, which share their kernels."""
+    """Compile the kernels; calls with and without padding, bias and gate share them."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     moves, padding = ((2, 2), (1, 1)), ((0, 1), (0, 1))
     y = conv(x, w, moves, padding, (2, 2), np.zeros(3, np.float32), relu=True)

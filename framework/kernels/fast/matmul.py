@@ -1,4 +1,4 @@
-"""Matrix products of float32, shared among threads; any number of them gives the same bits."""
+"""Matrix products of float32, shared among threads; the bits do not depend on their number."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1
-_LARGE = 40_000_000  # from here on parts are smaller than each thread's share
+_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1 µs
+_LARGE = 40_000_000  # multiplications: larger products are cut into more chunks than threads
 _MOST_KNOWN = 1000
 
 
 def dot(a, b, out=None):
-    """a @ b of two float32 matrices.
+    """Return a @ b of two float32 matrices.
 
     Args:
         out: a contiguous float32 matrix for the result; a new one where None.
@@ -23,25 +23,25 @@ def dot(a, b, out=None):
 
 
 def prepared(a, b):
-    """What is known of the product of two float32 matrices from their sizes."""
+    """Return the cached preparation for the product of float32 matrices of these sizes."""
     sizes = a.shape, a.strides, b.shape, b.strides, threads.count()
     try:
         return _known[sizes]
     except KeyError:
-        if len(_known) >= _MOST_KNOWN:  # sizes that change all the time do not come back
+        if len(_known) >= _MOST_KNOWN:  # sizes that change at every call do not recur
             _known.clear()
         found = _known[sizes] = _SharedProduct(*sizes[:4])
         return found
 
 
-_known = {}  # sizes: their product
+_known = {}  # sizes: _SharedProduct
 
 
 class _SharedProduct:
-    """A product of matrices of some shapes and strides.
+    """A product of matrices of fixed shapes and strides.
 
-    `suits` says whether they fit together, and whether blocks are faster than BLAS: by the sizes
-    alone, see `kernels/products.py`. What lies in no order that the task reads is copied.
+    `suits` says whether the shapes match and blocks are faster than BLAS; the sizes alone decide,
+    see `kernels/products.py`. A matrix in an unsupported memory order is copied.
     """
 
     __slots__ = ("_numbers", "_orders", "_parts", "_shape", "suits")
@@ -70,8 +70,8 @@ class _SharedProduct:
 
 
 def _orders(*matrices):
-    """The orders in which two matrices of some shapes and strides are to be copied, None where not
-    at all, then the strides that each has after that."""
+    """Return the orders in which two matrices must be copied, None for no copy, and the strides
+    of each matrix after that."""
     orders, strides = [], []
     for (rows, columns), (down, across) in matrices:
         by_rows, by_columns = (columns * 4, 4), (4, rows * 4)
@@ -87,10 +87,10 @@ def _orders(*matrices):
 
 
 def shares(size, unit, products):
-    """In how many parts 0 ... size is cut, and their size, in whole units."""
+    """Return into how many chunks 0 ... size is cut, and their size, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        number *= 2  # a thread that comes late, or has to wait, leaves more to the others
+        number *= 2  # the other threads take the chunks of a late one
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
 
@@ -100,4 +100,4 @@ def warm():
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
     tasks = np.array([product.address, swapped.address])
-    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # nothing of them
+    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # of an empty phase

@@ -1,6 +1,6 @@
-"""The micro-kernel: a small block of a matrix product, kept in the CPU's vector registers.
+"""The micro-kernel: a small block of a matrix product, accumulated in the CPU's vector registers.
 
-Everything that multiplies (matmul, convolution, LSTM, attention) is loops around one function,
+Matmul, convolution, LSTM and attention are loops around one function,
 
     tile(c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add)
 
@@ -12,20 +12,19 @@ which computes, for m < ROWS and n < WIDTH,
     A[r, s, m] is  a[a_at + r a_run + m a_row + s a_step]
     B[r, s, n] is  b[b_at + r b_run + s b_step + n]
 
-on float32 arrays, of which it sees the memory only: places and strides count elements from the
-array's first, and *nothing is checked*. Rows of B and C are contiguous, A has any strides. A matrix
-product has one run (runs = 1, a_run = b_run = 0); a convolution uses runs for the rows of its
-window, its gradient for the rows of the image. `add` is 0 or 1; with no steps or no runs the sum
-is 0.
+on float32 arrays. Offsets and strides count elements from an array's first, and *are not checked*.
+Rows of B and C are contiguous, A has any strides. A matrix product has one run (runs = 1,
+a_run = b_run = 0); in a convolution the rows of the window are runs, in its gradient the rows of
+the image. `add` is 0 or 1; without steps or runs the sum is 0.
 
     tile    exactly ROWS × WIDTH
     panel   any number of rows, 1 to WIDTH columns: the same arguments, then rows and columns.
-            It loops over tiles, takes the rest by smaller ones, and touches nothing outside.
-    pack    lays a matrix out so that its columns are panels: (panels, steps, WIDTH), with zeros
-    turn    lays a part of a matrix out as its transpose
-    make    other blocks, for callers with a shape of their own
+            It loops over tiles and smaller blocks, and accesses nothing outside.
+    pack    copies a matrix into panels of columns: (panels, steps, WIDTH), padded with zeros
+    turn    copies the transpose of a part of a matrix
+    make    blocks of other shapes, for special callers
 
-`tile` compiles into the calling loop; `panel` is a call (some 10 ns) of code that all callers have.
+`tile` is inlined in the calling loop; `panel` is a shared function, and a call takes some 10 ns.
 
 The block follows the CPU that Numba compiles for (NUMBA_CPU_NAME and NUMBA_CPU_FEATURES included):
 8 × 32 with AVX-512, 6 × 16 with AVX2 and with NEON, 6 × 8 with SSE.
@@ -63,7 +62,7 @@ from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the cells of a 3 × 3 window at once
+_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the 9 rows of a 3 × 3 window at once
 
 _float = ir.FloatType()
 _int = ir.IntType(64)
@@ -71,7 +70,7 @@ _int = ir.IntType(64)
 
 @intrinsic
 def prefetch(_, source, at):
-    """Ask the cache for what lies at a place of a flat array, which need not be there."""
+    """Prefetch the element source[at] of a flat array; it may lie outside the array."""
 
     def generate(context, builder, signature, arguments):
         data = data_of(context, builder, signature.args[0], arguments[0])
@@ -83,7 +82,7 @@ def prefetch(_, source, at):
 
 
 def _copier(count):
-    """move(target, target_at, source, source_at): copy `count` numbers between flat arrays."""
+    """Return move(target, target_at, source, source_at), which copies `count` elements."""
     vector = ir.VectorType(_float, count)
 
     @intrinsic
@@ -112,9 +111,9 @@ move_lanes = _copier(LANES)
 
 
 def _turner(count):
-    """turn(target, target_at, target_row, source, source_at, source_row): LANES columns of `count`
-    rows. Where `count` is no whole number of vectors it writes past each row of the target, by less
-    than a vector: the next row goes over that, and behind the last there must be room."""
+    """Return turn(target, target_at, target_row, source, source_at, source_row), which transposes
+    `count` rows of LANES columns. If LANES does not divide `count`, it writes less than a vector
+    past each row of the target: the next row overwrites that, and the last needs spare room."""
     vector = ir.VectorType(_float, LANES)
     chunks = [range(first, first + LANES) for first in range(0, count, LANES)]
 
@@ -133,9 +132,8 @@ def _turner(count):
                 for m in chunk:
                     rows.append(builder.load(row(3, min(m, count - 1))))
                     rows[-1].align = 4
-                # Each round deals row m and row m + LANES / 2 into one another, as cards are
-                # shuffled: it turns the digits of (row, column) by one place, and after
-                # log2(LANES) rounds by half.
+                # Each round interleaves row m and row m + LANES / 2. This rotates the bits of the
+                # index (row, column) by one; log2(LANES) rounds rotate them by half: a transpose.
                 for _ in range(LANES.bit_length() - 1):
                     rows = [
                         builder.shuffle_vector(rows[m], rows[m + LANES // 2], dealt)
@@ -156,7 +154,7 @@ def _turner(count):
 
 
 def _dealt(first):
-    """The places of two vectors' lanes, one after the other, from lane `first` on."""
+    """Return the shuffle mask that interleaves the lanes of two vectors from lane `first` on."""
     places = [first + i // 2 + i % 2 * LANES for i in range(LANES)]
     return ir.Constant(ir.VectorType(ir.IntType(32), LANES), places)
 
@@ -169,7 +167,7 @@ _turn_square, turn_rows = _turner(LANES), _turner(ROWS)
 def turn(target, target_at, target_row, source, source_at, source_row, rows, columns):
     """target[target_at + n target_row + m] = source[source_at + m source_row + n].
 
-    m < rows, n < columns; squares of LANES in registers, the rest number by number.
+    m < rows, n < columns; squares of LANES in registers, the rest element by element.
     """
     whole = rows // LANES * LANES, columns // LANES * LANES
     for n in range(0, whole[1], LANES):
@@ -188,7 +186,7 @@ fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _more, _rows, _four, _three, _two, _one = (
     make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
 )
-# Fewer than four rows wait for their own sums: where six would leave one or two, fours take less.
+# Blocks of fewer than four rows are bound by latency: if sixes leave one or two rows, use fours.
 _BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 
@@ -197,7 +195,7 @@ def panel(
     c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add, rows,
     columns,
 ):  # fmt: skip
-    """`tile` for any number of rows and 1 to WIDTH columns; see the module."""
+    """Do the same as `tile` for any number of rows and 1 to WIDTH columns; see the module."""
     if rows == _MORE and _MORE > ROWS:
         _more(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,
@@ -235,11 +233,11 @@ def panel(
 
 @routine(python=True)
 def pack(b, b_at, b_step, b_column, steps, columns, packed):
-    """Lay B[s, n] = b[b_at + s b_step + n b_column] out in panels for `tile`.
+    """Pack B[s, n] = b[b_at + s b_step + n b_column] into panels for `tile`.
 
     Args:
-        b: any flat float32 array; b_column = 1 for a matrix as it is, b_step = 1 for its transpose.
-        packed: (ceil(columns / WIDTH), steps, WIDTH), contiguous; what is no column is set to 0.
+        b: any flat float32 array; b_column = 1 for a matrix, b_step = 1 for its transpose.
+        packed: (ceil(columns / WIDTH), steps, WIDTH), contiguous, padded with zeros.
             Panel j serves as `b` of `tile` with b_at = j steps WIDTH and b_step = WIDTH.
     """
     flat = packed.reshape(-1)

@@ -1,7 +1,7 @@
-"""Batch normalisation of float32 rows, channels last: flat arrays of rows of `channels` numbers.
+"""Batch normalisation of float32 rows, channels last: flat arrays of rows of `channels` elements.
 
-Each function works on the rows from `first` to `last`, so that threads can share them. Sums go
-over blocks that stay in the cache, four rows at a time.
+A function computes the rows from `first` to `last`, so that threads can share them. Sums run over
+blocks that stay in the cache, four rows at a time.
 """
 
 import numpy as np
@@ -10,14 +10,14 @@ from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
-_BLOCK = 65536  # numbers of a block
+_BLOCK = 65536  # elements of a block
 _SOME = 16  # rows for a first guess at the mean
 _f = np.float32
 
 
 @kernel(forceinline=True)
 def _rows(channels):
-    """Of a block; sums of more than 128 numbers would lose digits."""
+    """Return the rows of a block, at most 128: longer sums would lose digits."""
     return min(max(_BLOCK // channels, 4), 128)
 
 
@@ -48,16 +48,16 @@ def _add_block(x, first, last, channels, shift, total, squares):
 
 @kernel
 def moments(x, first, last, channels, mean, deviations):
-    """The mean, and the sum of squared deviations from it, per channel, in float64.
+    """Write the mean and the sum of squared deviations of each channel, in float64.
 
-    Each block is shifted by the mean so far, and joined as Chan et al. (1983) do.
+    Each block is shifted by the mean so far, and combined as in Chan et al. (1983).
     """
     step = _rows(channels)
     total, squares = np.zeros(channels, _f), np.zeros(channels, _f)
     shift = np.zeros(channels, _f)
     some = min(_SOME, last - first)
     _add_block(x, first, first + some, channels, shift, total, squares)
-    for c in range(channels):  # a mean to begin with, which the first block's own sums correct
+    for c in range(channels):  # a first guess, which the first block's sums correct
         shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
         deviations[c] = 0.0
@@ -81,19 +81,20 @@ def moments(x, first, last, channels, mean, deviations):
 
 @kernel(fastmath=False, forceinline=True)
 def _normal(x, mean, factor, offset):
-    """Rounded after each operation: the backward pass is to find the same sign."""
+    """Return (x - mean) * factor + offset, rounded after each operation, so that the backward pass
+    computes the same sign."""
     return (x - mean) * factor + offset
 
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset):
-    """`g` where the result is positive: a product, as in the op table, so that NaN stays."""
+    """Return `g` where ReLU's input is positive, else 0: a product, as in the op, to keep NaN."""
     return g * (_f(1) if _normal(x, mean, factor, offset) > _f(0) else _f(0))
 
 
 @kernel
 def scaled(x, first, last, channels, mean, factor, offset, least, y):
-    """(x - mean) * factor + offset, per channel, and no less than `least`."""
+    """Write max((x - mean) * factor + offset, least), per channel."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):
@@ -127,7 +128,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
 
 @routine
 def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
-    """The same of what `_passed` lets through."""
+    """Do `_add_products` for the gradient after ReLU's, see `_passed`."""
     row = first
     while row + 2 <= last:
         at = row * channels
@@ -151,9 +152,9 @@ def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
 
 @kernel
 def sums(g, x, first, last, channels, mean, factor, offset, cut, total, product):
-    """The sums of g and of g * (x - mean), per channel.
+    """Write the sums of g and of g * (x - mean), per channel.
 
-    With `cut`, of the g where (x - mean) * factor + offset is positive.
+    With `cut`, g counts only where (x - mean) * factor + offset is positive.
     """
     step = _rows(channels)
     part, both = np.empty(channels, _f), np.empty(channels, _f)
@@ -179,7 +180,7 @@ def _cotangent(g, x, mean, factor, slope, level):
 
 @kernel
 def input_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level, d):
-    """g * factor + (x - mean) * slope + level, per channel; `cut` as in `sums`."""
+    """Write g * factor + (x - mean) * slope + level, per channel; `cut` as in `sums`."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):
@@ -192,7 +193,7 @@ def input_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slop
 
 @kernel
 def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level):
-    """`input_cotangent` in the place of g."""
+    """Do `input_cotangent` in place: the result overwrites g."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):

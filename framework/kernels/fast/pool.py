@@ -1,8 +1,8 @@
 """Pooling of float32 over windows of up to three spatial axes; flat arrays, channels last.
 
-A `window` is (sizes of x, places, size, strides, padding before, dilations), three numbers each,
-one array. Each function works on the examples from `first` to `last`, so that threads can share
-them. The window's cells are taken one after another, each for all channels of a place.
+A `window` is one array: the sizes of x, the positions, the window's size, strides, padding before,
+and dilations, three numbers each. A function computes the examples from `first` to `last`, so that
+threads can share a batch. Each pixel of a window is processed for all channels at once.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _f = np.float32
 
 @routine(python=True)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
-    """The largest of 2 by 2 cells that do not overlap, and which it is; of equals the first."""
+    """Write the maximum of adjacent 2 × 2 windows, and its pixel's number, the first of equals."""
     rows, columns = height // 2, width // 2
     for place in range(first * rows, last * rows):
         image, i = place // rows, place % rows
@@ -44,7 +44,7 @@ def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
 
 @kernel
 def put_pairs(g, chosen, first, last, height, width, channels, d):
-    """g in the chosen one of 2 by 2 cells, 0 in the others: all of d but an odd edge."""
+    """Write g to the chosen pixels of 2 × 2 windows, 0 to the others; skip odd edges of d."""
     rows, columns = height // 2, width // 2
     for place in range(first * rows, last * rows):
         image, i = place // rows, place % rows
@@ -65,14 +65,14 @@ def put_pairs(g, chosen, first, last, height, width, channels, d):
 
 @kernel(forceinline=True)
 def _first(window, place, axis):
-    """The first cell, along an axis, of the window at a place that is not on padding."""
+    """Return the first pixel of a window, along an axis, that is not on padding."""
     before = window[4, axis] - place * window[3, axis]
     return (before + window[5, axis] - 1) // window[5, axis] if before > 0 else 0
 
 
 @kernel(forceinline=True)
 def _end(window, place, axis):
-    """One after the last cell, along an axis, that is not on padding."""
+    """Return one more than the last pixel of a window, along an axis, that is not on padding."""
     room = window[0, axis] + window[4, axis] - place * window[3, axis]
     inside = (room + window[5, axis] - 1) // window[5, axis] if room > 0 else 0
     return min(window[2, axis], inside)
@@ -80,13 +80,13 @@ def _end(window, place, axis):
 
 @kernel(forceinline=True)
 def _start(window, place, axis):
-    """Where along an axis the window begins, on padding or not."""
+    """Return the index at which a window begins along an axis; negative on padding."""
     return place * window[3, axis] - window[4, axis]
 
 
 @kernel
 def max_pool(x, first, last, window, channels, y, chosen):
-    """The largest cell of each window, and its number; of equals the first on the input."""
+    """Write the maximum of each window, and its pixel's number, the first of equals."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
     out = first * deep * rows * columns * channels
@@ -120,7 +120,7 @@ def max_pool(x, first, last, window, channels, y, chosen):
 
 @kernel
 def put(g, chosen, first, last, window, channels, d):
-    """Add each place's number to its chosen cell; d is zero before."""
+    """Add each element of g to its window's chosen pixel; d is zero before."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
     out = first * deep * rows * columns * channels
@@ -148,7 +148,7 @@ def put(g, chosen, first, last, window, channels, d):
 
 @kernel
 def window_sum(x, first, last, window, channels, y):
-    """The sum of the cells of each window."""
+    """Write the sum of each window."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     step_u, step_v, step_w = window[5]
     out = first * deep * rows * columns * channels
@@ -176,7 +176,7 @@ def window_sum(x, first, last, window, channels, y):
 
 @kernel
 def window_spread(g, first, last, window, channels, d):
-    """Add each place's number to all cells of its window; d is zero before."""
+    """Add each element of g to its whole window; d is zero before."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     step_u, step_v, step_w = window[5]
     out = first * deep * rows * columns * channels

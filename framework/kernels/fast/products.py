@@ -2,15 +2,15 @@
 
     C[i, j] = sum over k of A[i, k] B[k, j]
 
-B is laid out in panels block by block, unless it is small and can be read where it lies. A is read
-where it lies, unless its columns are rows of the memory that lie far apart or it is used for many
-columns by a CPU without AVX-512: its rows share places in a small cache. The blocks of the sum over
-k depend on the product only: a part of C has the same bits, whichever parts it is made of.
+B is packed into panels block by block, unless it is small enough to be read in place. A is packed
+only where its rows would share sets of a small cache: its columns are contiguous and far apart, or
+a CPU without AVX-512 multiplies it by many columns. The blocks of the sum
+over k depend on the product only, so the bits of C do not depend on how threads divide C.
 
-A matrix that does not stay in the caches between two products comes from memory in the time of the
-arithmetic: while a block is multiplied, the tiles ask the cache for what is laid out or handed on
-next, a line with each few steps. Asked for at once most of it would be dropped: a core waits for no
-more than some dozens of lines.
+A matrix that does not fit in the caches is loaded from memory during the arithmetic: while one
+block is multiplied, the tiles prefetch what is packed or consumed next, a cache line every few
+steps. The CPU would drop most prefetches if they came at once, since a core handles only some
+dozens of cache misses at a time.
 """
 
 import numpy as np
@@ -39,34 +39,34 @@ from framework.kernels.products import DEEPEST
 # cache, and on one with AVX2 and 32 KiB and 512 KiB
 HEIGHT = 32 * ROWS  # of a block of A
 DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # of a block of B
-FAR = 1024 if LANES == 16 else 256  # numbers between columns of A, from which on they are laid out,
-BROAD = EVERYTHING if LANES == 16 else 256  # and columns of B, from which on A is, as it may lie
-LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # of a block of B then: A is laid out again for each
-NEAR = 1 << 15  # numbers of a B of short rows that is read where it lies; long ones share places
-FETCHED = 1 << 22  # numbers of a B, from which on that pays, with blocks of so many steps
-FETCHED_DEPTH = 256
-APART = 16  # numbers between panels: 2**n apart, their lines would share places in the cache
+FAR = 1024 if LANES == 16 else 256  # A is packed if its columns are this many elements apart,
+BROAD = EVERYTHING if LANES == 16 else 256  # or if B has this many columns
+LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # of a block of B if A is packed, once for each block
+NEAR = 1 << 15  # largest B with short rows that is read in place; long rows share cache sets
+FETCHED = 1 << 22  # elements of B from which on prefetching pays,
+FETCHED_DEPTH = 256  # with blocks of this depth
+APART = 16  # padding between panels, in elements: panels 2**n apart would share cache sets
 
 _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
-_OWN = 256  # float32 numbers, in the place of which int64 ones lie: a loop's, and addresses
-SPARE = 64  # bytes from the beginning, from which on `product` leaves the place of `_OWN` to others
-PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # numbers in the memory for all
-# Where that ends which a product needs whose A is not laid out
+_OWN = 256  # float32 elements at the start of the memory; they hold int64 task arguments
+SPARE = 64  # `product` uses only this many bytes of them; callers may use the rest
+PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # float32 elements of the whole scratch memory
+# The end of the memory that a product with an unpacked A uses
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_AT_ONCE = 16 * ROWS  # rows, of which a line of the cache is read once
-_AHEAD = 16  # steps, before which it is asked for: too far apart for the CPU to guess
-_TOGETHER = 4 * ROWS  # rows of a product that are handed on together, a panel of B in L1 for them
-_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # numbers that A has for them
-_TILE = 1024 * _TOGETHER  # numbers of a product that are handed on at a time, in L2
+_AT_ONCE = 16 * ROWS  # rows packed together, so that each cache line is read once
+_AHEAD = 16  # prefetch distance in steps: the CPU does not predict such large strides
+_TOGETHER = 4 * ROWS  # rows of a product per call of its consumer, with a panel of B in L1
+_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of A that these rows need
+_TILE = 1024 * _TOGETHER  # elements of a product per call of its consumer: they fit in L2
 
 
 @routine
 def _pack_rows(b, at, b_step, steps, columns, packed):
-    """Panels of B where a row is contiguous: row by row."""
+    """Pack panels of a B with contiguous rows, row by row."""
     whole = columns // WIDTH
     stride = steps * WIDTH + APART
     rest = columns - whole * WIDTH
@@ -85,7 +85,7 @@ def _pack_rows(b, at, b_step, steps, columns, packed):
 
 @routine
 def _pack_columns(b, at, b_column, steps, columns, packed):
-    """Panels of B where a column is contiguous: each is turned."""
+    """Pack panels of a B with contiguous columns, by transposing each panel."""
     stride = steps * WIDTH + APART
     for j in range((columns + WIDTH - 1) // WIDTH):
         target = packed[j * stride : j * stride + steps * WIDTH]
@@ -98,7 +98,7 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
 
 @routine
 def _pack_a(a, at, a_row, a_step, steps, rows, packed):
-    """A's rows in groups of ROWS, step by step; `_group` says where a group begins."""
+    """Pack A in groups of ROWS rows, step by step; `_group` gives the offset of a group."""
     whole, stride = rows // ROWS * ROWS, _group(1, steps)
     if a_row == 1:
         for i in range(0, whole, _AT_ONCE):
@@ -112,7 +112,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            for s in range(0, in_vectors, LANES):  # each writes a little of the next one's place
+            for s in range(0, in_vectors, LANES):  # each also writes a few elements of the next one
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
                 for m in range(ROWS):
@@ -125,17 +125,18 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
 
 @kernel(forceinline=True)
 def _group(number, steps):
-    """Where a group of ROWS of A begins that is laid out."""
+    """Return the offset of a group of ROWS rows in a packed A."""
     return number * (steps * ROWS + APART)
 
 
 @kernel(forceinline=True)
 def _shares(lines, length, tiles, steps):
-    """How `tiles` of so many steps ask for a matrix of `lines` rows of `length` numbers.
+    """Distribute the prefetches of `lines` rows of `length` elements over `tiles` tiles.
 
-    Returns in how many runs of steps each asks for so many rows, or, where there are more tiles
-    than rows, in how many pieces rows are cut, one for each tile; the steps of a run, and how many
-    bytes it goes on with each of them.
+    Returns:
+        (runs, pieces, steps, pace): a tile has `runs` runs of steps and prefetches one row per run;
+        with more tiles than rows, a tile prefetches one of `pieces` pieces of a row. A run has
+        `steps` steps, and each step advances the prefetch by `pace` bytes.
     """
     runs = 1
     while runs * tiles < lines and steps % (2 * runs) == 0:
@@ -150,14 +151,14 @@ def _block(
     c, c_at, c_row, a, a_at, a_row, a_step, packed, stride, steps, add, rows, columns, ahead, count,
     offset, lines, length, line_step,
 ):  # fmt: skip
-    """Some rows of A times some panels of B; meanwhile the cache is asked for what is needed next.
+    """Multiply rows of A by panels of B, and prefetch the matrices that are needed next.
 
     Args:
-        a_row: 0 where A is packed, by `_pack_a`.
-        stride: numbers between panels.
-        ahead, count: the addresses of matrices that are needed next, and how many these are.
-        offset, lines, length, line_step: where their rows begin, in bytes from there, how many rows
-            of how many numbers there are, and how many numbers apart.
+        a_row: 0 if A is packed, by `_pack_a`.
+        stride: the elements between panels.
+        ahead, count: the addresses of the matrices to prefetch, and their number.
+        offset, lines, length, line_step: the byte offset of their first row, the number of rows,
+            and the elements of a row and between rows.
     """
     tiles, lines_of_all = rows // ROWS * (columns // WIDTH), count * lines
     if a_row and (tiles == 0 or lines_of_all == 0):
@@ -168,7 +169,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counted: a division takes 20 steps
+    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counters: a division takes 20 cycles
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
         for group in range((rows + ROWS - 1) // ROWS):
@@ -203,8 +204,8 @@ def _block(
 
 @kernel(forceinline=True)
 def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
-    """The rows and columns of the block of B before column `j`, from row `p` on, or of the first
-    one further down, and its address; after the last there is none, of no rows."""
+    """Return (rows, columns, address) of the block of B that begins at row `p` and column `j`, or,
+    if `j` is the last column, of the first block below; 0 rows after the last block."""
     if j == right:
         j, p = left, p + deepest
     return (
@@ -216,7 +217,7 @@ def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
 
 @routine
 def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right):
-    """`multiply` where B is read where it lies."""
+    """Do the same as `multiply`, reading B in place."""
     for p in range(0, depth, DEPTH):
         for j in range(left, right, WIDTH):
             panel(
@@ -230,12 +231,11 @@ def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right
 def multiply(
     c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, fetch, memory
 ):
-    """C[top:bottom, left:right]; arrays are flat, a_row or a_step is 1, and b_step or b_column.
+    """Compute C[top:bottom, left:right] of flat arrays; a_row or a_step is 1, b_step or b_column.
 
     Args:
-        fetch: whether B's rows are contiguous and come from far away, so that the cache is asked
-            for its next block while one is multiplied.
-        memory: of PACKED numbers, to work in.
+        fetch: whether to prefetch the next block of B: a large B with contiguous rows.
+        memory: scratch of PACKED elements.
     """
     far = a_row == 1 and a_step >= FAR
     if b_column == 1 and not far and b_step <= 2 * WIDTH and depth * b_step <= NEAR:
@@ -275,13 +275,14 @@ def multiply(
 
 @routine
 def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own, beside, memory):
-    """Rows of A' B, `first` to `last`, for the loop at an address; A and B are flat.
+    """Compute rows `first` to `last` of A' B, and pass them to the loop kernel at address `loop`.
 
     Args:
-        place: of the product among the loop's arrays.
-        own: the loop's numbers, in which this changes where the product lies.
-        beside: the addresses of the loop's other arrays of that size, which it reads from far away.
-        memory: of PACKED numbers but _OWN, to work in.
+        a, b: flat arrays.
+        place: the index of the product among the loop's arrays.
+        own: the loop's task arguments, in which this sets the product's address.
+        beside: the addresses of the loop's other arrays of the product's size, to prefetch.
+        memory: scratch of PACKED - _OWN elements.
     """
     stride = depth * WIDTH + APART
     rows_of_a, rest = memory[:_OF_TOGETHER], memory[_OF_TOGETHER:]
@@ -297,7 +298,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 made, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
-            together = rows if breadth == columns else 1  # rows that follow one another everywhere
+            together = rows if breadth == columns else 1  # rows that are contiguous in every array
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
                 own[place] = made.ctypes.data + 4 * (r * breadth - at)
@@ -306,10 +307,10 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
 
 @CompiledTask
 def product(numbers, first, last, memory):
-    """`multiply`, for rows of C, or for columns.
+    """Run `multiply` for rows or columns of C.
 
-    numbers: where C, A and B are, then the arguments up to `depth` in their order, then how many
-        rows and columns C has, and whether its rows are the units.
+    numbers: the addresses of C, A and B; the arguments up to `depth` in their order; the number of
+        rows and columns of C, and whether the work items are rows.
     """
     top, bottom, left, right = 0, numbers[9], 0, numbers[10]
     if numbers[11]:
@@ -325,13 +326,13 @@ def product(numbers, first, last, memory):
 
 @CompiledTask
 def swapped(numbers, first, last, memory):
-    """`product` for columns of C by those of C' = B' A', which are turned then: A is laid out."""
+    """Compute columns of C as rows of C' = B' A', and transpose them: this packs A instead of B."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
     made = whole[_OF_ROWS:]
     step = made.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # B would be laid out as well
+    if rows >= BROAD:  # B would be packed as well
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,
@@ -348,11 +349,12 @@ def swapped(numbers, first, last, memory):
 
 @CompiledTask
 def rows_for(numbers, first, last, memory):
-    """Some rows of A' B, each handed to a loop over elements; the product has no other place.
+    """Compute rows of A' B and pass them to a loop kernel; no array holds the whole product.
 
-    numbers: where the loop's task is, the product's place among its arrays, how many numbers it
-        has, which of its arrays, bit by bit, are of the product's size and float32's, the product's
-        columns, A's and B's steps and the depth; where A and B are; the loop's own numbers.
+    numbers: the address of the loop's task, the index of the product among its arrays, the number
+        of its arguments, a bit mask of its arrays that are float32 and of the product's size, the
+        product's columns, A's and B's steps, the depth, the addresses of A and B, and the loop's
+        arguments.
     """
     count = numbers[2]
     whole = carray(memory, PACKED)
@@ -364,7 +366,7 @@ def rows_for(numbers, first, last, memory):
         if numbers[3] >> i & 1:
             own[last_one] = own[i]
             last_one += 1
-    own[count - 3], own[count - 1] = EVERYTHING, 1  # it is told of elements, not of rows
+    own[count - 3], own[count - 1] = EVERYTHING, 1  # the loop counts elements, not rows
     _hand_on(
         array(numbers[8]), numbers[5], array(numbers[9]), numbers[6], numbers[7], numbers[4], first,
         last, numbers[0], numbers[1], own, own[count:last_one], whole[_OWN:],
@@ -372,4 +374,4 @@ def rows_for(numbers, first, last, memory):
 
 
 def warm():
-    """Nothing: `matmul.warm` compiles what is here with its own."""
+    """Do nothing: `matmul.warm` compiles this module too."""

@@ -1,8 +1,8 @@
-"""Whole sequences through recurrent cells, for some rows of the batch: see `kernels/recurrent.py`.
+"""Recurrent cells over whole sequences, for some rows of the batch: see `kernels/recurrent.py`.
 
-All arrays are flat and hold what they hold there. One call goes through all steps of the rows
-`first` to `last`, so that threads share the batch and never wait for each other. The mask is of
-(time, batch), or empty for none.
+Arrays are flat and have the layout described there. One call runs all steps of the rows `first` to
+`last`, so that threads share the batch without barriers. The mask is (time, batch), or empty for
+none.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _ONE = np.float32(1)
 
 
 def packed(weights):
-    """Panels of a matrix (steps, columns), flat; of a transposed one too, as it lies."""
+    """Return flat panels of a matrix (steps, columns), which may be a transposed view."""
     steps, columns = weights.shape
     found = np.empty((-(-columns // WIDTH), steps, WIDTH), np.float32)
     transposed = not weights.flags.c_contiguous
@@ -28,7 +28,7 @@ def packed(weights):
 
 @routine
 def _product(c, c_at, c_row, a, a_at, a_row, b, steps, rows, columns, add):
-    """C = A B or C += A B, where B is packed and rows of A are contiguous."""
+    """Compute C = A B or C += A B, where B is packed and rows of A are contiguous."""
     for j in range(0, columns, WIDTH):
         panel(
             c, c_at + j, c_row, a, a_at, a_row, 1, b, j * steps, WIDTH, steps, 1, 0, 0, add, rows,
@@ -61,24 +61,24 @@ def _added(source, target):
 
 
 # ---- backwards, what the three share -------------------------------------------------------------
-# The cotangents `d` of the gates' sums are kept for some steps only, (steps, rows, columns): then
-# they are still in the cache where the weights' cotangents take them up.
+# The cotangents `d` of the gates' sums, (steps, rows, columns), are kept for some steps only: they
+# are still in the cache when the weights' cotangents use them.
 
-_DEPTH = 128  # rows of `d`: a panel of them stays in the first-level cache
+_DEPTH = 128  # rows of `d`: a panel of them fits in the L1 cache
 
 
 @kernel(forceinline=True)
 def _row(columns):
-    """The length of a row of `d`: an odd number of cache lines, which share no places in it."""
+    """Return the length of a row of `d`: an odd number of cache lines, to use all cache sets."""
     lines = (columns + 15) // 16
     return 16 * (lines + 1 - lines % 2)
 
 
 @routine
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
-    """dh from the cotangents of a step's sums; rows that are masked keep theirs."""
+    """Compute dh from the cotangents of a step's sums; masked rows keep their dh."""
     start = 0
-    while start < count:  # runs of rows that are not masked
+    while start < count:  # runs of unmasked rows
         stop = count
         if mask.size:
             while start < count and not mask[r + start]:
@@ -96,7 +96,7 @@ def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, d
 
 @routine
 def _weights_back(dw, height, rows, at, stride, run, d, d_at, row, columns, count, steps):
-    """dw += rows' d, over `steps` steps of `count` rows of the batch."""
+    """Add rows' d to dw, over `steps` steps of `count` rows of the batch."""
     for j in range(0, columns, WIDTH):
         panel(
             dw, j, columns, rows, at, 1, stride, d, d_at + j, row, count, steps, run, count * row,
@@ -121,7 +121,7 @@ def _next_output(o, cell, h):
 
 @kernel
 def lstm(rows, stride, gates, cells, weights, mask, width, units, batch, first, last):
-    """Fill gates, cells and the states in rows."""
+    """Write the gates, the cells and the states in `rows`."""
     columns = 4 * units
     for t in range(gates.size // (batch * columns)):
         start = t * batch + first
@@ -173,8 +173,8 @@ def lstm_back(
     g_steps, rows, stride, gates, cells, of_state, of_input, mask, width, units, batch, first, last,
     dh, dc, dx, dw,
 ):  # fmt: skip
-    """dh and dc hold the last states' cotangents and become the first ones'; dx, where it is not
-    empty, is filled; to dw, where it is not empty, the weights' cotangent is added."""
+    """Replace the last states' cotangents in dh and dc by the first states'; write dx, and add the
+    weights' cotangent to dw, unless these are empty."""
     columns, count = 4 * units, last - first
     features = width - 1 - units
     depth = max(1, _DEPTH // count)
@@ -223,7 +223,7 @@ def lstm_back(
 
 @kernel
 def simple_rnn(rows, stride, weights, mask, width, units, batch, first, last):
-    """Fill the states in rows."""
+    """Write the states in `rows`."""
     for t in range(rows.size // (batch * stride) - 1):
         start = t * batch + first
         _product(
@@ -247,7 +247,7 @@ def _through_tanh(y, dy, d):
 def simple_rnn_back(
     g_steps, rows, stride, of_state, of_input, mask, width, units, batch, first, last, dh, dx, dw
 ):
-    """As `lstm_back`."""
+    """Do for `simple_rnn` what `lstm_back` does for `lstm`."""
     count = last - first
     features = width - 1 - units
     depth = max(1, _DEPTH // count)
@@ -300,8 +300,8 @@ def _mixed(z, candidate, before, after):
 def gru(
     rows, stride, gates, of_input, of_part, of_gates, mask, features, units, batch, first, last
 ):
-    """Fill gates and the states in rows. Weights: of the inputs, of the state for the candidate's
-    part, of the state for update and reset."""
+    """Write the gates and the states in `rows`. Weights: of the inputs; of the state for the
+    candidate's part; of the state for update and reset."""
     columns, count = 4 * units, last - first
     for t in range(gates.size // (batch * columns)):
         start = t * batch + first
@@ -346,7 +346,7 @@ def gru_back(
     g_steps, rows, stride, gates, of_state, of_input, mask, features, units, batch, first, last, dh,
     dx, dw_input, dw_state,
 ):  # fmt: skip
-    """As `lstm_back`; the weights' cotangents are those of the inputs' and of the state's."""
+    """Do for `gru` what `lstm_back` does; dw_input and dw_state are for its two weights."""
     columns, count = 4 * units, last - first
     depth = max(1, _DEPTH // count)
     row = _row(columns)
@@ -395,7 +395,7 @@ def gru_back(
 
 
 def warm():
-    """Compile the kernels for flat arrays, with and without a mask alike."""
+    """Compile the kernels; an empty mask has the type of any mask."""
     x, nothing, mask = np.zeros(64, np.float32), np.empty(0, np.float32), np.empty(0, bool)
     w = packed(np.zeros((4, 4), np.float32))
     simple_rnn(x, 16, w, mask, 3, 1, 1, 0, 1)

@@ -138,7 +138,7 @@ def _pointer(kind):
 
 
 def data_of(context, builder, kind, value):
-    """Return the pointer to an array's first element; any other value as it is."""
+    """Return the pointer to an array's first element; return other values unchanged."""
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
     return value

@@ -1,7 +1,7 @@
 """Kernels along float32 rows: softmax, cross-entropy, layer and rms normalisation, gelu.
 
-Each is a task (see `tasks`) whose units are rows, of gelu numbers. What is said of its numbers
-begins with the addresses of its arrays, of rows of `size` numbers.
+Each is a task (see `tasks`) whose work items are rows, for gelu elements. `numbers:` lists its
+arguments: the addresses of its arrays, which have rows of `size` elements, and then numbers.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ from framework.kernels.rows import SUMMED
 _f = np.float32
 
 
-# ---- the largest number of a row -----------------------------------------------------------------
-# LLVM makes no vector code of a maximum that NaN has to pass; integers have none. The bits of a
-# float32, those below the sign turned round where it is set, are in the order of the numbers, NaN
-# at both ends by its sign: a row with one is NaN by its sum, whatever its largest number is.
+# ---- the maximum of a row ------------------------------------------------------------------------
+# LLVM does not vectorise a maximum that propagates NaN, but it vectorises one of integers. The bits
+# of float32, those below the sign inverted if it is set, compare like the numbers; NaN comes first
+# or last, by its sign. A row with NaN gives NaN by its sum, whatever its maximum.
 
 
 @intrinsic
@@ -51,7 +51,7 @@ def _number(_, bits):
 
 @kernel(forceinline=True)
 def largest(x, at, size):
-    """The largest of `size` numbers from a place on; of no use beside NaN."""
+    """Return the maximum of `size` elements from index `at` on; arbitrary if one is NaN."""
     top = _ordered(_f(-np.inf))
     for j in range(size):
         bits = _ordered(load(x, at + j, 0))
@@ -64,7 +64,7 @@ def largest(x, at, size):
 
 @CompiledTask
 def softmax(numbers, first, last, memory):
-    """exp(x) over its sum.
+    """Write exp(x) / sum(exp(x)).
 
     numbers: x, y; size.
     """
@@ -84,7 +84,7 @@ def softmax(numbers, first, last, memory):
 
 @CompiledTask
 def softmax_back(numbers, first, last, memory):
-    """y * (g - sum(g * y)).
+    """Write y * (g - sum(g * y)).
 
     numbers: g, y, d; size.
     """
@@ -100,13 +100,13 @@ def softmax_back(numbers, first, last, memory):
 
 @math.element
 def _less_both(x, top, logarithm):
-    """Near `top` the first difference is exact, and small: LLVM must not take x - (top + ...)."""
+    """Return x - top - logarithm. The order matters: the first difference is exact near `top`."""
     return (x - top) - logarithm
 
 
 @CompiledTask
 def log_softmax(numbers, first, last, memory):
-    """x - log(sum(exp(x))).
+    """Write x - log(sum(exp(x))).
 
     numbers: x, y; size.
     """
@@ -124,7 +124,7 @@ def log_softmax(numbers, first, last, memory):
 
 @CompiledTask
 def log_softmax_back(numbers, first, last, memory):
-    """g - exp(y) * sum(g).
+    """Write g - exp(y) * sum(g).
 
     numbers: g, y, d; size.
     """
@@ -140,7 +140,7 @@ def log_softmax_back(numbers, first, last, memory):
 
 @CompiledTask
 def sparse_cross_entropy(numbers, first, last, memory):
-    """log(sum(exp(x))) - x[label], NaN where there is no such label; and what the backward needs.
+    """Write log(sum(exp(x))) - x[label], NaN for an invalid label, and the saved arrays.
 
     numbers: x, labels, losses, exp(x - max(x)), its sums; size.
     """
@@ -161,7 +161,7 @@ def sparse_cross_entropy(numbers, first, last, memory):
 
 @CompiledTask
 def sparse_cross_entropy_back(numbers, first, last, memory):
-    """g * (softmax(x) - one at the label).
+    """Write g * (softmax(x) - one_hot(label)).
 
     numbers: g, labels, exp(x - max(x)), its sums, d; size.
     """
@@ -177,13 +177,13 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
 
 
 # ---- normalisation -------------------------------------------------------------------------------
-# On the way back SUMMED rows go together: the gradients of gamma and beta of so many are added up
-# into rows of their own, and these afterwards: in the same order, whoever has done which.
+# In the backward pass the gradients of gamma and beta are summed over SUMMED rows at a time, then
+# the partial sums are added: the order does not depend on the threads.
 
 
 @CompiledTask
 def layer_norm(numbers, first, last, memory):
-    """Rows of mean 0 and variance 1, times gamma plus beta; and what the backward needs.
+    """Write rows of mean 0 and variance 1, times gamma plus beta; and each row's mean and rstd.
 
     numbers: x, gamma, beta, y, mean, rstd; size, epsilon.
     """
@@ -216,9 +216,9 @@ def layer_norm(numbers, first, last, memory):
 
 @CompiledTask
 def layer_norm_back(numbers, first, last, memory):
-    """The cotangents.
+    """Write the cotangents.
 
-    numbers: g, x, gamma, mean, rstd, d, rows of those of gamma and of beta; size, whether d is
+    numbers: g, x, gamma, mean, rstd, d, partial sums for gamma and for beta; size, whether d is
         needed.
     """
     g, x, gamma = array(numbers[0]), array(numbers[1]), array(numbers[2])
@@ -252,7 +252,7 @@ def layer_norm_back(numbers, first, last, memory):
 
 @CompiledTask
 def rms_norm(numbers, first, last, memory):
-    """Rows over their root mean square, times scale; and what the backward needs.
+    """Write rows divided by their root mean square, times scale; and each row's rstd.
 
     numbers: x, scale, y, rstd; size, epsilon.
     """
@@ -275,9 +275,9 @@ def rms_norm(numbers, first, last, memory):
 
 @CompiledTask
 def rms_norm_back(numbers, first, last, memory):
-    """The cotangents.
+    """Write the cotangents.
 
-    numbers: g, x, scale, rstd, d, rows of that of scale; size, whether d is needed.
+    numbers: g, x, scale, rstd, d, partial sums for scale; size, whether d is needed.
     """
     g, x, scale = array(numbers[0]), array(numbers[1]), array(numbers[2])
     rstd, d, both = array(numbers[3]), array(numbers[4]), array(numbers[5])
@@ -305,9 +305,9 @@ def rms_norm_back(numbers, first, last, memory):
 
 @CompiledTask
 def added_rows(numbers, first, last, memory):
-    """Rows added up, one after the other; units are columns.
+    """Write the sum of the rows, added in order; work items are columns.
 
-    numbers: x, y; how many rows, size.
+    numbers: x, y; the number of rows, size.
     """
     x, y, rows, size = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
     for j in range(first, last):
@@ -317,14 +317,14 @@ def added_rows(numbers, first, last, memory):
             store(y, j, load(y, j, 1) + load(x, row * size + j, 0), 1)
 
 
-# ---- sums of all numbers -------------------------------------------------------------------------
-# In the order of NumPy's pairwise summation, and so with its bits: eight sums side by side of up to
-# 128 numbers, whose sums are added up in pairs.
+# ---- sums of all elements ------------------------------------------------------------------------
+# The order is that of NumPy's pairwise summation, and so are the bits: eight partial sums per block
+# of up to 128 elements; the sums of blocks are added in pairs.
 
 
 @kernel(forceinline=True, fastmath=False)
 def _few(x, at, size):
-    """The sum of up to _LEAF numbers from a place on."""
+    """Return the sum of up to _LEAF elements from index `at` on."""
     if size < 8:
         total = _f(0)
         for i in range(at, at + size):
@@ -346,13 +346,13 @@ _LEAF = 128
 
 
 def _pairwise(numbers, first, last, memory):
-    """The sum of all numbers over a count.
+    """Write the sum of all elements divided by a count.
 
-    numbers: x, y; size, the count.
+    numbers: x, y; size, count.
     """
     x, y, size, count = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
-    # Of each sum that is not complete: how many numbers its second half has, 0 where that is being
-    # added up, and the sum of its first half.
+    # A stack of incomplete sums: the size of the second half, or 0 if that is being summed, and the
+    # sum of the first half.
     waiting, at, total = 0, 0, _f(0)
     while True:
         while size > _LEAF:
@@ -381,7 +381,7 @@ pairwise = CompiledTask(_pairwise, fastmath=False)
 
 @CompiledTask
 def gelu(numbers, first, last, memory):
-    """x times the normal distribution function of x.
+    """Write x Φ(x), Φ the normal distribution function.
 
     numbers: x, y.
     """
@@ -392,7 +392,7 @@ def gelu(numbers, first, last, memory):
 
 @CompiledTask
 def gelu_back(numbers, first, last, memory):
-    """g times the slope of gelu.
+    """Write g times the slope of gelu.
 
     numbers: g, x, d.
     """
@@ -403,7 +403,7 @@ def gelu_back(numbers, first, last, memory):
 
 @CompiledTask
 def gelu_tanh(numbers, first, last, memory):
-    """gelu by its tanh approximation.
+    """Write gelu's tanh approximation.
 
     numbers: x, y.
     """
@@ -414,7 +414,7 @@ def gelu_tanh(numbers, first, last, memory):
 
 @CompiledTask
 def gelu_tanh_back(numbers, first, last, memory):
-    """g times the slope of the approximation.
+    """Write g times the slope of the tanh approximation.
 
     numbers: g, x, d.
     """
@@ -424,10 +424,10 @@ def gelu_tanh_back(numbers, first, last, memory):
 
 
 def warm():
-    """Compile everything."""
+    """Compile all tasks."""
     for task in (
         softmax, softmax_back, log_softmax, log_softmax_back, sparse_cross_entropy,
         sparse_cross_entropy_back, layer_norm, layer_norm_back, rms_norm, rms_norm_back, added_rows,
         pairwise, gelu, gelu_back, gelu_tanh, gelu_tanh_back,
     ):  # fmt: skip
-        task.compiled  # noqa: B018  (made when it is asked for)
+        task.compiled  # noqa: B018  (the property compiles it)

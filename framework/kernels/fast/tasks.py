@@ -96,7 +96,7 @@ def perform(_, task, numbers, first, last, memory):
 
 
 def pointer(kind):
-    """A function for use in kernels: an address as a pointer to numbers of a kind."""
+    """Return a function for kernels that casts an address to a pointer to elements of `kind`."""
 
     @intrinsic
     def at(_, address):

@@ -1,4 +1,4 @@
-"""The LLVM code of the micro-kernel, for blocks of any shape: see `micro`."""
+"""Generation of LLVM code for micro-kernels of any block shape: see `micro`."""
 
 import functools
 
@@ -10,28 +10,27 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
-INTO_L1, _INTO_L2 = 3, 2  # localities of a prefetch
-LINE = 16  # numbers that come into the cache together
-UNROLLED, LEAST_UNROLLED = 4, 4  # steps in one round of the loop; rows of a block that has such
+INTO_L1, _INTO_L2 = 3, 2  # the `locality` argument of llvm.prefetch
+LINE = 16  # float32 elements of a cache line
+UNROLLED, LEAST_UNROLLED = 4, 4  # unrolled steps; the fewest rows of a block that is unrolled
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
 _mask_of_lane = ir.IntType(32)
-# AVX masks lanes by the signs of integers. Asked for masks of bits, LLVM would make those integers
-# anew for each use.
+# AVX masks lanes by the signs of integers. From bit masks LLVM would compute these integers again
+# for each use.
 _AVX = MASKED and LANES == 8
 
 
 def make(rows, vectors, any_columns=False, fetching=False):
-    """A micro-kernel of `rows` × (`vectors` · LANES) as a function for use inside kernels.
+    """Return a micro-kernel of `rows` × (`vectors` · LANES) as a function for use in kernels.
 
     Args:
         rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
-        any_columns: whether it takes, as a last argument, how many columns there are (1 to all):
-            the rest is neither read nor written.
-        fetching: whether it takes, as last arguments, an address and how many bytes to go on from
-            there with each step, and with each run: the cache is asked for what lies there, so that
-            it is near when it is needed.
+        any_columns: whether the last argument is the number of columns (1 to all); other columns
+            are neither read nor written.
+        fetching: whether the last arguments are an address and the bytes that it advances with each
+            step and each run; the kernel prefetches these addresses.
     """
 
     def signature(a, b, c):
@@ -86,9 +85,9 @@ def make(rows, vectors, any_columns=False, fetching=False):
 
 
 def _by_columns(builder, columns, vectors, block):
-    """`block(vectors, masked)` for all columns, for more than half of the vectors, or for half.
+    """Emit `block(vectors, masked)` for all columns, for more than half of the vectors, for half.
 
-    Loads and stores with a mask take their time: there are no more of them than need be.
+    Masked loads and stores are slow, so each case has as few as possible.
     """
     half = (vectors + 1) // 2
     whole = builder.icmp_signed("==", columns, ir.Constant(_int, vectors * LANES))
@@ -105,7 +104,7 @@ def _by_columns(builder, columns, vectors, block):
 
 
 def emit_prefetch(builder, address, writes, locality):
-    """Ask the cache for an address, where a fault is none."""
+    """Emit a prefetch of an address; an invalid address causes no fault."""
     number = ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [_byte.as_pointer(), number, number, number])
     fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
@@ -114,15 +113,15 @@ def emit_prefetch(builder, address, writes, locality):
 
 
 def _as_it_is(module, branch):
-    """Tell LLVM not to unroll the loop that a branch closes."""
+    """Forbid LLVM to unroll the loop that a branch closes."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
-    loop.operands = (loop, way)  # a loop's name is itself
+    loop.operands = (loop, way)  # loop metadata refers to itself
     branch.set_metadata("llvm.loop", loop)
 
 
 class _MicroKernel:
-    """The LLVM code of one micro-kernel, of whose vectors the last `masked` may lack columns."""
+    """The LLVM code of one micro-kernel; the last `masked` vectors of a row may lack columns."""
 
     def __init__(self, context, builder, signature, arguments, rows, vectors, masked):
         self.builder, self.rows, self.vectors = builder, rows, vectors
@@ -143,9 +142,9 @@ class _MicroKernel:
         self.places = self._places(columns[0]) if masked and not MASKED else None
 
     def _distance(self, m):
-        """From row 0 of A to row m, as a number of which LLVM knows nothing.
+        """Return the distance from row 0 of A to row m, as a value that LLVM cannot analyse.
 
-        It would step from row to row otherwise, and each step of the loop wait for them all.
+        Otherwise LLVM would compute each row's address from the row before, a chain of additions.
         """
         if m == 0:
             return ir.Constant(_int, 0)
@@ -154,7 +153,7 @@ class _MicroKernel:
         return self.builder.asm(kind, "", "=r,0", [distance], False)
 
     def _masks(self, columns, whole):
-        """For each vector of a row from number `whole` on, which of its lanes are columns."""
+        """Return the lane masks of the vectors of a row from number `whole` on."""
         builder, integers = self.builder, ir.VectorType(_mask_of_lane, LANES)
         limit = self._splat(builder.trunc(columns, _mask_of_lane), integers)
         numbers = [range(n * LANES, (n + 1) * LANES) for n in range(whole, self.vectors)]
@@ -163,7 +162,7 @@ class _MicroKernel:
         return [builder.sext(mask, integers) for mask in masks] if _AVX else masks
 
     def _places(self, columns):
-        """For each lane of a row, where it is read: what is no column reads the last one."""
+        """Return the index that each lane of a row reads: lanes after the columns read the last."""
         last = self.builder.sub(columns, ir.Constant(_int, 1))
         lanes = [ir.Constant(_int, n) for n in range(self.vectors * LANES)]
         lower = [self.builder.icmp_signed("<", lane, last) for lane in lanes]
@@ -184,7 +183,7 @@ class _MicroKernel:
         return self.builder.bitcast(address, self.vector.as_pointer())
 
     def _masked(self, way, n, pointer, *value):
-        """Load or store vector n of a row where its mask is set; a load gives 0 elsewhere."""
+        """Load or store vector n of a row where its mask is set; masked lanes load 0."""
         if _AVX:
             name = f"llvm.x86.avx.mask{way}.ps.256"
             place = self.builder.bitcast(pointer, _byte.as_pointer())
@@ -199,9 +198,9 @@ class _MicroKernel:
         return self.builder.call(function, arguments)
 
     def load(self, row, n):
-        """Vector n of a row."""
+        """Load vector n of a row."""
         builder = self.builder
-        if self.places and self.masks[n]:  # without masked loads: lane by lane, within the columns
+        if self.places and self.masks[n]:  # no masked loads on this CPU: load lane by lane
             value = ir.Constant(self.vector, ir.Undefined)
             for lane, place in enumerate(self.places[n * LANES : (n + 1) * LANES]):
                 element = builder.load(builder.gep(row, [place]))
@@ -215,7 +214,7 @@ class _MicroKernel:
         return self._masked("load", n, pointer)
 
     def store(self, value, row, n):
-        """Put vector n of a row."""
+        """Store vector n of a row."""
         builder, pointer = self.builder, self._pointer(row, n)
         if self.masks[n] is None:
             builder.store(value, pointer).align = 4
@@ -223,7 +222,7 @@ class _MicroKernel:
             self._masked("store", n, pointer, value)
 
     def multiply_add(self, x, y, z):
-        """x y + z, in one rounding where the CPU can: elsewhere `fma` is a library's function."""
+        """Return x y + z, fused if the CPU can: elsewhere llvm.fma would be a library call."""
         if not FUSED:
             return self.builder.fadd(self.builder.fmul(x, y), z)
         name = f"llvm.fma.v{LANES}f32"
@@ -233,9 +232,9 @@ class _MicroKernel:
         return self.builder.gep(self.c, [self.builder.mul(ir.Constant(_int, m), self.c_row)])
 
     def _loop(self, number, values, pointers, strides, body):
-        """`values`, changed by body(values, pointers) for so many steps of the pointers.
+        """Emit a loop of `number` steps: values = body(values, pointers); pointers += strides.
 
-        Returned as phi nodes of the block after the loop, which runs no step if number <= 0.
+        Return the values as phi nodes of the block after the loop; no step runs if number <= 0.
         """
         builder, before = self.builder, self.builder.block
         head, after = (builder.append_basic_block(name) for name in ("steps", "after"))
@@ -263,7 +262,7 @@ class _MicroKernel:
         return results
 
     def _step(self, sums, pointers, distances):
-        """One row of B times one column of A, whose rows lie so far from the first."""
+        """Emit one step: a column of A, at `distances` from its first row, times a row of B."""
         builder, (a, b) = self.builder, pointers
         row = [self.load(b, n) for n in range(self.vectors)]
         result = []
@@ -274,18 +273,18 @@ class _MicroKernel:
         return result
 
     def _walks(self):
-        """The pointers that move, and by how much with each run and with each step of it."""
+        """Return the moving pointers, and their strides per run and per step."""
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
     def generate(self, width):
-        """The code, with ways of its own where rows of B are `width` numbers apart."""
+        """Emit the kernel, with fast paths for rows of B that are `width` elements apart."""
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
         begin, adding, start = (builder.block, *(builder.append_basic_block() for _ in range(2)))
         builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
-        for m in range(self.rows, 2 * self.rows):  # what the next block will wait for
+        for m in range(self.rows, 2 * self.rows):  # the rows of C that the next block loads
             for n in range(0, self.vectors * LANES, LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
                 emit_prefetch(builder, at, 1, INTO_L1)
@@ -303,15 +302,15 @@ class _MicroKernel:
             self.store(value, self._row_of_c(m), n)
 
     def _ways(self, width):
-        """(condition, steps of A and of B, distances between rows of A): constants among them."""
+        """Return fast paths: (condition, strides of A and B, distances of A's rows), constants."""
         if self.rows < LEAST_UNROLLED:
             return []
         one, width = ir.Constant(_int, 1), ir.Constant(_int, width)
         rows = ir.Constant(_int, self.rows)
 
         def equal(*pairs):
-            found = [self.builder.icmp_signed("==", a, b) for a, b in pairs]
-            return functools.reduce(self.builder.and_, found)
+            bits = [self.builder.icmp_signed("==", a, b) for a, b in pairs]
+            return functools.reduce(self.builder.and_, bits)
 
         beside, turned = (self.b_step, width), (self.a_row, one)
         in_line = [ir.Constant(_int, m) for m in range(self.rows)]
@@ -322,7 +321,7 @@ class _MicroKernel:
         ]
 
     def _in_runs(self, sums, ways):
-        """The sums of all runs, by the first way whose condition holds, else step by step."""
+        """Emit the loop over runs, by the first fast path whose condition holds, else plainly."""
         builder = self.builder
         pointers, of_runs, of_steps = self._walks()
 
@@ -355,8 +354,8 @@ class _MicroKernel:
         return results
 
     def _several(self, sums, pointers, strides, distances):
-        """All steps of a run, UNROLLED at a time: where strides are constants, addresses take no
-        instruction, and the loop itself takes fewer."""
+        """Emit all steps of a run, UNROLLED at a time: constant strides need no instructions for
+        addresses, and the loop has less overhead."""
         builder, (a, b, *others) = self.builder, pointers
         count = ir.Constant(_int, UNROLLED)
         strides = [[builder.mul(n, ir.Constant(_int, u)) for n in strides] for u in range(UNROLLED)]
@@ -378,12 +377,12 @@ class _MicroKernel:
         return self._loop(rest, sums, after, strides[1], step)
 
     def _meanwhile(self):
-        """What is done with every UNROLLED steps."""
+        """Emit extra code for each UNROLLED steps: none here."""
 
 
 class _PrefetchingMicroKernel(_MicroKernel):
-    """One that asks the cache for a line with each step, or with every UNROLLED of them where so
-    many go on by no more than a line."""
+    """A micro-kernel that prefetches a cache line with each step, or with each UNROLLED steps if
+    these advance by at most one line."""
 
     def __init__(self, context, builder, signature, arguments, *block):
         *arguments, following, self.following_step, self.following_run = arguments
@@ -396,7 +395,7 @@ class _PrefetchingMicroKernel(_MicroKernel):
         return super()._step(sums, pointers, distances)
 
     def _meanwhile(self, following):
-        # What comes to L1 now would drive out what is there.
+        # A prefetch into L1 would evict data in use.
         emit_prefetch(self.builder, following, 0, _INTO_L2)
 
     def _walks(self):

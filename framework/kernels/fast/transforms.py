@@ -1,4 +1,4 @@
-"""Winograd's transforms of small patches, as vector code: one channel in each lane.
+"""Winograd's transforms of small patches as LLVM vector code, with one channel per lane.
 
 See `framework.kernels.toom_cook` for the matrices.
 """
@@ -16,10 +16,10 @@ _vector = ir.VectorType(_float, LANES)
 
 
 def _make(matrix, add=False):
-    """transform(target, at, row, column, source, at, row, column): M S Mᵀ of LANES patches S.
+    """Return transform(target, at, row, column, source, at, row, column): M S Mᵀ of LANES patches.
 
-    The rows and columns of both patches are so many numbers apart; nothing is checked. With `add`
-    it is added to the target.
+    `at` is an offset, `row` and `column` are strides in elements, all unchecked. With `add` the
+    result is added to the target.
     """
 
     @intrinsic
@@ -49,7 +49,7 @@ def _make(matrix, add=False):
 
 
 class _Patch:
-    """Vectors in memory, in rows and columns."""
+    """A patch of vectors in memory, with row and column strides."""
 
     def __init__(self, builder, start, row, column):
         self.builder, self.start, self.row, self.column = builder, start, row, column
@@ -84,7 +84,7 @@ def _generate(builder, matrix, target, source, add):
 
 
 def _sum(builder, factors, values):
-    """Σ factor · value; a term with factor 1 first, so that most others are one instruction."""
+    """Emit Σ factor · value, first a term with factor 1: most others are one instruction then."""
     terms = sorted(
         ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda term: term[0] != 1
     )
@@ -114,11 +114,11 @@ def _turned(matrix):
     return tuple(zip(*matrix, strict=True))
 
 
-# patches of the input; the weights; the outputs
+# forward: input patches; weights; outputs
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
-# the way back: the outputs' gradient to the products', the products' to the weights', and the
-# patches' to the input's, in which patches overlap
+# backward: output gradient to products; products to weight gradient; patches to input gradient, in
+# which patches overlap
 outputs_back_2, weights_back_2 = _make(_turned(A2)), _make(_turned(G2))
 outputs_back_4, weights_back_4 = _make(_turned(A4)), _make(_turned(G4))
 add_patch_2, add_patch_4 = _make(_turned(B2), add=True), _make(_turned(B4), add=True)

@@ -1,12 +1,12 @@
 """Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
-Images are taken apart into overlapping patches of side m + 2; in the transformed space the
-convolution is one product of matrices (patches, channels) (channels, filters) for each of the
-(m + 2)² places of a patch. Multiplications are 2.25 times (m = 2) or 4 times (m = 4) fewer than
-directly; the largest errors are about 1e-6 of the largest output, directly 3e-7.
+Images are cut into overlapping patches of side m + 2. In the transformed space the convolution is
+one matrix product (patches, channels) (channels, filters) for each of the (m + 2)² points of a
+patch: 2.25 times (m = 2) or 4 times (m = 4) fewer multiplications than direct convolution. The
+largest errors are about 1e-6 of the largest output, instead of 3e-7.
 
-Arrays are float32 and contiguous as in `conv`. Channels are padded to whole vectors in scratch
-memory, patches to whole ones; a few images at a time, so that a block stays in the cache.
+Arrays are float32 and contiguous as in `conv`. Scratch memory pads channels to whole vectors, and
+images to whole patches; it holds a few images, so that a block stays in the cache.
 """
 
 import numpy as np
@@ -34,19 +34,19 @@ from framework.kernels.fast.transforms import (
     weights_4,
 )
 
-_PATCHES = 32  # at a time, so that their transforms stay in the cache
-_MANY = 64 * 64  # weights of a place, which are read for as many patches again: twice as many then
-_SKEW = 16  # rows and planes a multiple of 4096 bytes apart would all fall into the same lines
+_PATCHES = 32  # patches at a time, so that their transforms stay in the cache
+_MANY = 64 * 64  # weights per point from which on twice as many patches share a read of the weights
+_SKEW = 16  # rows and planes at multiples of 4096 bytes would share cache sets
 
 
 @kernel
 def spread_weights(w, u, m, depth, first, last, part):
-    """Transformed weights of the channels `first` to `last`, in panels u[place][panel][channel].
+    """Transform the weights of the channels `first` to `last` into panels u[point][panel][channel].
 
     Args:
-        u: flat, ((m + 2)², panels, depth, WIDTH), zero where there is no channel or filter.
-        depth: channels with their padding.
-        part: scratch of 9 · LANES numbers.
+        u: flat, ((m + 2)², panels, depth, WIDTH), with zero padding.
+        depth: the number of channels with padding.
+        part: scratch of 9 · LANES elements.
     """
     _, _, channels, filters = w.shape
     flat = w.reshape(-1)
@@ -74,10 +74,10 @@ def spread_weights(w, u, m, depth, first, last, part):
 def spread_images(
     x, first, last, wide, top, left, height, width, v, row, plane, depth, m
 ):  # fmt: skip
-    """Transformed patches of some strips, v[place][patch][channel]; how many patches there are.
+    """Transform the patches of some strips into v[point][patch][channel]; return their number.
 
-    A strip is a row of patches; those of an image follow each other, and images do. The first of an
-    image puts the image into `wide`, where the following ones find it.
+    A strip is a row of patches. The strips of an image are consecutive: the first one copies the
+    image into `wide`, for the others to read.
     """
     side, strips = m + 2, (height - 2) // m
     at = 0
@@ -105,14 +105,14 @@ def gather_outputs(
     p, p_row, plane, y, chosen, pairs, height, width, filters, first, last, m, part, strip_y, bias,
     relu,
 ):  # fmt: skip
-    """The outputs of some strips from the products p[place][patch][filter].
+    """Compute the outputs of some strips from the products p[point][patch][filter].
 
     Args:
-        y: flat; of images of `height` × `width` places.
-        chosen: with `pairs` what `pool.max_pool_pairs` gives beside y, which has the largest of
-            each 2 × 2 outputs then; `strip_y` is scratch for the outputs of one strip.
-        part: scratch for the outputs of one patch, of which some may lie outside of the image.
-        bias, relu: added to y, if any; whether y is cut at 0 then.
+        y: flat, of images of `height` × `width`.
+        chosen: with `pairs`, y receives the maxima of 2 × 2 outputs and `chosen` the numbers of
+            their pixels, as in `pool.max_pool_pairs`; `strip_y` is scratch for one strip.
+        part: scratch for the outputs of one patch, which may extend beyond the image.
+        bias, relu: a bias to add, or empty; whether to apply ReLU.
     """
     side, strips = m + 2, (height + m - 1) // m
     flat = strip_y if pairs else y
@@ -153,7 +153,7 @@ def multiply(
     x, u, y, chosen, pairs, places, filters, m, block, first, last, wide, top, left, height, width,
     v, v_row, v_plane, p, p_row, p_plane, depth, part, strip_y, bias, relu,
 ):  # fmt: skip
-    """Fill y for the strips from `first` to `last`, `block` of them at a time."""
+    """Write y for the strips from `first` to `last`, `block` of them at a time."""
     panels = (filters + WIDTH - 1) // WIDTH
     for start in range(first, last, block):
         stop = min(start + block, last)
@@ -174,13 +174,13 @@ def multiply(
 
 
 def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out=None):
-    """y, of spatial size `places`, by patches with m × m outputs; and which cells were chosen.
+    """Return (y, chosen): y of spatial size `places`, by patches with m × m outputs.
 
     Args:
         padding: (above, left).
-        bias, relu: added to y, and whether y is cut at 0 then.
-        pairs: whether the largest of each 2 × 2 outputs side by side is wanted instead of all; of
-            what is chosen there is None otherwise.
+        bias, relu: a bias to add; whether to apply ReLU.
+        pairs: whether to apply 2 × 2 max pooling; `chosen` holds the numbers of the maxima's
+            pixels then, else it is None.
         out: an array for y.
     """
     channels, filters = w.shape[2:]
@@ -211,7 +211,7 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out
 
 
 def weights(w, m):
-    """Transformed weights in panels, see `spread_weights`."""
+    """Return the transformed weights in panels, see `spread_weights`."""
     channels, filters = w.shape[2:]
     depth = up(channels, LANES)
     u = scratch.take("winograd.u", (m + 2) ** 2 * up(filters, WIDTH) * depth)
@@ -227,12 +227,12 @@ def weights(w, m):
 
 
 def patches(channels, filters):
-    """How many are transformed and multiplied at a time."""
+    """Return the number of patches that are transformed and multiplied at a time."""
     return _PATCHES * (1 + (channels * filters >= _MANY))
 
 
 def grid(places, m):
-    """Height and width of the padded image, and how many strips and patches across it has."""
+    """Return (height, width) of the padded image, its strips, and the patches per strip."""
     height, width = (up(n, m) + 2 for n in places)
     return height, width, (height - 2) // m, (width - 2) // m
 
@@ -242,7 +242,7 @@ def up(n, step):
 
 
 def memory(height, width, depth, depth_g, block, m):
-    """A padded image, and for a block transformed patches and products with their distances."""
+    """Return scratch for a padded image, transformed patches and products, with the strides."""
     wide = scratch.take("winograd.wide", height * width * depth)
     wide.fill(0)
     planes = []
@@ -254,6 +254,6 @@ def memory(height, width, depth, depth_g, block, m):
 
 
 def warm():
-    """Compile all kernels; m is known when they run."""
+    """Compile all kernels; m is an argument at run time."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     conv(x, w, (0, 0), (2, 2), 2, bias=np.zeros(3, np.float32), relu=True)

@@ -1,8 +1,8 @@
 """The derivatives of `winograd.conv`: its transposed algorithm, on the same patches.
 
-The gradient by the outputs is transformed once. Its products with the transformed patches are the
-gradient by the transformed weights, and its products with the transformed weights that by the
-transformed patches, which are added up where patches overlap.
+The output gradient is transformed once. Its products with the transformed patches are the gradient
+by the transformed weights; its products with the transformed weights are the gradient by the
+transformed patches, which is summed where patches overlap.
 """
 
 import numpy as np
@@ -31,14 +31,14 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
-_APART = 128 * 128  # weights of a place, beyond which two kinds of them would not fit the caches
+_APART = 128 * 128  # weights per point: two arrays of this size still fit in the caches
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
 
 @kernel
 def transpose(w, turned, first, last):
-    """The window with its channels and filters transposed, for some of the channels."""
+    """Transpose the channels and filters of a window, for the channels `first` to `last`."""
     _, _, channels, filters = w.shape
     source, target = w.reshape(-1), turned.reshape(-1)
     for cell in range(9):
@@ -48,9 +48,9 @@ def transpose(w, turned, first, last):
 
 @routine
 def place_pairs(g, gate, chosen, n, wide, width, depth):
-    """Put image n, of which each place was chosen of 2 × 2, into `wide`; 0 into the other cells.
+    """Copy image n of g to the chosen pixels of 2 × 2 blocks of `wide`, 0 to the other pixels.
 
-    With a gate, an array like g or NO_GATE, 0 is put where it is not positive too.
+    The gate is NO_GATE or an array like g: pixels become 0 where it is not positive.
     """
     _, rows, columns, filters = g.shape
     gated = gate.size > 0
@@ -77,15 +77,15 @@ def place_pairs(g, gate, chosen, n, wide, width, depth):
 def spread_gradients(
     g, gate, chosen, first, last, wide, height, width, p, row, plane, depth, m, sums
 ):  # fmt: skip
-    """The gradient by the products from that by the outputs, p[place][patch][filter].
+    """Compute the gradient by the products, p[point][patch][filter], from the output gradient.
 
     Args:
         gate: see `conv.place`.
-        chosen: with it, an array like g, g is that by the chosen ones of 2 × 2 outputs.
-        sums: the sum over all places is added to it; empty where it is not wanted.
+        chosen: an array like g if g is the gradient by max-pooled outputs, else empty.
+        sums: receives the sum of g over all positions; empty if it is not needed.
 
     Returns:
-        how many patches there are.
+        the number of patches.
     """
     side, strips = m + 2, height // m
     at = 0
@@ -115,10 +115,10 @@ def spread_gradients(
 
 @routine
 def gather_images(v, row, plane, x, first, last, wide, top, left, height, width, depth, m):
-    """The gradient by the images from that by the transformed patches of some strips.
+    """Compute the gradient by the images from that by the transformed patches of some strips.
 
-    The strips of an image follow each other: where two overlap, the second finds the first one's
-    part in `wide`. A strip's rows that no other one reaches go to x, which is filled.
+    The strips of an image are consecutive: a strip adds to the rows of `wide` that it shares with
+    the strip before. Rows that no later strip reaches are written to x.
     """
     side, strips = m + 2, (height - 2) // m
     at = 0
@@ -144,7 +144,7 @@ def gather_images(v, row, plane, x, first, last, wide, top, left, height, width,
 
 @routine
 def _take(wide, x, n, first, last, top, left, width, depth):
-    """Copy some rows of the padded image to image n of x, as far as they are on it."""
+    """Copy the rows `first` to `last` of a padded image to image n of x, without the padding."""
     _, height, across, channels = x.shape
     pieces, length = (1, across * channels) if channels == depth else (across, channels)
     for i in range(max(first, top), min(last, top + height)):
@@ -161,12 +161,12 @@ def multiply_back(
     x, g, gate, chosen, turned, u, d, m, block, first, last, wide, wide_d, top, left, height, width,
     wide_g, v, v_row, v_plane, p, p_row, p_plane, depth, depth_g, sums,
 ):  # fmt: skip
-    """The gradients that the strips from `first` to `last` give, from g transformed once.
+    """Compute the gradients from the strips `first` to `last`, transforming g once.
 
     Args:
-        turned: panels of transformed weights from filters to channels.
-        u: that by the transformed weights, u[place][channel][filter]; empty for none.
-        d: that by x; empty for none.
+        turned: panels of transposed transformed weights, from filters to channels.
+        u: receives the gradient by the transformed weights, u[point][channel][filter]; or empty.
+        d: receives the gradient by x; or empty.
         v: scratch for the transformed patches of x, and then for the gradient by them.
     """
     panels = (depth + WIDTH - 1) // WIDTH
@@ -203,9 +203,9 @@ def multiply_back(
 
 @kernel
 def gather_weights(us, depth, depth_g, w, m, first, last, part):
-    """The gradient by the weights of some channels from that by the transformed ones.
+    """Compute the gradient by the weights of some channels from that by the transformed weights.
 
-    us[thread][place · channel · filter] is added up over the threads, in the first one's.
+    us[thread][point · channel · filter] is summed over the threads, into us[0].
     """
     rows, columns, channels, filters = w.shape
     flat, side, plane = w.reshape(-1), m + 2, depth * depth_g
@@ -233,16 +233,17 @@ def gather_weights(us, depth, depth_g, w, m, first, last, part):
 
 
 def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out=None):
-    """The gradients by x, the window's weights and a bias, given that by y, gated where wanted.
+    """Return the gradients by x, the weights and a bias; None for those that are not needed.
 
     Args:
-        g: that by y; set to 0 where the gate, an array like it or `conv.NO_GATE`, is not positive.
-        x: the images; or their shape, where the gradient by the weights is not needed.
-        w: the weights; or None, where the gradient by x is not needed.
+        g, gate: the gradient by y, and `conv.NO_GATE` or an array like g: g counts as 0 where the
+            gate is not positive.
+        x: the images, or their shape if the gradient by the weights is not needed.
+        w: the weights, or None if the gradient by x is not needed.
         places: the spatial size of y.
-        chosen: which outputs g is for, of each 2 × 2; None where it is for all.
-        sums: whether that by a bias is needed. What is not is None in the result.
-        out: an array for that by x.
+        chosen: the numbers of the maxima's pixels if y is max-pooled, else None.
+        sums: whether the gradient by a bias is needed.
+        out: an array for the gradient by x.
     """
     by_w = isinstance(x, np.ndarray)
     batch, *sizes, channels = x.shape if by_w else x
@@ -284,7 +285,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out
 
 
 def _gathered(u, shape, m):
-    """The gradient by the weights, from that by the transformed ones of each thread."""
+    """Return the gradient by the weights from each thread's gradient by transformed weights."""
     w = np.empty(shape, np.float32)
     depth, depth_g = (up(n, LANES) for n in shape[2:])
 
@@ -304,7 +305,7 @@ def _transposed(w):
 
 
 def warm():
-    """Compile all kernels; m is known when they run."""
+    """Compile all kernels; m is an argument at run time."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     y = np.zeros((1, 2, 2, 3), np.float32)
     conv_back(y, y, x, w, (0, 0), (2, 2), 2, sums=True)
