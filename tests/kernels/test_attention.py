@@ -1,4 +1,4 @@
-"""Attention: both forms against each other and against the plain formula; memory; threads."""
+"""Attention: NumPy and Numba against each other and against the plain formula; memory; threads."""
 
 import tracemalloc
 
@@ -46,7 +46,7 @@ def both_ways(arguments, attributes, g):
 
 
 def formula(q, k, v, bias, mask, g, scale, causal):
-    """The same in float64, with all scores at once."""
+    """Return the same in float64, computing all scores at once."""
     q, k, v, g = (np.float64(x) for x in (q, k, v, g))
     s = np.einsum("bthd,bshd->bhts", q, k) * scale
     s = s if bias is None else s + bias
@@ -81,12 +81,12 @@ def form(request, monkeypatch):
 
 @pytest.mark.parametrize("kind", MASKS)
 @pytest.mark.parametrize("sizes", SIZES)
-def test_both_forms_are_the_formula(sizes, kind, form):
+def test_numpy_and_numba_agree_with_the_formula(sizes, kind, form):
     arguments, attributes, g = made(SIZES[sizes], kind)
     agree(both_ways(arguments, attributes, g), formula(*arguments, g, **attributes))
 
 
-def test_blocks_of_any_size_give_the_same(monkeypatch):
+def test_the_block_size_does_not_change_results(monkeypatch):
     monkeypatch.setattr(attention, "_FAST", np.inf)
     arguments, attributes, g = made(SIZES["odd"], "mask causal")
     whole = both_ways(arguments, attributes, g)
@@ -148,7 +148,7 @@ def test_scores_of_any_size(form, shift):
         agree(both_ways((q, k, v, bias, None), attributes, g), expected, 1e-4)
 
 
-def test_views_are_read_as_they_are(form):
+def test_views_give_the_results_of_copies(form):
     (q, k, v, *_), attributes, g = made(SIZES["odd"], "none")
     expected = both_ways((q, k, v, None, None), attributes, g)
     views = [np.asfortranarray(x) for x in (q, k, v)]
@@ -175,7 +175,7 @@ def test_threads_do_not_change_a_bit(form, monkeypatch):
 
 
 def peak(length):
-    """Bytes that a forward and backward pass takes at most beyond its inputs."""
+    """Return the peak memory in bytes of a forward and backward pass beyond its inputs."""
     arguments, attributes, g = made((1, length, length, 1, 4, 4), "none")
     tracemalloc.start()
     both_ways(arguments, attributes, g)
@@ -186,6 +186,6 @@ def peak(length):
 
 def test_memory_grows_with_the_length_and_not_with_its_square(form, monkeypatch):
     monkeypatch.setattr(attention, "_BLOCK", 2**14)
-    peak(64)  # what is made once
+    peak(64)  # memory allocated once
     assert peak(2048) < 6 * peak(512) + 2**17
     assert peak(2048) < 2048**2 * 4 / 8  # of the scores alone

@@ -1,4 +1,4 @@
-"""NumPy's OpenBLAS, where it has one."""
+"""Control of NumPy's OpenBLAS."""
 
 import threading
 
@@ -10,13 +10,13 @@ from framework.kernels import blas
 needs_openblas = pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
 
 
-def test_it_is_found_where_numpy_says_so():
+def test_openblas_is_found_if_numpy_is_built_with_it():
     configured = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
     assert ("openblas" in configured.lower()) == (blas.core() is not None)
 
 
 @needs_openblas
-def test_threads_are_set_and_put_back():
+def test_the_number_of_threads_is_set_and_restored():
     before = blas.threads()
     for number in (1, 2, 1):
         with blas.limited(number):
@@ -55,7 +55,7 @@ def test_its_version_names_its_core():
     assert blas.core() in blas.version()
 
 
-def test_another_blas_is_left_alone(monkeypatch):
+def test_other_blas_libraries_are_not_changed(monkeypatch):
     monkeypatch.setattr(blas, "_function", lambda name, result: None)
     assert (blas.core(), blas.version(), blas.threads()) == (None, None, 0)
     with blas.limited(1):

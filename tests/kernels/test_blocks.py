@@ -1,4 +1,4 @@
-"""Blocks of large arrays, alone and by several threads."""
+"""Blocks of large arrays, on one thread and on several."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ SIZES = (1, 100, blocks.ALONE, blocks.ALONE + 1, 500_000, 600_001)
 
 @pytest.fixture
 def few(monkeypatch):
-    """Little is enough work for several threads."""
+    """Share even little work among threads."""
     monkeypatch.setattr(blocks, "LEAST", 1)
     monkeypatch.setattr(attention, "_SHARED", 1)
     monkeypatch.setattr(threads, "_count", 2)
@@ -39,7 +39,7 @@ def test_no_block_is_longer_than_scratch():
         assert blocks.size(elements // 40, 40) <= len(scratch)
 
 
-def test_scratch_has_one_owner_and_is_used_again():
+def test_scratch_has_one_owner_and_is_reused():
     kinds = np.dtype("float64"), np.dtype("bool")
     first, second = blocks.take(kinds), blocks.take(kinds)
     assert len({id(a) for a in [*first, *second]}) == 4
@@ -146,7 +146,7 @@ def test_batch_norm_has_the_same_bits_on_any_number_of_threads(shape, relu, few,
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 4, 4, 3)])
-def test_batch_norm_of_nothing(shape):
+def test_batch_norm_without_elements(shape):
     x, v = np.zeros(shape, "float32"), np.ones(shape[-1], "float32")
     (y, mean, variance), saved = norm.batch_norm(x, v, v, axis=len(shape) - 1, epsilon=1e-3)
     assert y.shape == shape

@@ -1,4 +1,4 @@
-"""Arrays that only may be read are no others to Numba: it compiles nothing more for them."""
+"""Read-only arrays cause no further compilations."""
 
 import sys
 
@@ -70,14 +70,14 @@ CALLS = {
 
 
 def signatures():
-    """How many kinds of arguments each kernel is compiled for."""
+    """Return the number of signatures that each kernel is compiled for."""
     modules = [m for name, m in sys.modules.items() if name.startswith("framework.kernels.fast.")]
     kernels = [k for m in modules for k in vars(m).values() if hasattr(k, "signatures")]
     return {id(k): len(k.signatures) for k in kernels}
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_read_only_arrays_have_nothing_compiled(name, numba_tier):
+def test_read_only_arrays_compile_no_further_kernels(name, numba_tier):
     call, *arrays = CALLS[name]
     call(*arrays)
     before = signatures()
@@ -86,7 +86,7 @@ def test_read_only_arrays_have_nothing_compiled(name, numba_tier):
     assert signatures() == before
 
 
-def test_what_is_contiguous_and_writable_is_not_copied():
+def test_contiguous_writable_arrays_are_not_copied():
     x = real(3, 4)
     assert contiguous(x) is x
     assert np.shares_memory(flattened(x), x)

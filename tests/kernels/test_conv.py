@@ -1,4 +1,4 @@
-"""Every form of convolution gives the numbers of the NumPy form, whatever the sizes."""
+"""Every convolution algorithm against im2col in NumPy, for many sizes."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def _as_before():
 @pytest.fixture(params=[1, 2])
 def thread_count(request, monkeypatch):
     monkeypatch.setattr(threads, "_count", request.param)
-    if request.param > 1:  # hand over the smallest parts too
+    if request.param > 1:  # share the smallest parts too
         monkeypatch.setattr(tier.library("conv"), "_ALONE", 0)
     return request.param
 
@@ -42,7 +42,7 @@ def close(found, expected, tolerance):
 
 
 def all_three(x, w, tolerance, **window):
-    """y and both gradients in the form in force, against im2col in float64."""
+    """Compare y and both gradients of the set algorithm with im2col in float64."""
     y = im2col.conv(x.astype("f8"), w.astype("f8"), **window)
     g = real(*y.shape)
     close(kernels.conv(x, w, **window), y, tolerance)
@@ -68,7 +68,7 @@ PADDINGS = ["SAME", ((0, 0), (0, 0)), ((1, 2), (0, 3)), ((3, 0), (1, 1))]
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("algorithm", ["direct", "im2col"])
-def test_windows_of_any_kind(algorithm, shape, size, thread_count):
+def test_windows_of_any_size_stride_and_dilation(algorithm, shape, size, thread_count):
     kernels.set_conv_algorithm(algorithm)
     *shape, filters = shape
     x, w = real(*shape), real(*size, shape[-1], filters)
@@ -127,8 +127,8 @@ def test_bias_and_relu(algorithm, x, w, strides, padding, relu, thread_count):
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
 @pytest.mark.parametrize(("x", "w", "strides", "padding"), BIASED[:3])
-def test_pooled_at_once(algorithm, x, w, strides, padding, relu, thread_count):
-    """The bits of one kernel after the other; by Winograd's form it is one."""
+def test_convolution_with_pooling(algorithm, x, w, strides, padding, relu, thread_count):
+    """One kernel (Winograd's) or two in sequence give the same bits."""
     kernels.set_conv_algorithm(algorithm)
     window = {"strides": strides, "padding": padding, "dilations": (1, 1), "groups": 1}
     x, w, b = np.tile(real(*x), (1, 3, 3, 1)), real(*w), real(w[-1])
@@ -151,7 +151,7 @@ def test_pooled_at_once(algorithm, x, w, strides, padding, relu, thread_count):
 
 @pytest.mark.parametrize("places", [(1, 6), (6, 1)])
 @pytest.mark.parametrize("m", [2, 4])
-def test_pooled_of_too_little_is_nothing(places, m, numba_tier):
+def test_pooling_of_too_few_outputs_is_empty(places, m, numba_tier):
     x, w = real(2, *(n + 2 for n in places), 16), real(3, 3, 16, 16)
     behind = np.full(1000, 7, np.float32)
     out = behind[:0].reshape(2, places[0] // 2, places[1] // 2, 16)
@@ -161,8 +161,8 @@ def test_pooled_of_too_little_is_nothing(places, m, numba_tier):
     assert (behind == 7).all()
 
 
-def test_many_weights_are_not_held_beside_their_gradient(monkeypatch):
-    """The same bits, whether both derivatives are computed at once or apart."""
+def test_many_weights_give_the_same_bits_with_separate_passes(monkeypatch):
+    """Both gradients have the same bits, computed together or separately."""
     x, w, b = real(3, 9, 12, 32), real(3, 3, 32, 48), real(48)
     window = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1}
     y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **window, relu=True)
@@ -194,7 +194,7 @@ def test_sequences_and_volumes(algorithm):
         ((2, 5, 4, 6, 3), (2, 2, 2, 3, 2), (1, 1, 1), (1, 1, 1), ((1, 0), (0, 1), (1, 1))),
         ((1, 6, 7, 300), (3, 3, 300, 34), (2, 2), (1, 1), "SAME"),
         ((1, 4, 5, 700), (2, 3, 700, 3), (1, 2), (1, 1), "SAME"),
-        # few filters go the way back, unless the padding is larger than the window
+        # few filters use the opposite convolution, unless the padding is larger than the window
         ((3, 9, 40, 24), (3, 3, 24, 1), (1, 1), (1, 1), "SAME"),
         ((3, 9, 10, 24), (3, 2, 24, 3), (1, 1), (2, 3), ((4, 0), (1, 3))),
         ((3, 9, 10, 24), (3, 2, 24, 3), (1, 1), (1, 1), ((3, 3), (1, 0))),
@@ -212,7 +212,7 @@ def test_windows_as_rows(algorithm, x, w, strides, dilations, padding, thread_co
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "im2col"])
-def test_what_few_filters_make_has_bias_and_gate(algorithm):
+def test_few_filters_with_bias_and_gate(algorithm):
     kernels.set_conv_algorithm(algorithm)
     window = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     x, w, b = real(4, 12, 13, 24), real(3, 3, 24, 2), real(2)
@@ -228,7 +228,7 @@ def test_what_few_filters_make_has_bias_and_gate(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
-def test_groups_and_other_dtypes_take_the_numpy_form(algorithm):
+def test_groups_and_other_dtypes_use_numpy(algorithm):
     kernels.set_conv_algorithm(algorithm)
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME"}
     all_three(real(2, 8, 8, 4), real(3, 3, 2, 6), 1e-5, **once, groups=2)
@@ -237,7 +237,7 @@ def test_groups_and_other_dtypes_take_the_numpy_form(algorithm):
     np.testing.assert_array_equal(kernels.conv(x, w, **once, groups=1), expected)
 
 
-def test_each_form_is_chosen_where_it_is_the_fastest(monkeypatch):
+def test_the_fastest_algorithm_is_chosen(monkeypatch):
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     called = []
     direct, winograd, columns = map(tier.library, ("conv", "winograd", "im2col"))
@@ -267,7 +267,7 @@ def test_each_form_is_chosen_where_it_is_the_fastest(monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", kernels.ALGORITHMS)
-def test_nothing_given_is_changed_and_nothing_handed_out_is_used_again(algorithm):
+def test_inputs_are_not_changed_and_results_are_not_reused(algorithm):
     kernels.set_conv_algorithm(algorithm)
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     x, w = real(4, 9, 9, 16), real(3, 3, 16, 16)
@@ -298,7 +298,7 @@ def test_arrays_of_any_layout(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["direct", "winograd4", "im2col"])
-def test_nan_and_infinity_come_through(algorithm):
+def test_nan_and_infinity_propagate(algorithm):
     kernels.set_conv_algorithm(algorithm)
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     x, w = real(1, 9, 9, 16), real(3, 3, 16, 16)
@@ -318,14 +318,14 @@ def test_empty_batches():
         assert not kernels.conv_kernel(x, x, size=(3, 3), **once).any()
 
 
-def test_there_is_no_such_algorithm():
+def test_an_unknown_algorithm():
     with pytest.raises(InvalidArgumentError, match="winograd4"):
         kernels.set_conv_algorithm("winograd")
 
 
 @pytest.mark.parametrize("algorithm", ["im2col", "winograd2", "winograd4"])
 def test_twelve_steps_of_training_stay_near_direct_ones(algorithm):
-    """As benchmarks/conv_accuracy.py has it for the large workloads."""
+    """A small version of benchmarks/conv_accuracy.py."""
 
     def losses(algorithm):
         kernels.set_conv_algorithm(algorithm)
@@ -346,8 +346,8 @@ def test_twelve_steps_of_training_stay_near_direct_ones(algorithm):
     np.testing.assert_allclose(losses(algorithm), losses("direct"), rtol=2e-4)
 
 
-def test_no_pairs_of_outputs():
-    """One row of places has no 2 × 2 of them: nothing is written."""
+def test_pooling_of_one_row_of_outputs():
+    """One row of outputs has no 2 × 2 windows: nothing is written."""
     x, w = real(2, 3, 8, 16), real(3, 3, 16, 16)
     y, chosen = tier.library("winograd").conv(x, w, (0, 0), (1, 6), 4, pairs=True)
     assert y.shape == chosen.shape == (2, 0, 3, 16)

@@ -1,4 +1,4 @@
-"""Convolution without Numba: Winograd's form and im2col's in blocks, on one thread and on two."""
+"""Convolution without Numba: Winograd's algorithm and im2col in blocks, on one and two threads."""
 
 import itertools
 
@@ -23,7 +23,7 @@ def _numpy():
 
 @pytest.fixture(params=[1, 2, 3])
 def small_blocks(request, monkeypatch):
-    """Blocks of two images or three, and one part for each thread however small it is."""
+    """Use blocks of two or three images, and one part per thread for any amount of work."""
     monkeypatch.setattr(threads, "_count", request.param)
     monkeypatch.setattr(share, "_LEAST", 0)
     monkeypatch.setattr(im2col, "_BLOCK", 1 << 12)
@@ -49,7 +49,7 @@ def close(found, expected, tolerance=1e-5):
 
 
 def naive(x, w, padding, strides, dilations, groups=1):
-    """y, cell by cell of the window, in float64; with numbers for padding."""
+    """Return y in float64, pixel by pixel of the window."""
     wide = np.pad(double(x), ((0, 0), *padding, (0, 0)))
     inner, filters = w.shape[-2:]
     each = filters // groups
@@ -71,7 +71,7 @@ def naive(x, w, padding, strides, dilations, groups=1):
 
 
 def by_single_numbers(x, w, b, d, window, groups, padding):
-    """The derivatives of sum(d * conv): d times the convolution of each single number."""
+    """Return the gradients of sum(d * conv): d times the convolution of each unit input."""
 
     def total(x, w):
         moves = (window["strides"], window["dilations"])
@@ -131,7 +131,7 @@ WINDOWS = {  # x, w, groups, strides, dilations, padding
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_windows_of_other_kinds(name, small_blocks):
+def test_other_windows(name, small_blocks):
     x, w, groups, strides, dilations, padding = WINDOWS[name]
     x, w, b = real(*x), real(*w), real(w[-1])
     window = {"strides": strides, "dilations": dilations, "padding": padding, "groups": groups}
@@ -161,7 +161,7 @@ def test_large_arrays_choose_winograd(monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", ["winograd2", "winograd4", "im2col"])
-def test_no_images(algorithm, small_blocks):
+def test_empty_batch(algorithm, small_blocks):
     kernels.set_conv_algorithm(algorithm)
     for groups in (1, 2, 16):
         window = {**ONCE, "padding": "SAME", "groups": groups}
@@ -188,7 +188,7 @@ def test_any_number_of_threads_gives_the_same_bits(algorithm, monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", ["winograd4", "im2col"])
-def test_half_precision_is_added_up_in_single(algorithm, small_blocks):
+def test_half_precision_is_summed_in_single(algorithm, small_blocks):
     kernels.set_conv_algorithm(algorithm)
     x, w = (real(3, 6, 6, 40).astype("f2") for _ in range(2))
     w, window = w[:, :3, :3].transpose(1, 2, 3, 0).copy(), {**ONCE, "padding": "SAME", "groups": 1}
@@ -197,7 +197,7 @@ def test_half_precision_is_added_up_in_single(algorithm, small_blocks):
     np.testing.assert_allclose(y, naive(x, w, ((1, 1), (1, 1)), (1, 1), (1, 1)), atol=2e-2)
 
 
-def test_gates_let_no_infinity_through(small_blocks):
+def test_gates_stop_infinities(small_blocks):
     kernels.set_conv_algorithm("winograd4")
     window = {**ONCE, "padding": "SAME", "groups": 1}
     x, w = real(2, 8, 8, 3), real(3, 3, 3, 5)

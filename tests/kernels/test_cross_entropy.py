@@ -1,4 +1,4 @@
-"""Sparse cross-entropy, NumPy's form and Numba's, against float64; what is not finite; layouts."""
+"""Sparse cross-entropy in NumPy and Numba against float64; NaN and infinities; memory orders."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def form(request, monkeypatch):
 
 
 def expected(x, labels, g):
-    """The losses and the cotangent of the logits in float64."""
+    """Return the losses and the cotangent of the logits in float64."""
     x = x.astype("float64")
     p = np.exp(x - x.max(-1, keepdims=True, initial=-np.inf))
     total = p.sum(-1, keepdims=True)
@@ -46,7 +46,7 @@ def given(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_losses_and_slopes(form, shape):
+def test_losses_and_gradients(form, shape):
     x, labels, g = given(shape)
     for found, right in zip(computed(x, labels, g), expected(x, labels, g), strict=True):
         assert found.dtype == np.float32
@@ -77,7 +77,7 @@ def test_float64_keeps_its_digits(form):
         np.testing.assert_allclose(found, right, rtol=1e-13, atol=1e-14)
 
 
-def test_what_is_not_finite(form):
+def test_nan_and_infinities(form):
     inf = np.inf
     x = np.array([[0, -inf, 1], [0, np.nan, 1], [0, -inf, 1], [1e30, 0, -1e30]], "float32")
     losses, saved = cross_entropy.sparse(x, np.array([2, 0, 1, 0]))
@@ -86,8 +86,8 @@ def test_what_is_not_finite(form):
     assert np.isnan(d).any(1).tolist() == [False, True, False, False]
 
 
-def test_no_memory_is_touched_for_a_label_that_is_none(form):
-    """Whoever calls checks labels; the machine code is safe without."""
+def test_invalid_labels_access_no_memory(form):
+    """Callers check labels, but the machine code is safe without that."""
     if form == "numpy":
         with pytest.raises(IndexError):
             cross_entropy.sparse(np.zeros((2, 3), "f"), np.array([0, 10**12]))
@@ -98,7 +98,7 @@ def test_no_memory_is_touched_for_a_label_that_is_none(form):
     np.testing.assert_allclose(d, np.full((2, 3), 1 / 3), rtol=1e-6)
 
 
-def test_the_op_refuses_it(form):
+def test_the_op_refuses_invalid_labels(form):
     import framework as tf
 
     with pytest.raises(OutOfRangeError, match="label 3"):

@@ -1,4 +1,4 @@
-"""Entries: what CPython calls looks at its arguments before it touches them."""
+"""Entry points check their arguments before they access them."""
 
 import sys
 import threading
@@ -61,7 +61,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_no_array_for_it_is_refused(what):
+def test_wrong_arguments_are_refused(what):
     given = WRONG[what]()
     before = [np.array(g, copy=True) for g in given[2:] if type(g) is np.ndarray]
     with pytest.raises(TypeError, match="a loop expects contiguous arrays"):
@@ -70,7 +70,7 @@ def test_what_is_no_array_for_it_is_refused(what):
         np.testing.assert_array_equal(found, kept)
 
 
-def test_sizes_that_do_not_fit_together_are_refused():
+def test_sizes_that_do_not_match_are_refused():
     with pytest.raises(ValueError, match="sizes of the arrays"):
         squares()(X, K, np.empty((2, 2), np.float32))
 
@@ -79,14 +79,14 @@ def test_sizes_that_do_not_fit_together_are_refused():
     X.copy, lambda: X.view(Kind), lambda: X.astype(X.dtype.newbyteorder("=")), read_only,
     lambda: np.empty((0, 3), np.float32), lambda: np.ones((100, 200), np.float32),
 ])  # fmt: skip
-def test_what_is_the_same_in_memory_is_taken(same):
+def test_arrays_of_the_same_layout_are_accepted(same):
     x = same()
     y = np.full(x.shape, 7, np.float32)
     assert squares()(x, K, y) is None
     np.testing.assert_array_equal(y, 2 * np.asarray(x) ** 2)
 
 
-def test_nothing_is_held_after_a_call():
+def test_a_call_keeps_no_references():
     given = X.copy(), K.copy(), X.copy()
     call = squares()
     counts = [sys.getrefcount(g) for g in (*given, None, np.ndarray)]
@@ -98,7 +98,7 @@ def test_nothing_is_held_after_a_call():
     assert np.abs(np.subtract(after, counts)).max() < 100
 
 
-def test_other_threads_run_beside_a_long_one():
+def test_a_long_loop_releases_the_gil():
     order, go = [], threading.Lock()
     x = np.full((2000, 2000), 0.5, np.float32)
     y, call = np.empty_like(x), squares()
@@ -111,7 +111,7 @@ def test_other_threads_run_beside_a_long_one():
     thread = threading.Thread(target=other)
     thread.start()
     before = sys.getswitchinterval()
-    sys.setswitchinterval(30)  # only what is given up is taken
+    sys.setswitchinterval(30)  # other threads run only if the loop releases the GIL
     try:
         go.release()
         for _ in range(20):
@@ -123,20 +123,20 @@ def test_other_threads_run_beside_a_long_one():
     assert order == ["other", "this"]
 
 
-def test_arrays_of_another_layout_are_left_alone(monkeypatch):
+def test_an_unknown_array_layout_is_refused(monkeypatch):
     assert entry_point._is_known()
     monkeypatch.setattr(entry_point, "_NDIM", entry_point._FLAGS)
     with pytest.raises(entry_point.FrameworkError, match="memory layout"):
         entry_point.EntryPoint(lambda kind, things, count: 0, fastmath=False, cache=False)
 
 
-def test_two_threads_may_make_a_function_at_once():
-    """`cached_property` has no lock since Python 3.12; here one comes after the other."""
+def test_two_threads_may_create_a_function_at_once():
+    """`cached_property` has no lock since Python 3.12; this test simulates the race."""
     program = Program([full("x", "float32", 1)], [("y", "square", ("x",))], {"y": None}, ndim=1)
     native = build(program).native()
     make = type(native).__dict__["call"].func
     first, second = make(native), make(native)
-    assert first.__module__[-1] is not second.__module__[-1]  # what each of them points to
+    assert first.__module__[-1] is not second.__module__[-1]  # each keeps its own machine code
     y = np.empty(3, np.float32)
     first(np.float32([1, 2, 3]), y)
     np.testing.assert_array_equal(y, [1, 4, 9])

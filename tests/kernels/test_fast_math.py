@@ -45,7 +45,7 @@ REFERENCES = {
 
 @pytest.fixture(scope="module")
 def samples():
-    """Arguments, and the results of every function."""
+    """Return arguments, and the results of every function."""
     bits = np.random.default_rng(0).integers(0, 2**32, 40_000, np.uint32)
     with np.errstate(all="ignore"):
         grid = np.concatenate([
@@ -85,7 +85,7 @@ def by_tanh(x):
     return x * (1 + t) / 2, (1 + t) / 2 + x * (1 - t**2) / 2 * c * (1 + 3 * 0.044715 * x**2)
 
 
-def test_gelu_by_tanh_and_its_slope(samples):
+def test_tanh_gelu_and_its_slope(samples):
     inside = np.abs(samples[0]) < 50
     x, y = samples[0][inside].astype(np.float64), samples[1][6:, inside]
     expected = by_tanh(x)

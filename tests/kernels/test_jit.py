@@ -1,4 +1,4 @@
-"""How kernels are kept on the disk: what is looked at, and a disk that fails."""
+"""The disk cache of kernels: what its keys cover, and failing disks."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 from framework.kernels import tier
 from framework.kernels.fast import jit
 
-COMPILED_IN = [  # constants and code of others, which Numba does not look at
+COMPILED_IN = [  # imported constants and code, which Numba's cache does not check
     ("math", "framework.kernels.erf"),
     ("elementwise", "framework.kernels.fast.math"),
     ("elementwise", "framework.kernels.erf"),
@@ -27,11 +27,11 @@ COMPILED_IN = [  # constants and code of others, which Numba does not look at
 
 
 @pytest.mark.parametrize(("name", "other"), COMPILED_IN)
-def test_changes_of_what_is_compiled_in_are_seen(name, other, numba_tier):
+def test_changes_of_inlined_modules_are_noticed(name, other, numba_tier):
     tier.library(name)
     seen = [source for source, *_ in jit._sources(f"framework.kernels.fast.{name}")]
     assert other in seen
-    assert "framework.kernels.threads" not in seen  # which is called by Python
+    assert "framework.kernels.threads" not in seen  # which no kernel contains
 
 
 KERNEL = """
@@ -63,7 +63,7 @@ def run(folder, before="os", factor=2):
 FULL = "resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))"
 
 
-def test_a_full_disk_is_told_once_and_no_error(tmp_path):
+def test_a_full_disk_causes_one_warning_and_no_error(tmp_path):
     pytest.importorskip("resource")
     done = run(tmp_path, FULL)
     assert done.stdout == "0.0 2.0 4.0\n"

@@ -1,4 +1,4 @@
-"""Products of matrices: every form against float64, the same bits for any number of threads."""
+"""Matrix products against float64; the same bits for any number of threads."""
 
 import math
 import os
@@ -54,14 +54,14 @@ def test_every_shape_and_layout(name, shape, monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(20, 30, 40), (70, 80, 90), (120, 130, 140)], ids=str)
-def test_into_an_array(shape):
+def test_out_receives_the_product(shape):
     a, b = pair(*shape)
     out = np.full((shape[0], shape[2]), np.nan, np.float32)
     assert matmul.dot(a, b, out) is out
     assert_product(out, a, b)
 
 
-def test_sizes_that_do_not_fit_together():
+def test_sizes_that_do_not_match():
     with pytest.raises(ValueError, match="not aligned"):
         matmul.dot(np.ones((200, 310), np.float32), np.ones((300, 200), np.float32))
 
@@ -84,7 +84,7 @@ VIEWS = {  # of 300 rows and 600 columns
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_bits_do_not_depend_on_how_matrices_lie(name, monkeypatch):
+def test_bits_do_not_depend_on_the_memory_order(name, monkeypatch):
     pytest.importorskip("numba")
     tier.set_tier("numba")
     monkeypatch.setattr(matmul, "_before_loading", 0)
@@ -96,12 +96,12 @@ def test_bits_do_not_depend_on_how_matrices_lie(name, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.complex64])
-def test_other_dtypes_are_numpys(dtype):
+def test_other_dtypes_use_numpy(dtype):
     a, b = (np.arange(130 * 130).reshape(130, 130).astype(dtype) for _ in range(2))
     np.testing.assert_array_equal(matmul.dot(a, b), np.dot(a, b))
 
 
-def test_numba_is_loaded_when_it_pays():
+def test_numba_is_imported_after_many_products():
     pytest.importorskip("numba")
     program = (
         "import sys, numpy as np; from framework.kernels import matmul, tier;"
@@ -140,14 +140,14 @@ def test_a_product_with_a_large_transposed_matrix(fast, shape):
         assert_product(fast.dot(a, b), a, b)
 
 
-def test_nan_and_inf_come_through(fast):
+def test_nan_and_inf_propagate(fast):
     a, b = (np.ones((130, 130), np.float32) for _ in range(2))
     a[3, 5], b[7, 11], a[9, 9] = np.nan, np.inf, -np.inf
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(fast.dot(a, b), np.dot(a, b))
 
 
-def test_parts_are_whole_units_and_cover_everything(fast):
+def test_chunks_are_multiples_of_a_unit_and_cover_everything(fast):
     threads.set_count(4)
     for size in (1, 31, 32, 33, 100, 128, 4096):
         for number in (10_000, 3_000_000, 100_000_000):
@@ -157,7 +157,7 @@ def test_parts_are_whole_units_and_cover_everything(fast):
             assert parts <= (4 if number < fast._LARGE else 8)
 
 
-def test_many_callers_at_once(fast):
+def test_concurrent_callers(fast):
     threads.set_count(2)
     pairs = [pair(150 + i, 160, 170) for i in range(4)]
     wrong = []
@@ -176,7 +176,7 @@ def test_many_callers_at_once(fast):
         assert_product(fast.dot(a, b), a, b)
 
 
-def test_the_crew_sleeps_and_wakes(fast):
+def test_the_team_sleeps_and_wakes(fast):
     threads.set_count(2)
     a, b = pair(200, 200, 200)
     expected = fast.dot(a, b)
@@ -185,7 +185,7 @@ def test_the_crew_sleeps_and_wakes(fast):
         np.testing.assert_array_equal(fast.dot(a, b), expected)
 
 
-def test_the_crew_takes_parts_of_python_between_products(fast):
+def test_the_team_runs_python_functions_between_products(fast):
     threads.set_count(2)
     a, b = pair(200, 200, 200)
     expected = fast.dot(a, b)
@@ -194,12 +194,12 @@ def test_the_crew_takes_parts_of_python_between_products(fast):
         threads.run(lambda _, meeting=meeting: meeting.wait(timeout=10), range(2))
         threading.Event().wait(pause)
         np.testing.assert_array_equal(fast.dot(a, b), expected)
-    assert crew_size() == 1
+    assert team_size() == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_has_a_crew_of_its_own(fast):
+def test_a_forked_child_has_a_team_of_its_own(fast):
     threads.set_count(2)
     a, b = pair(200, 200, 200)
     expected = fast.dot(a, b)
@@ -210,7 +210,7 @@ def test_a_forked_child_has_a_crew_of_its_own(fast):
     np.testing.assert_array_equal(fast.dot(a, b), expected)
 
 
-def test_the_leader_is_alone_where_no_thread_can_be_started(fast, monkeypatch):
+def test_the_leader_works_alone_if_no_thread_can_start(fast, monkeypatch):
     threads.set_count(3)  # with a thread team of its own
     a, b = pair(300, 300, 300)
 
@@ -225,25 +225,25 @@ def test_the_leader_is_alone_where_no_thread_can_be_started(fast, monkeypatch):
     assert_product(fast.dot(a, b), a, b)
 
 
-def crew_size():
+def team_size():
     return sum(thread.name.startswith("framework-kernels") for thread in threading.enumerate())
 
 
-def test_another_number_of_threads_is_another_team(fast):
+def test_another_number_of_threads_creates_another_team(fast):
     threads.set_count(1)
     a, b = pair(300, 300, 300)
     for number in (3, 1, 2):
         end = time.monotonic() + 10
-        while crew_size() and time.monotonic() < end:
+        while team_size() and time.monotonic() < end:
             time.sleep(0.001)
-        assert crew_size() == 0  # those of before have gone
+        assert team_size() == 0  # those of before have gone
         threads.set_count(number)
         assert_product(fast.dot(a, b), a, b)
-        assert crew_size() == number - 1
+        assert team_size() == number - 1
         threads.set_count(1)
 
 
-def test_a_program_ends_while_the_crew_waits(fast):
+def test_a_program_ends_while_the_team_waits(fast):
     program = (
         "import numpy as np; from framework.kernels import matmul, threads;"
         "threads.set_count(2); x = np.ones((200, 200), np.float32);"
@@ -253,7 +253,7 @@ def test_a_program_ends_while_the_crew_waits(fast):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_blas_works_alone_on_small_products(monkeypatch):
+def test_small_products_use_one_blas_thread(monkeypatch):
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -266,7 +266,7 @@ def test_blas_works_alone_on_small_products(monkeypatch):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_blas_leaves_the_cpus_to_numba(fast, monkeypatch):
+def test_blas_uses_one_thread_beside_numba(fast, monkeypatch):
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -281,7 +281,7 @@ def test_blas_leaves_the_cpus_to_numba(fast, monkeypatch):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
+def test_stacks_of_small_products_use_one_blas_thread(monkeypatch):
     threads.set_count(2)
     blas.set_threads(2)
     seen = []
@@ -293,7 +293,7 @@ def test_blas_works_alone_on_stacks_of_small_products(monkeypatch):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_blas_works_alone_beside_one_thread_of_ours():
+def test_shared_products_use_one_blas_thread_each():
     threads.set_count(1)
     blas.set_threads(2)
     seen = []
@@ -337,7 +337,7 @@ def test_stacks_shared_among_threads(of_a, of_b, count, monkeypatch):
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("sizes", [(40, 70, 50), (3, 20, 90), (90, 20, 3), (33, 1, 33)])
-def test_numpys_form_on_two_threads(sizes, turned, monkeypatch):
+def test_numpy_on_two_threads(sizes, turned, monkeypatch):
     monkeypatch.setattr(threads, "_count", 2)
     tier.set_tier("numpy")
     for name in "PAYS", "ALONE", "SHARED":

@@ -1,4 +1,4 @@
-"""The micro-kernel against NumPy: every edge, every stride, nothing touched outside."""
+"""The micro-kernel against NumPy: edges, strides, no access outside its arrays."""
 
 import os
 import subprocess
@@ -62,7 +62,7 @@ def test_panel_of_every_size(depth, runs, transposed, add):
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(("depth", "runs"), [(1, 1), (4, 1), (38, 1), (7, 3), (8, 2), (0, 2)])
 def test_rows_of_b_in_a_panel(depth, runs, transposed):
-    """Several steps go together, and the rest one by one."""
+    """Steps are unrolled, and the rest runs one by one."""
     rng = np.random.default_rng(5)
     for rows in range(1, 2 * ROWS + 1):
         for columns in [1, WIDTH // 2, WIDTH - 1, WIDTH]:
@@ -80,7 +80,7 @@ def test_tile():
     np.testing.assert_allclose(c, 2 * (a @ b[:, :WIDTH]), rtol=1e-6)
 
 
-def test_nan_and_inf_come_through():
+def test_nan_and_inf_propagate():
     a, b = np.ones(ROWS * 2, np.float32), np.ones(2 * WIDTH, np.float32)
     a[2], a[4], b[5] = np.nan, np.inf, -np.inf
     c = np.empty((ROWS, WIDTH), np.float32)
@@ -120,7 +120,7 @@ OTHER_CPUS = {"haswell": ("AVX2", 6, 16), "nehalem": ("SSE", 6, 8)}
 
 @pytest.mark.skipif(os.environ.get("NUMBA_CPU_NAME", "") != "", reason="this is the other CPU")
 @pytest.mark.parametrize("name", OTHER_CPUS)
-def test_block_follows_the_cpu(name):
+def test_the_block_size_follows_the_cpu(name):
     from framework.kernels.fast import target
 
     if target.NAME not in ("AVX-512", "AVX2"):

@@ -1,4 +1,4 @@
-"""Batch normalisation: accuracy of its sums, and Numba's form against NumPy's."""
+"""Batch normalisation: accuracy of its sums, and Numba against NumPy."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def arrays(shape):
 
 
 def reference(x, g, gamma, beta, g_mean, g_variance, epsilon):
-    """All results in float64, by NumPy's form, which the tests of the op table hold."""
+    """Return all results in float64 by NumPy, which the tests of the op table check."""
     x, g, gamma, beta, g_mean, g_variance = (
         np.asarray(a, "float64") for a in (x, g, gamma, beta, g_mean, g_variance)
     )
@@ -42,7 +42,7 @@ def reference(x, g, gamma, beta, g_mean, g_variance, epsilon):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_both_forms_agree(numba, shape):
+def test_numpy_and_numba_agree(numba, shape):
     x, g, gamma, beta, g_mean, g_variance = arrays(shape)
     expected, saved, cotangents = reference(x, g, gamma, beta, g_mean, g_variance, 1e-2)
     outputs, own = norm.batch_norm(x, gamma, beta, axis=len(shape) - 1, epsilon=1e-2)
@@ -59,7 +59,7 @@ def test_both_forms_agree(numba, shape):
 def cut_and_back(shape):
     """y cut at 0, its cotangents, and the same of two steps: cut, and what passed by y > 0."""
     x, g, gamma, beta, *means = arrays(shape)
-    x = np.round(x)  # many a result lies near 0
+    x = np.round(x)  # many results are near 0
     axis = len(shape) - 1
     (plain, *_), saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2)
     (y, *_), own = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2, relu=True)
@@ -70,13 +70,13 @@ def cut_and_back(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_was_cut_is_found_again(numba, shape):
+def test_the_backward_pass_recomputes_the_relu_mask(numba, shape):
     for d, right in zip(*cut_and_back(shape), strict=True):
         np.testing.assert_allclose(d, right, rtol=1e-6, atol=1e-6 * max(1, np.abs(right).max()))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_numpys_form_finds_it_to_the_last_bit(shape):
+def test_numpy_recomputes_the_relu_mask_to_the_last_bit(shape):
     tier.set_tier("numpy")
     for d, right in zip(*cut_and_back(shape), strict=True):
         np.testing.assert_array_equal(d, right)
@@ -85,7 +85,7 @@ def test_numpys_form_finds_it_to_the_last_bit(shape):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_results_where_they_are_wanted(numba, axis, dtype):
+def test_out_receives_the_results(numba, axis, dtype):
     x, g = (_rng.normal(size=(12, 6, 4)).astype(dtype) for _ in range(2))
     gamma, beta, *means = (_rng.normal(size=x.shape[axis]).astype(dtype) for _ in range(4))
     out, options = np.empty_like(x), {"axis": axis, "epsilon": 1e-2}
@@ -137,14 +137,14 @@ def test_statistics_are_exact_to_a_millionth(numba, shift, drift):
     np.testing.assert_allclose(variance, exact.var(0), rtol=1e-6)
 
 
-def test_a_first_row_far_off_does_no_harm(numba):
+def test_an_outlier_in_the_first_row_loses_no_digits(numba):
     x = _rng.normal(size=(20_000, 2)).astype("float32")
     x[0] = 1e4
     _, variance = norm.moments(x[:, :, None])
     np.testing.assert_allclose(variance, x.astype("float64").var(0), rtol=1e-6)
 
 
-def test_what_is_not_finite_stays_in_its_channel(numba):
+def test_nan_and_infinities_stay_in_their_channel(numba):
     x = _rng.normal(size=(500, 3)).astype("float32")
     x[7, 0], x[9, 1] = np.nan, np.inf
     ones, zeros = np.ones(3, "float32"), np.zeros(3, "float32")
@@ -154,7 +154,7 @@ def test_what_is_not_finite_stays_in_its_channel(numba):
     assert np.isnan(mean[0])
 
 
-def test_no_form_changes_its_inputs(numba):
+def test_inputs_are_not_changed(numba):
     given = arrays((300, 5))
     before = [a.copy() for a in given]
     x, g, gamma, beta, g_mean, g_variance = given
@@ -166,7 +166,7 @@ def test_no_form_changes_its_inputs(numba):
 
 
 @pytest.mark.parametrize("shift", [0, 100])
-def test_numpys_sums_are_exact_to_a_millionth_too(shift):
+def test_numpys_statistics_are_exact_to_a_millionth(shift):
     x = (_rng.normal(size=(60_000, 4)) + shift).astype("float32")
     tier.set_tier("numpy")
     mean, variance = norm.moments(x[:, :, None])

@@ -1,4 +1,4 @@
-"""Numba's form of pooling gives the bits of NumPy's: odd sizes, padding, ties, NaN, two threads."""
+"""Pooling has the same bits in Numba and NumPy: odd sizes, padding, ties, NaN, two threads."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ CONTENTS = {
 
 @pytest.fixture(params=[1, 2])
 def forms(request, monkeypatch):
-    """A function that gives a call's results in NumPy's form and in Numba's."""
+    """Return a function that gives a call's results in NumPy and in Numba."""
     monkeypatch.setattr(pool, "_FAST", 1)
     monkeypatch.setattr(pool, "_SHARED", 1)
     monkeypatch.setattr(pool, "_BLOCK", 1)
@@ -61,12 +61,12 @@ def case(name, batch=3):
 
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("name", WINDOWS)
-def test_largest_cells_and_their_gradient(forms, name, content):
+def test_max_pooling_and_its_gradient(forms, name, content):
     x, window = case(name)
     x = CONTENTS[content](x)
     (plain, saved), (fast, (chosen,)) = forms(lambda: pool.max_pool(x, **window))
     np.testing.assert_array_equal(fast, plain)
-    real = ~np.isnan(fast)  # beside NaN any cell may get the gradient, which is NaN's
+    real = ~np.isnan(fast)  # beside NaN any pixel may receive the gradient
     for own in (pool.max_cell(x, **window), *saved):
         np.testing.assert_array_equal(chosen[real], own[real])
     g = _rng.normal(size=fast.shape).astype("float32")
@@ -77,7 +77,7 @@ def test_largest_cells_and_their_gradient(forms, name, content):
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_sums_and_their_gradient(forms, name):
+def test_window_sums_and_their_gradient(forms, name):
     x, window = case(name)
     plain, fast = forms(lambda: pool.window_sum(x, **window))
     np.testing.assert_allclose(fast, plain, rtol=1e-5, atol=1e-5)
@@ -110,13 +110,13 @@ def test_gradients_of_a_tape(forms):
         np.testing.assert_array_equal(fast, plain)
 
 
-def test_no_examples():
+def test_empty_batch():
     x, window = case("pairs", batch=0)
     assert pool.max_pool(x, **window)[0].shape == (0, 3, 4, 5)
 
 
 @pytest.mark.parametrize("size", [(32768,), (40000,), (300, 200)])
-def test_a_window_of_many_cells(size):
+def test_a_window_of_many_pixels(size):
     x = _rng.permutation(np.prod(size)).astype("float32").reshape(1, *size, 1)
     window = {"size": size, "strides": (1,) * len(size), "dilations": (1,) * len(size)}
     window["padding"] = ((0, 0),) * len(size)
@@ -129,7 +129,7 @@ def test_a_window_of_many_cells(size):
     np.testing.assert_array_equal(tape.gradient(y, t), x == x.max())
 
 
-def test_padding_never_counts_among_booleans():
+def test_padding_never_wins_among_booleans():
     x = np.zeros((1, 3, 3, 1), bool)
     _, window = case("overlapping")
     y, _ = pool.max_pool(x, **window)

@@ -1,4 +1,4 @@
-"""Blocks of a product that ask the cache for what is needed next, against NumPy."""
+"""Blocks of a product with prefetching, against NumPy."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ LINE = 64  # bytes
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The addresses that `_block`, in Python, asks for."""
+    """Return the addresses that `_block`, run in Python, prefetches."""
     addresses = []
 
     def panel(c, at, row, a, a_at, a_row, a_step, b, b_at, b_step, steps, *rest):
@@ -51,11 +51,11 @@ def asked(monkeypatch):
         (4 * ROWS, 16, 4 * WIDTH, 1, 5, 100),  # pieces of rows
         (ROWS, 16, 2 * WIDTH, 1, 16, 32),  # runs: eight rows for a tile
         (4 * ROWS, 16, 4 * WIDTH, 3, 5, 70),  # several matrices
-        (2 * ROWS + 3, 16, 3 * WIDTH + 5, 2, 3, 33),  # with rests, which ask for nothing
+        (2 * ROWS + 3, 16, 3 * WIDTH + 5, 2, 3, 33),  # with remainders, which prefetch nothing
         (3, 7, 5, 1, 4, 4), (ROWS, 4, WIDTH, 1, 0, 0), (ROWS, 4, WIDTH, 0, 3, 9),  # nothing
     ],
 )  # fmt: skip
-def test_a_block_asks_for_all_that_is_next(
+def test_a_block_prefetches_the_next_matrices(
     asked, packed, rows, steps, columns, count, lines, length
 ):
     rng = np.random.default_rng(0)
@@ -85,7 +85,7 @@ def test_a_block_asks_for_all_that_is_next(
 
 
 @pytest.mark.parametrize("rows", [5, 20, 300])
-def test_a_large_matrix_is_fetched_ahead(rows):
+def test_a_product_with_prefetching(rows):
     tier.set_tier("numba")
     rng = np.random.default_rng(rows)
     k, n = 1000, 4200

@@ -1,4 +1,4 @@
-"""Sequences: Numba's form against NumPy's, shared by threads or not, and both against float64."""
+"""Recurrent sequences: Numba against NumPy, with and without threads, and both against float64."""
 
 import itertools
 
@@ -23,14 +23,14 @@ each_op = pytest.mark.parametrize("name", OPS)
 
 @pytest.fixture(autouse=True)
 def at_every_size(monkeypatch):
-    """Numba's form for the smallest sequences too."""
+    """Use Numba for the smallest sequences too."""
     monkeypatch.setattr(recurrent, "_COMPILED", 0)
     yield
     set_tier()
 
 
 def drawn(name, batch, steps, features, units, masked, dtype="float32"):
-    """Inputs of the op and cotangents of its outputs."""
+    """Return inputs of the op and cotangents of its outputs."""
     _, _, blocks, states = OPS[name]
     rng = np.random.default_rng(batch + units)
 
@@ -49,7 +49,7 @@ def drawn(name, batch, steps, features, units, masked, dtype="float32"):
 
 
 def computed(name, arguments, cotangents, needed=None, **how):
-    """Outputs and gradients, through the ops' own functions."""
+    """Return outputs and gradients, through the ops' functions."""
     op, back, _, states = OPS[name]
     how = {"reverse": False, "zero_output": False, "sequence": True, **how}
     outputs, saved = op.forward(*arguments, **how)
@@ -77,7 +77,7 @@ HOW = [
 @each_op
 @pytest.mark.parametrize("tier_name", ["numpy", "numba"])
 @pytest.mark.parametrize("masked", [False, True])
-def test_both_forms_are_float64s(name, tier_name, masked):
+def test_numpy_and_numba_agree_with_float64(name, tier_name, masked):
     if tier_name == "numba":
         pytest.importorskip("numba")
     for sizes, how in zip(SIZES, itertools.cycle(HOW)):
@@ -120,7 +120,7 @@ def test_only_what_is_needed(name):
 
 
 @each_op
-def test_what_was_computed_forwards_in_one_form_serves_the_other_backwards(name):
+def test_the_backward_pass_may_use_the_other_backend(name):
     pytest.importorskip("numba")
     op, back, _, states = OPS[name]
     arguments, cotangents = drawn(name, 9, 4, 3, 18, True)
@@ -150,7 +150,7 @@ def test_nan_stays_in_its_row_and_inf_saturates(name, form):
     assert np.isfinite(steps[4, :2]).all()
 
 
-def test_small_sequences_and_other_dtypes_stay_with_numpy(monkeypatch):
+def test_small_sequences_and_other_dtypes_use_numpy(monkeypatch):
     pytest.importorskip("numba")
     monkeypatch.setattr(tier, "library", None)  # not to be called
     arguments, cotangents = drawn("lstm", 3, 2, 2, 2, False, "float64")

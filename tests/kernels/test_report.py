@@ -1,4 +1,4 @@
-"""What `show_config` finds, and when it warns."""
+"""The report of `show_config`, and its warnings."""
 
 import os
 
@@ -12,11 +12,11 @@ from framework.kernels import blas, report, threads, tier
 
 @pytest.fixture
 def plain(monkeypatch):
-    """Without the second process, whatever the environment says."""
+    """Start no second process, for any environment."""
     monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
 
 
-def test_it_returns_what_it_prints(plain, capsys):
+def test_dicts_hold_what_is_printed(plain, capsys):
     found = tf.show_config(mode="dicts")
     assert found["versions"]["numpy"] == np.__version__
     assert found["versions"]["framework"] == tf.__version__
@@ -36,7 +36,7 @@ def test_it_returns_what_it_prints(plain, capsys):
     assert found["blas"]["name"] in lines[3]
 
 
-def test_numba_is_timed_where_it_is_used(plain):
+def test_numba_is_timed_if_it_is_used(plain):
     pytest.importorskip("numba")
     tier.set_tier("auto")
     found = tf.show_config(mode="dicts")["numba"]
@@ -49,7 +49,7 @@ def test_numba_is_timed_where_it_is_used(plain):
         tier.set_tier()
 
 
-def test_what_is_missing_names_its_extra(plain, monkeypatch, capsys):
+def test_missing_packages_name_their_extra(plain, monkeypatch, capsys):
     monkeypatch.setattr(report, "_version", lambda library: None)
     monkeypatch.setattr(tier, "_missing", "No module named 'numba'")
     monkeypatch.setattr(tier, "library", lambda name: None)
@@ -60,7 +60,7 @@ def test_what_is_missing_names_its_extra(plain, monkeypatch, capsys):
         assert f"pip install 'framework[{extra}]'" in printed
 
 
-def test_a_numba_that_does_not_fit_is_named(plain, monkeypatch, capsys):
+def test_an_incompatible_numba_is_reported(plain, monkeypatch, capsys):
     reason = "Numba 0.62.1 cannot be used, 0.63 to 0.68 can: it is too old"
     monkeypatch.setattr(report, "_version", lambda library: "0.62.1")
     monkeypatch.setattr(tier, "_missing", reason)
@@ -72,7 +72,7 @@ def test_a_numba_that_does_not_fit_is_named(plain, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_a_core_that_is_not_this_cpus(monkeypatch):
+def test_a_blas_core_of_another_cpu_is_reported(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     monkeypatch.setattr(report, "_by_itself", lambda: ("SkylakeX", 200.0))
     monkeypatch.setattr(blas, "core", lambda: "Haswell")
@@ -85,13 +85,13 @@ def test_a_core_that_is_not_this_cpus(monkeypatch):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_what_openblas_takes_by_itself(monkeypatch):
+def test_the_core_that_openblas_chooses(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
     core, speed = report._by_itself()
     assert core != "Nehalem" or os.uname().machine != "x86_64"
     assert speed > 0
 
 
-def test_a_wrong_mode():
+def test_an_unknown_mode():
     with pytest.raises(InvalidArgumentError, match="mode must be 'stdout' or 'dicts', got 'json'"):
         tf.show_config(mode="json")

@@ -1,4 +1,4 @@
-"""Routines: compiled once, found by whoever calls them, in later processes too."""
+"""Routines: compiled once, and linked to their callers, in later processes too."""
 
 import gc
 import os
@@ -52,11 +52,11 @@ def test_kernels_call_routines():
     y.flags.writeable = False
     assert everything(x, y, 3) == 2 + 1 - 4
     np.testing.assert_array_equal(x, [6.5, 2, 11, 10])
-    # neither literal numbers nor arrays that are only read make another one
+    # literal numbers and read-only arrays cause no further compilation
     assert [len(f._kernel.signatures) for f in (add, swap, halve)] == [1, 1, 1]
 
 
-def test_python_calls_only_what_says_so():
+def test_python_calls_only_routines_compiled_for_it():
     x = np.ones(1, np.float32)
     halve(x)
     assert x[0] == 0.5
@@ -65,7 +65,7 @@ def test_python_calls_only_what_says_so():
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_python_looks_for_garbage_again_after_a_compilation(enabled):
+def test_garbage_collection_resumes_after_a_compilation(enabled):
     during = []
 
     class Listener(event.Listener):
@@ -88,7 +88,7 @@ def test_python_looks_for_garbage_again_after_a_compilation(enabled):
 
 
 def compiled_functions():
-    """(its name, the function) of whatever the library compiles."""
+    """Yield (name, function) of everything that the library compiles."""
     for name in tier.libraries():
         module = import_module(f"framework.kernels.fast.{name}")
         for value in vars(module).values():
@@ -98,7 +98,7 @@ def compiled_functions():
                 yield f"{name}.{function.__name__}", function
 
 
-def test_no_kernel_has_a_copy_of_another():
+def test_no_kernel_contains_a_copy_of_another():
     """Numba optimises copies with their callers: in the process that compiles them another one may
     run than in those that load them, with other bits."""
     names = dict(compiled_functions())
@@ -149,7 +149,7 @@ print(*x, len(compiled.buffer))
 
 
 def run(folder, name):
-    """What a new process finds, and how many functions it compiles."""
+    """Return what a new process computes, and how many functions it compiles."""
     root = str(Path(__file__).parents[2])
     environment = {
         **os.environ,
@@ -164,7 +164,7 @@ def run(folder, name):
     return x, compiled
 
 
-def test_who_is_loaded_from_the_disk_finds_the_routines(tmp_path):
+def test_kernels_loaded_from_disk_find_their_routines(tmp_path):
     (tmp_path / "program.py").write_text(MODULE)
     assert run(tmp_path, "middle") == ([1, 1, 0], 2 * 2)  # each begins and ends
     assert run(tmp_path, "outer") == ([2, 2, 1], 1 * 2)  # `middle`, a part of it, comes from disk

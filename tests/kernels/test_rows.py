@@ -1,4 +1,4 @@
-"""Numba's form of kernels along rows against NumPy's: odd sizes, NaN and infinity, two threads."""
+"""Row kernels in Numba against NumPy: odd sizes, NaN and infinity, two threads."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SHAPES = [(700, 3), (129, 17), (33, 64), (3, 1111), (3000, 1), (7, 11, 30)]
 
 @pytest.fixture(params=[1, 2])
 def forms(request, monkeypatch):
-    """A function that gives what both forms make of a call: NumPy's in float64, and Numba's."""
+    """Return a function that gives a call's results in NumPy (float64) and in Numba."""
     monkeypatch.setattr(rows, "_FAST", 1)
     monkeypatch.setattr(gelus, "_FAST", 1)
     monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
@@ -88,7 +88,7 @@ def test_log_softmax_of_large_numbers_is_exact(forms, shift):
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-def test_softmax_of_what_is_not_finite(forms, name):
+def test_softmax_of_nan_and_infinities(forms, name):
     x = normal(9, 20)
     x[0, 3], x[1, 5], x[2, 7], x[3, 2] = np.nan, np.inf, -np.inf, -np.nan
     x[4], x[5], x[6] = -np.inf, np.inf, 1000
@@ -108,14 +108,14 @@ def test_gelu(forms, approximate, n):
     agree(forms(gelus.gelu_back, g, x, approximate=approximate))
 
 
-def test_inputs_of_any_layout(forms):
+def test_inputs_of_any_memory_order(forms):
     x, gamma = normal(2, 300, 40)[:, ::2, ::-1].transpose(1, 0, 2), normal(80)[::2]
     agree(forms(rows.layer_norm, x, gamma, gamma, epsilon=1e-2))
     agree(forms(rows.softmax, x, axis=2))
     agree(forms(gelus.gelu, x, approximate=True))
 
 
-def test_results_are_new_arrays_and_inputs_stay(forms):
+def test_results_are_new_arrays_and_inputs_are_not_changed(forms):
     x = normal(50, 60)
     before = x.copy()
     first, second = rows.softmax(x, axis=1), rows.softmax(x, axis=1)
@@ -123,7 +123,7 @@ def test_results_are_new_arrays_and_inputs_stay(forms):
     np.testing.assert_array_equal(x, before)
 
 
-def test_long_rows_are_numpys(monkeypatch):
+def test_long_rows_use_numpy(monkeypatch):
     monkeypatch.setattr(tier, "library", None)  # not called
     x = normal(2, rows._LONGEST + 1)
     np.testing.assert_allclose(rows.softmax(x, axis=1).sum(1), 1, rtol=1e-6)
@@ -146,7 +146,7 @@ def test_gelu_keeps_its_digits_in_the_tail(form, monkeypatch):
     tier.set_tier(None)
 
 
-def test_rows_of_nothing():
+def test_empty_rows():
     x, nothing = np.ones((5, 0), np.float32), np.ones(0, np.float32)
     y, saved = rows.layer_norm(x, nothing, nothing, epsilon=1e-3)
     d, *others = rows.layer_norm_back(x, x, nothing, *saved, needed=(True,) * 3)
@@ -171,7 +171,7 @@ def test_slopes_by_rows_of_any_length(size):
 
 
 @pytest.mark.parametrize("sizes", [range(1, 300), [1000, 1024, 4099, 1 << 14]])
-def test_all_numbers_are_added_up_as_numpy_does_it(sizes):
+def test_the_sum_of_all_elements_has_numpys_bits(sizes):
     for size in sizes:
         x, y = 100 * normal(size), np.empty((), "float32")
         rows.total_task(size, 1)(x, y)

@@ -1,4 +1,4 @@
-"""Adding at places: both forms give the bits of a loop in order."""
+"""Scatter-add: NumPy and Numba give the bits of a loop in order."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def in_order(g, indices, shape, axis):
     ("shape", "axis", "of"), [((5, 3), 0, (2, 7)), ((4, 5, 3), 1, (6,)), ((3, 5), 1, (4,)),
                               ((5,), 0, (9,)), ((5, 0), 0, (3,)), ((5, 2), 0, (0,))]
 )  # fmt: skip
-def test_slices_add_up(form, shape, axis, of, dtype):
+def test_slices_are_added(form, shape, axis, of, dtype):
     rng = np.random.default_rng(0)
     indices = rng.integers(-5, 5, of)
     g = (rng.standard_normal((*shape[:axis], *of, *shape[axis + 1 :])) * 9).astype(dtype)
@@ -39,7 +39,7 @@ def test_slices_add_up(form, shape, axis, of, dtype):
     np.testing.assert_array_equal(found, in_order(g, indices, shape, axis))
 
 
-def test_elements_add_up(form):
+def test_elements_are_added(form):
     rng = np.random.default_rng(1)
     x = np.zeros((4, 6), np.float32)
     index = (np.array([3, 0, 3]), slice(1, 5))
@@ -54,6 +54,6 @@ def test_elements_add_up(form):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_an_index_outside_is_refused(form):
+def test_an_index_out_of_range_is_refused(form):
     with pytest.raises(IndexError, match="index 5 lies outside an axis of size 5"):
         scatter.scatter_add(np.ones((1, 3), np.float32), np.array([5]), shape=(5, 3), axis=0)

@@ -1,4 +1,4 @@
-"""Scratch is its caller's as long as it is held, whoever computes meanwhile in the same thread."""
+"""Scratch memory belongs to its caller while it holds it, also if a finalizer runs a kernel."""
 
 import gc
 
@@ -15,7 +15,7 @@ def address(array):
     return array.ctypes.data
 
 
-def test_it_is_kept_for_the_next_call():
+def test_memory_is_kept_for_the_next_call():
     first = address(scratch.take("kept", 100))
     assert first % 64 == 0
     assert address(scratch.take("kept", 50)) == first
@@ -23,14 +23,14 @@ def test_it_is_kept_for_the_next_call():
     assert address(scratch.take("other", 200)) != address(scratch.take("kept", 200))
 
 
-def test_nobody_else_gets_what_is_held():
+def test_memory_in_use_is_not_shared():
     held = scratch.take("held", 100)
     assert not np.shares_memory(held, scratch.take("held", 100))
     row = scratch.take("held", 100).reshape(10, 10)[3]
     assert not np.shares_memory(row, scratch.take("held", 100))
 
 
-def test_what_is_large_is_given_back(monkeypatch):
+def test_large_memory_is_freed(monkeypatch):
     monkeypatch.setattr(scratch, "_LARGEST", 10)
     scratch.take("large", 11)
     assert "large" not in scratch._kept.__dict__
@@ -58,7 +58,7 @@ def test_a_finalizer_that_computes_within_a_kernel(one_thread, algorithm, monkey
 
     def disturbed(name, size):
         found = take(name, size)
-        if not inside:  # as a finalizer, whenever Python looks for garbage
+        if not inside:  # as a finalizer during garbage collection
             inside.append(name)
             conv.conv(x, other, **once)
             inside.clear()

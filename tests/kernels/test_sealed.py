@@ -1,4 +1,4 @@
-"""Machine code on the disk: whatever a file holds and whoever made it, results are right."""
+"""Machine code on disk: results are correct for any content and owner of the files."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="about POSIX permis
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A folder for machine code, not made yet."""
+    """Return a folder for machine code that does not exist yet."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("FRAMEWORK_CACHE_DIR", str(tmp_path / "code"))
     monkeypatch.setattr(sealed, "_told", [])
@@ -27,7 +27,7 @@ def root(tmp_path, monkeypatch):
 
 
 def reopened():
-    """As a new process finds the folder."""
+    """Reset the caches, as in a new process."""
     sealed._opened.cache_clear()
     sealed._told.clear()
     return sealed.folder()
@@ -36,7 +36,7 @@ def reopened():
 # ---- seals ---------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_read(root):
+def test_written_content_is_read(root):
     file = SealedFile("a.code", b"of this")
     assert not file.exists()
     assert file.read() is None
@@ -48,7 +48,7 @@ def test_what_is_written_is_read(root):
     assert sorted(path.name for path in sealed.folder().iterdir()) == ["a.code", "key"]
 
 
-def test_every_flipped_bit_is_seen(root):
+def test_every_flipped_bit_is_noticed(root):
     file = SealedFile("a.code")
     file.write(b"content")
     path = sealed.folder() / "a.code"
@@ -63,7 +63,7 @@ def test_every_flipped_bit_is_seen(root):
 
 
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 38])
-def test_part_of_a_file_is_none(root, length):
+def test_truncated_files_are_invalid(root, length):
     file = SealedFile("a.code")
     file.write(b"content")
     path = sealed.folder() / "a.code"
@@ -71,18 +71,18 @@ def test_part_of_a_file_is_none(root, length):
     assert file.read() is None
 
 
-def test_files_cannot_stand_for_each_other(root):
+def test_files_cannot_replace_each_other(root):
     one, other = SealedFile("a.code", b"of a"), SealedFile("b.code", b"of b")
     one.write(b"content")
     (sealed.folder() / "a.code").replace(sealed.folder() / "b.code")
     assert other.read() is None
     assert SealedFile("b.code", b"of a").read() == b"content"
-    # where the origin ends and the content begins is sealed too
+    # the digest covers the boundary between origin and content
     assert SealedFile("b.code", b"of acon").read() is None
 
 
 @pytest.mark.parametrize("key", [b"", b"short", bytes(32), bytes(33)])
-def test_a_file_of_another_key_is_none(root, key):
+def test_a_file_with_another_key_is_invalid(root, key):
     file = SealedFile("a.code")
     file.write(b"content")
     (sealed.folder() / "key").write_bytes(key)
@@ -94,7 +94,7 @@ def test_a_file_of_another_key_is_none(root, key):
     assert len((sealed.folder() / "key").read_bytes()) == 32
 
 
-# ---- whose files ---------------------------------------------------------------------------------
+# ---- owners ------------------------------------------------------------------------------------
 
 
 def modes(*paths):
@@ -139,7 +139,7 @@ def test_the_inner_folder_has_to_be_private_too(root):
 
 
 @POSIX
-def test_no_folder_is_used_where_none_is_private(root, caplog):
+def test_no_folder_is_used_if_none_is_private(root, caplog):
     SealedFile("a.code").write(b"planted")
     root.chmod(0o777)
     reopened().chmod(0o777)
@@ -151,7 +151,7 @@ def test_no_folder_is_used_where_none_is_private(root, caplog):
 
 
 @POSIX
-def test_a_link_in_the_way_is_not_followed(root, tmp_path):
+def test_links_are_not_followed(root, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     root.mkdir()
@@ -162,7 +162,7 @@ def test_a_link_in_the_way_is_not_followed(root, tmp_path):
 
 
 @POSIX
-def test_files_that_others_can_write_to_are_none(root):
+def test_files_that_others_can_write_to_are_invalid(root):
     file = SealedFile("a.code")
     file.write(b"content")
     (sealed.folder() / "a.code").chmod(0o622)
@@ -170,7 +170,7 @@ def test_files_that_others_can_write_to_are_none(root):
     file.write(b"content")
     assert file.read() == b"content"
     key = (sealed.folder() / "key").read_bytes()
-    (sealed.folder() / "key").chmod(0o640)  # then it is no secret
+    (sealed.folder() / "key").chmod(0o640)  # then the key is not secret
     reopened()
     assert file.read() is None
     assert (sealed.folder() / "key").read_bytes() != key
@@ -181,7 +181,7 @@ def test_files_that_others_can_write_to_are_none(root):
     not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away"
 )
 @pytest.mark.parametrize("given", ["a.code", "key", ".", ".."])
-def test_what_belongs_to_others_is_none(root, given):
+def test_files_of_others_are_invalid(root, given):
     file = SealedFile("a.code")
     file.write(b"content")
     os.chown(sealed.folder() / given, 65534, 65534)
@@ -208,12 +208,12 @@ def test_names_of_folders(root, tmp_path, monkeypatch, name):
     file = SealedFile("a.code")
     file.write(b"content")
     monkeypatch.chdir("/")
-    assert file.read() == b"content"  # wherever the program goes
+    assert file.read() == b"content"  # also after a change of directory
 
 
 # ---- programs ------------------------------------------------------------------------------------
 
-# Root could write to all folders: the program gives that up.
+# Root may write to all folders, so the program drops root's rights.
 MODULE = """
 import ctypes, os, sys
 if hasattr(os, "getuid") and os.getuid() == 0 and sys.platform == "linux":
@@ -258,7 +258,7 @@ from program import run
 run()
 for path in Path(sys.argv[1]).rglob("*.code"):
     if not path.name.startswith(("program.work", "loop")):
-        continue  # this process has the routines
+        continue  # this process has compiled the routines
     whole = path.read_bytes()
     for place in range(5, len(whole), len(whole) // 9):
         damaged = bytearray(whole)
@@ -309,8 +309,8 @@ def test_programs_survive_flipped_bits(program, tmp_path):
     assert program(folder)[0] == WARM
 
 
-def test_programs_survive_files_that_are_no_code(program, tmp_path):
-    """Empty, cut, swapped, no text and no bytes at all; each is compiled again, and kept."""
+def test_programs_survive_files_without_code(program, tmp_path):
+    """Empty, truncated and swapped files are compiled again, and replaced."""
     folder = tmp_path / "code"
     program(folder)
     files = sorted(folder.rglob("*.code"))
@@ -327,7 +327,7 @@ def test_programs_survive_files_that_are_no_code(program, tmp_path):
         assert program(folder)[0] == WARM
 
 
-def test_programs_take_no_code_of_another_key(program, tmp_path):
+def test_programs_load_no_code_with_another_key(program, tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     program(ours), program(theirs)
     (into,), (source,) = ours.iterdir(), theirs.iterdir()
@@ -349,16 +349,16 @@ def test_a_warm_folder_that_is_read_only_is_used(program, tmp_path):
 
 @POSIX
 @pytest.mark.parametrize("name", ["file", "file/code", "locked", "locked/code", "x" * 300])
-def test_an_unusable_folder_is_told_once(program, tmp_path, name):
+def test_an_unusable_folder_causes_one_warning(program, tmp_path, name):
     (tmp_path / "file").write_text("")
     (tmp_path / "locked").mkdir(mode=0o500)
     out, log = program(tmp_path / name)
     assert out == COLD
     assert log.count("Machine code cannot be kept on disk") == 1
-    assert log.count("\n") == 2  # that it compiles, and that
+    assert log.count("\n") == 2  # the notice about compiling, and this warning
 
 
-def test_processes_that_compile_at_once_all_have_right_code(program, tmp_path):
+def test_processes_that_compile_at_once_have_correct_code(program, tmp_path):
     folder = tmp_path / "code"
     processes = [program.start(folder) for _ in range(4)]
     for process in processes:
@@ -381,7 +381,7 @@ print(_folder()[1].hex())
 """
 
 
-def test_a_reader_sees_no_half_of_a_file_and_all_have_one_key(program, tmp_path):
+def test_files_are_written_atomically_with_one_key(program, tmp_path):
     processes = [program.start(tmp_path / "code", WRITER) for _ in range(5)]
     found = [process.communicate(timeout=300) for process in processes]
     assert len({key for key, _ in found}) == 1, found

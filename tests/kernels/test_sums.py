@@ -1,4 +1,4 @@
-"""Sums as products with ones against NumPy's, of arrays however they lie in memory."""
+"""Sums as products with ones, against NumPy's sums, for any memory order."""
 
 import numpy as np
 import pytest
@@ -55,14 +55,14 @@ def test_long_rows_lose_no_digits():
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,)])
-def test_nothing(shape):
+def test_empty_arrays(shape):
     x = np.zeros(shape, np.float32)
     for axis in range(x.ndim):
         np.testing.assert_array_equal(sums.added(x, (axis,)), x.sum(axis))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_is_not_finite_comes_through():
+def test_nan_and_infinities_propagate():
     x = np.ones((40, 3), np.float32)
     x[5, 0], x[7, 1], x[8, 2], x[9, 2] = np.nan, np.inf, np.inf, -np.inf
     np.testing.assert_array_equal(sums.added(x, (0,)), [np.nan, np.inf, np.nan])
@@ -80,7 +80,7 @@ def test_maxima_of_short_rows(shape, axis):
         np.testing.assert_allclose(e, np.exp(shifted), rtol=1e-6)
 
 
-def test_beside_loops_rows_are_added_one_after_the_other(monkeypatch):
+def test_with_numba_rows_are_added_in_order(monkeypatch):
     monkeypatch.setattr(tier, "without_numba", lambda: False)
     x = np.random.default_rng(2).normal(size=(50, 16)).astype(np.float32)
     expected = x[0]

@@ -25,12 +25,12 @@ def test_every_part_runs_once(number):
     assert sorted(seen) == list(range(number))
 
 
-def test_parts_run_side_by_side():
+def test_parts_run_in_parallel():
     meeting = threading.Barrier(2)
-    threads.run(lambda part: meeting.wait(timeout=10), range(2))  # alone it would break
+    threads.run(lambda part: meeting.wait(timeout=10), range(2))  # one thread alone would time out
 
 
-def test_results_are_there_when_it_returns():
+def test_run_returns_after_all_parts():
     done = [False, False]
 
     def work(part):
@@ -50,7 +50,7 @@ def test_an_error_reaches_the_caller_and_the_pool_lives_on(part):
     for _ in range(3):
         with pytest.raises(ValueError, match=f"part {part}"):
             threads.run(work, range(6))
-    test_parts_run_side_by_side()
+    test_parts_run_in_parallel()
 
 
 def test_a_run_within_a_part_stays_in_its_thread():
@@ -65,7 +65,7 @@ def test_a_run_within_a_part_stays_in_its_thread():
     assert all(set(inner) == {own} for own, inner in where.values())
 
 
-def test_many_callers_at_once():
+def test_concurrent_callers():
     def call(results):
         for _ in range(50):
             threads.run(results.append, range(3))
@@ -83,17 +83,17 @@ def refuse(self):
     raise RuntimeError("can't start new thread")
 
 
-def test_one_thread_does_it_where_none_can_be_started(monkeypatch):
+def test_one_thread_works_if_no_other_can_start(monkeypatch):
     monkeypatch.setattr(threads, "pool", type(threads.pool)())
     monkeypatch.setattr(threading.Thread, "start", refuse)
     test_every_part_runs_once(3)
     monkeypatch.undo()
     monkeypatch.setattr(threads, "_count", 2)
-    test_parts_run_side_by_side()
+    test_parts_run_in_parallel()
 
 
-def test_an_interrupt_waits_for_who_works(monkeypatch):
-    """Helpers write into arrays that the caller uses again."""
+def test_an_interrupt_waits_for_running_parts(monkeypatch):
+    """Workers write to arrays that the caller uses again."""
     done, begun = [], threading.Event()
 
     def work(part):
@@ -120,10 +120,10 @@ def test_an_interrupt_waits_for_who_works(monkeypatch):
     assert Left.times == 3
     monkeypatch.undo()
     monkeypatch.setattr(threads, "_count", 2)
-    test_parts_run_side_by_side()
+    test_parts_run_in_parallel()
 
 
-def test_nothing_of_a_run_is_held_by_who_comes_late():
+def test_late_workers_keep_no_references():
     class Array:
         pass
 
@@ -134,7 +134,7 @@ def test_nothing_of_a_run_is_held_by_who_comes_late():
     assert gone() is None
 
 
-def test_errstate_holds_in_the_pool():
+def test_errstate_applies_in_the_pool():
     with np.errstate(all="ignore"):
         threads.run(lambda part: np.float32(1) / np.zeros(3, np.float32), range(8))
 
@@ -142,7 +142,7 @@ def test_errstate_holds_in_the_pool():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_has_a_pool_of_its_own():
-    test_parts_run_side_by_side()
+    test_parts_run_in_parallel()
     child = os.fork()
     if not child:
         meeting = threading.Barrier(2)
@@ -160,7 +160,7 @@ def four_cpus(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(threads, "_cpus", lambda: 4)
     monkeypatch.setattr(threads, "_quota", lambda: 99)
-    monkeypatch.setattr(threads, "_count", None)  # nobody is told, who would ask for it at once
+    monkeypatch.setattr(threads, "_count", None)  # without calling the listeners
 
 
 @pytest.mark.parametrize("name", threads.VARIABLES)
@@ -179,7 +179,7 @@ def test_count_is_the_cpus_of_this_process(four_cpus):
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])
-def test_a_wrong_count(number):
+def test_an_invalid_count(number):
     with pytest.raises(ValueError, match="number of threads must be an int >= 1, got"):
         threads.set_count(number)
 
@@ -211,8 +211,8 @@ def test_quotas_of_control_groups(monkeypatch, tmp_path, own, files, number):
     assert threads._quota(tmp_path) == number
 
 
-def test_threads_die_with_the_program():
-    """No thread at import; those of the pool keep no program alive."""
+def test_threads_end_with_the_program():
+    """The import starts no thread; the pool's threads keep no program alive."""
     program = (
         "import threading; from framework.kernels import threads;"
         "assert threading.active_count() == 1; threads.set_count(3);"

@@ -1,4 +1,4 @@
-"""The tier that kernels run in: the environment's, or the one set."""
+"""The tier: from the environment or from `set_tier`."""
 
 import importlib.util
 import logging
@@ -47,20 +47,20 @@ def test_the_default_is_auto():
 
 
 @pytest.mark.parametrize("name", ["off", "numpy"])
-def test_no_library_below_numba(name):
+def test_no_library_without_the_numba_tier(name):
     tier.set_tier(name)
     assert tier.library("micro") is None
 
 
 @pytest.mark.parametrize("name", ["numba", "auto"])
-def test_the_library_where_numba_is(name):
+def test_the_library_with_numba(name):
     pytest.importorskip("numba")
     tier.set_tier(name)
     assert tier.library("micro").__name__ == "framework.kernels.fast.micro"
     assert tier.library("micro") is tier.library("micro")
 
 
-def test_auto_without_numba_is_plain_numpy(without_numba):
+def test_auto_without_numba_is_numpy(without_numba):
     tier.set_tier("auto")
     assert tier.library("micro") is None
 
@@ -70,7 +70,7 @@ def test_numba_without_numba_names_the_remedy(without_numba):
         tier.set_tier("numba")
 
 
-def test_an_unknown_tier_says_where_it_stood(monkeypatch):
+def test_an_unknown_tier_names_its_source(monkeypatch):
     with pytest.raises(InvalidArgumentError, match=r"tier must be one of .*, got 'fast'"):
         tier.set_tier("fast")
     monkeypatch.setenv("FRAMEWORK_COMPILE", "on")
@@ -78,7 +78,7 @@ def test_an_unknown_tier_says_where_it_stood(monkeypatch):
         tier.set_tier()
 
 
-def test_numba_is_imported_when_a_kernel_is_asked_for():
+def test_numba_is_imported_by_the_first_library_call():
     pytest.importorskip("numba")
     program = (
         "import sys; from framework.kernels import tier; tier.set_tier('auto'); tier.tier();"
@@ -87,7 +87,7 @@ def test_numba_is_imported_when_a_kernel_is_asked_for():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_whether_numba_is_there_is_asked_without_loading_it(without_numba):
+def test_without_numba_imports_nothing(without_numba):
     code = (
         "import sys; from framework.kernels import tier; found = [tier.without_numba()];"
         "tier.set_tier('numpy'); print(*found, tier.without_numba(), 'numba' in sys.modules)"
@@ -103,7 +103,7 @@ OLD, NEW = "0.62.1", "0.999.0"
 
 
 def release(monkeypatch, version):
-    """As if Numba of some version were installed, and not imported yet."""
+    """Simulate an installed Numba of some version that is not imported yet."""
     monkeypatch.setitem(sys.modules, "numba", types.SimpleNamespace(__version__=version))
     monkeypatch.setattr(tier, "_version", lambda: version)
     tier._missing, tier._unfit = None, False
@@ -112,7 +112,7 @@ def release(monkeypatch, version):
 
 @pytest.fixture
 def trial(monkeypatch):
-    """What trials of a new release do; they are counted."""
+    """Replace trials of a new release: return the stand-in module, and a list of its runs."""
     ran = []
     place = types.SimpleNamespace(run=lambda: ran.append(1))
     monkeypatch.setitem(sys.modules, "framework.kernels.fast.trial", place)
@@ -126,7 +126,7 @@ def fit_a_step():
     return model.fit(x, x[:, :1], epochs=3, verbose=0).history["loss"]
 
 
-def test_a_release_that_is_too_old_ends_no_training_and_is_told_once(monkeypatch, caplog):
+def test_an_old_release_causes_one_warning_and_no_error(monkeypatch, caplog):
     release(monkeypatch, OLD)
     assert tier.library("micro") is None
     assert np.isfinite(fit_a_step()).all()
@@ -140,7 +140,7 @@ def test_a_release_that_is_too_old_ends_no_training_and_is_told_once(monkeypatch
 
 
 @pytest.mark.parametrize("error", [AttributeError("no '_reload_init'"), ImportError("moved")])
-def test_a_later_release_that_fails_its_trial_ends_no_training(monkeypatch, caplog, trial, error):
+def test_a_later_release_that_fails_its_trial_causes_no_error(monkeypatch, caplog, trial, error):
     def run():
         raise error
 
@@ -157,14 +157,14 @@ def test_a_later_release_that_fails_its_trial_ends_no_training(monkeypatch, capl
     ("version", "trials"),
     [("0.63.0", 0), ("0.68.1", 0), ("0.69.0rc1", 1), ("1.0", 1), ("unknown", 1)],
 )
-def test_releases_that_were_not_tested_are_tried(monkeypatch, caplog, trial, version, trials):
+def test_untested_releases_are_tried(monkeypatch, caplog, trial, version, trials):
     release(monkeypatch, version)
     assert tier.numba_missing() == ""
     assert len(trial[1]) == trials
     assert not caplog.records
 
 
-def test_a_kernel_that_cannot_be_imported_is_told_once(monkeypatch, caplog):
+def test_a_kernel_that_cannot_be_imported_causes_one_warning(monkeypatch, caplog):
     release(monkeypatch, "0.68.0")
     monkeypatch.setitem(sys.modules, "framework.kernels.fast.micro", None)  # raises ImportError
     assert tier.library("micro") is None
@@ -172,13 +172,13 @@ def test_a_kernel_that_cannot_be_imported_is_told_once(monkeypatch, caplog):
     assert ["Numba 0.68.0 cannot be used" in text for text in caplog.messages] == [True]
 
 
-def test_an_unfit_release_asked_for_by_name_is_an_error(monkeypatch):
+def test_an_unusable_release_with_tier_numba_is_an_error(monkeypatch):
     release(monkeypatch, OLD)
     with pytest.raises(ImportError, match=r"Numba 0\.62\.1 cannot be used, 0\.63 to 0\.68 can"):
         tier.set_tier("numba")
 
 
-def test_numba_that_is_not_there_is_no_news(monkeypatch, caplog):
+def test_missing_numba_causes_no_warning(monkeypatch, caplog):
     tier._missing, tier._unfit = None, False
     tier.set_tier("auto")
     missing = ModuleNotFoundError("No module named 'numba'", name="numba")
@@ -188,7 +188,7 @@ def test_numba_that_is_not_there_is_no_news(monkeypatch, caplog):
     assert not caplog.records
 
 
-def test_the_trial_passes_here_and_notices_wrong_numbers(monkeypatch):
+def test_the_trial_passes_and_notices_wrong_values(monkeypatch):
     pytest.importorskip("numba")
     from framework.kernels.fast import trial
 
