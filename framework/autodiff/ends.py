@@ -1,4 +1,4 @@
-"""Where a walk back over the record begins and ends: sources, targets and their cotangents."""
+"""The start and the end of a backward pass: checks of sources, and cotangents of targets."""
 
 import enum
 
@@ -17,7 +17,7 @@ from framework.ops.slices import IndexedSlices, gather_rows, joined
 
 
 class UnconnectedGradients(enum.Enum):
-    """What `gradient` gives for a source that the target does not depend on."""
+    """What `gradient` returns for a source that the target does not depend on."""
 
     NONE = "none"
     ZERO = "zero"
@@ -47,25 +47,25 @@ def check_source(source):
 
 
 def seeds(target, output_gradients, taped):
-    """The cotangents of the targets: serial -> array (a tensor where `taped`)."""
+    """Return the cotangents of the targets: serial -> array (tensor if `taped`)."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-        one = _ONES.get(target.array.dtype)  # the usual case: a loss
+        one = _ONES.get(target.array.dtype)  # the most common case: a loss
         if one is not None:
-            if target.serial is None:  # on no tape; it may be a source all the same
+            if target.serial is None:  # not recorded, but it may also be a source
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
     targets = nest.flatten(target)
-    given = [None] * len(targets)
+    factors = [None] * len(targets)
     if output_gradients is not None:
-        given = _matched(target, output_gradients, len(targets))
+        factors = _matched(target, output_gradients, len(targets))
     grads = {}
-    for item, each in zip(targets, given, strict=True):
-        found, factor = _target(item, each)
-        array = found.array
+    for item, output_gradient in zip(targets, factors, strict=True):
+        leaf, factor = _target(item, output_gradient)
+        array = leaf.array
         if array.dtype.kind not in "fcV":
             continue
-        if found.serial is None:
-            found.serial = next(serials)
+        if leaf.serial is None:
+            leaf.serial = next(serials)
         if factor is None:
             seed = np.ones(array.shape, array.dtype)
             seed = Tensor(seed) if taped else seed
@@ -73,31 +73,32 @@ def seeds(target, output_gradients, taped):
             seed = _seed(factor, array, taped)
         if array.dtype.kind == "c":
             seed = conj(seed)
-        accumulate(grads, found.serial, seed)
+        accumulate(grads, leaf.serial, seed)
     return grads
 
 
 def _target(item, factor):
-    """What is differentiated for a target, and what its gradient is multiplied by, or None."""
-    if type(item) is IndexedSlices:  # its sum is that of the slices
+    """Return (the tensor or variable to differentiate, its output gradient or None)."""
+    if type(item) is IndexedSlices:  # the sum of its elements is the sum of its values
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
     return item if isinstance(item, CoreVariable) else tensor(item), factor
 
 
 def _matched(target, output_gradients, count):
-    """`output_gradients` as a list, one for each leaf of `target`."""
+    """Return `output_gradients` as a list, one per leaf of `target`."""
     seeds = nest.flatten(output_gradients)
-    if len(seeds) != count:  # a list may stand for an array
+    if len(seeds) != count:  # a list may be an array
         seeds = _leaves_up_to(target, output_gradients)
     if len(seeds) != count:
         raise InvalidArgumentError(
-            f"gradient: output_gradients has {len(seeds)} leaves, target {count}."
+            f"gradient: output_gradients: expected {count} leaves, as many as target, got "
+            f"{len(seeds)}."
         )
     return seeds
 
 
 def _leaves_up_to(target, values):
-    """What stands in `values` where `target` has its leaves."""
+    """Return the parts of `values` at the positions of the leaves of `target`."""
     if not nest.is_nested(target):
         return [values]
     if type(target) not in (list, tuple) or not isinstance(values, (list, tuple)):
@@ -114,13 +115,14 @@ def _seed(seed, array, taped):
         seed = broadcast_to(seed, shape=array.shape)
     if seed.array.shape != array.shape:
         raise ShapeError(
-            f"gradient: output_gradients has shape {seed.array.shape}, its target {array.shape}."
+            f"gradient: output_gradients: expected the target's shape {array.shape}, got "
+            f"{seed.array.shape}."
         )
     return seed if taped or type(seed) is not Tensor else seed.array
 
 
 def descendants(edges, serials):
-    """The serials, and those of all that was computed from them."""
+    """Return the serials and the serials of all values computed from them."""
     found = set(serials)
     for made, _, _, rule, serial, _, _, read in edges:
         if rule is not None:
@@ -137,7 +139,7 @@ def accumulate(grads, serial, d):
 
 
 def add_slices(grads, serial, d, kept):
-    """Add IndexedSlices to the cotangent of `serial`: sparse if it is a source, else dense."""
+    """Add IndexedSlices to the cotangent of `serial`: sparse if in `kept`, otherwise dense."""
     if serial not in kept:
         d = d.dense()
     have = grads.get(serial)
@@ -145,16 +147,16 @@ def add_slices(grads, serial, d, kept):
 
 
 def added(first, second):
-    """The sum of two cotangents; of IndexedSlices the slices of both, in this order."""
+    """Return the sum of two cotangents; two IndexedSlices are concatenated in this order."""
     if type(first) is type(second) is IndexedSlices:
         return joined(first, second)
     return first + second
 
 
 def cotangents(grads, kept, made, taped, nones):
-    """Those of an op's several outputs; None if all are missing.
+    """Return the cotangents of an op's several outputs; None if all are missing.
 
-    Where one is missing there are zeros, or None if the op's rule takes it: `nones`.
+    A single missing cotangent is zeros, or None if the op's rule accepts that (`nones`).
     """
     for serial, _, _ in made:
         if serial in grads:
@@ -172,7 +174,7 @@ def _pop_or_zeros(grads, kept, output, taped, nones):
 
 
 def arrays(value):
-    """What a rule reads, tensors as arrays."""
+    """Return a value that a rule reads with its tensors replaced by arrays."""
     if type(value) is Tensor:
         return value.array
     if type(value) is tuple and any(type(v) is Tensor for v in value):
@@ -181,7 +183,7 @@ def arrays(value):
 
 
 def live_mask(args, live):
-    """Bit i: the input at position i is live."""
+    """Return an int whose bit i is set if input i is live."""
     mask, bit = 0, 1
     for arg in args:
         if type(arg) is Tensor and arg.serial in live:

@@ -1,8 +1,8 @@
-"""Why a gradient is None, zero, or what it is, in one sentence.
+"""One sentence that explains why a gradient is None or zero, or how the target depends on a source.
 
-The record, and beside it the notes, are a graph of serials. A gradient is None because every path
-from the source ends before it reaches the target; the sentence says where, and what helps. Under a
-trace the journal knows the whole graph, recorded or not, and the place is exact.
+The record and the notes of a tape are a graph of serials. A gradient is None because every path
+from the source ends before the target; the sentence names that place and a remedy. Under
+`debugging.trace()` the journal has all ops, recorded or not, and source lines.
 """
 
 from framework.autodiff import notes, zeros
@@ -15,7 +15,7 @@ from framework.core.recorders import thread
 
 
 def sentence(tape, targets, source):
-    """The answer of `tape.explain` for one source."""
+    """Return the sentence of `tape.explain` for one source."""
     verdict = _of_values(targets, source) or why(tape, [t.serial for t in targets], source)
     if verdict is None:
         verdict = zeros.verdict(tape, targets, source, serials_of(tape, source))
@@ -26,11 +26,11 @@ def sentence(tape, targets, source):
 
 
 class Missing:
-    """Why a tape had no gradient for some sources; kept in `thread.missing` until the next one.
+    """Sources that got no gradient from a tape; `thread.missing` holds the latest instance.
 
     Args:
-        tape: a function that gives the tape, or None when it is gone.
-        targets: serials.
+        tape: a function that returns the tape, or None once it is freed.
+        targets: the targets' serials.
     """
 
     def __init__(self, tape, targets):
@@ -40,11 +40,11 @@ class Missing:
     def of(self, tape):
         return self._tape() is tape
 
-    def told(self, variables):
-        """The same for these variables, known without the tape."""
-        found = Missing(lambda: None, ())
-        found._texts = {v.serial: self._text(v) for v in variables}
-        return found
+    def explained(self, variables):
+        """Return a copy with the reasons for these variables, which needs no tape."""
+        copy = Missing(lambda: None, ())
+        copy._texts = {v.serial: self._text(v) for v in variables}
+        return copy
 
     def _text(self, variable):
         tape = self._tape()
@@ -56,26 +56,26 @@ class Missing:
         return f"{verdict.reason}: {verdict.remedy}" if verdict.remedy else verdict.reason
 
     def reasons(self, variables):
-        """One text for all; variables for which the reason is the same are told once."""
-        found = {}
+        """Return the reasons as one text; variables with the same reason are grouped."""
+        by_reason = {}
         for variable in variables:
-            found.setdefault(self._text(variable), []).append(label(variable))
-        found.pop("", None)
-        if len(found) <= 1:
-            return next(iter(found), "")
-        return "; ".join(f"for {', '.join(names)}: {reason}" for reason, names in found.items())
+            by_reason.setdefault(self._text(variable), []).append(label(variable))
+        by_reason.pop("", None)
+        if len(by_reason) <= 1:
+            return next(iter(by_reason), "")
+        return "; ".join(f"for {', '.join(names)}: {reason}" for reason, names in by_reason.items())
 
 
 def missing(variables):
-    """Why the last walk back in this thread found nothing for `variables`; "" if not known."""
+    """Return why this thread's last backward pass gave `variables` no gradient; "" if unknown."""
     return "" if thread.missing is None else thread.missing.reasons(variables)
 
 
 def why(tape, targets, source):
-    """The verdict where it is None; None where the target depends on the source.
+    """Return the Verdict of a gradient that is None; None if the target depends on the source.
 
     Args:
-        targets: serials.
+        targets: the targets' serials.
     """
     mine = serials_of(tape, source)
     if tape._journal is not None:
@@ -90,7 +90,7 @@ def why(tape, targets, source):
     )
 
 
-# ---- what needs no record ------------------------------------------------------------------------
+# ---- reasons that need no record -----------------------------------------------------------------
 
 
 def _of_values(targets, source):
@@ -127,7 +127,7 @@ def _used_up(tape, source):
         return Verdict("None", "the tape was never entered", "compute inside `with tape:`")
     return Verdict(
         "None", "the tape's record was used up by an earlier gradient()",
-        "make it GradientTape(persistent=True), or ask explain() first",
+        "make it GradientTape(persistent=True), or call explain() first",
     )  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def _used_up(tape, source):
 
 
 def _disconnected(tape, targets, mine):
-    """From what the record and the notes say, without a journal."""
+    """Return the Verdict from the record and the notes, without a journal."""
     links = links_of(tape)
     reached = forward(links, mine)
     if not reached.isdisjoint(targets) and not only_blocked(links, mine, targets):
@@ -155,5 +155,5 @@ def _disconnected(tape, targets, mine):
         )  # fmt: skip
     return Verdict(
         "None", "nothing that the target depends on was computed from the source",
-        "use the source in the computation of the target, or leave it out",
+        "use the source in the computation of the target, or leave it out of the sources",
     )  # fmt: skip

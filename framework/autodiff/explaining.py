@@ -1,9 +1,8 @@
-"""What a tape keeps so that it can explain and show itself, and the methods that do.
+"""Explaining: the notes of a tape, and its methods that explain and draw the record.
 
-Beside the edges a tape keeps notes, made only where something ends or is rare: an op without
-derivative met a live input, a live value was read by Python, a layer was called, recording was
-paused, or a walk back met an edge with no cotangent. A note is `(kind, edges so far, what,
-serials)`, and for `UNMET` the serials of the outputs too.
+A note stands for a rare event: an op without derivative had a live input, Python read a live value,
+a layer was called, recording was paused, or the backward pass had no cotangent for an edge. A note
+is `(kind, number of edges so far, subject, serials)`; `UNMET` adds the serials of the outputs.
 """
 
 import weakref
@@ -16,23 +15,23 @@ from framework.core.recorders import Recorder, thread
 
 
 class Explaining(Recorder):
-    """The side of a `GradientTape` that talks about itself."""
+    """Base class of `GradientTape`: `explain`, `memory`, `plot`, and the notes that they need."""
 
-    _journal = None  # of the trace under which it recorded
+    _journal = None  # the journal of the `debugging.trace()` under which the tape recorded
     _own_journal = False  # GradientTape(trace=True)
-    _number = None  # that the journal knows it by
+    _number = None  # identifies the tape in journals
 
-    # ---- what users call ----
+    # ---- public methods ----
 
     def explain(self, target, source):
-        """One sentence saying why a gradient is None, zero, or what it is.
+        """Return a sentence that says why a gradient is None or zero, or how it arises.
 
-        Works before and after `gradient` was called. Inside `debugging.trace()`, or with
-        `GradientTape(trace=True)`, it names files and lines too.
+        It can be called before and after `gradient`. Inside `debugging.trace()`, or with
+        `GradientTape(trace=True)`, the sentence names files and lines.
 
         Args:
             target: a tensor or variable, or a nest of them.
-            source: the same; for a nest the answer has a line for each leaf.
+            source: the same; for a nest the text has one line per leaf.
 
         Example:
             >>> import framework as tf
@@ -43,11 +42,11 @@ class Explaining(Recorder):
             The gradient is None because the source, a float32 tensor of shape (), was never ...
         """
         targets = nest.flatten(target)
-        lines = [explain.sentence(self, targets, each) for each in nest.flatten(source)]
+        lines = [explain.sentence(self, targets, leaf) for leaf in nest.flatten(source)]
         return "\n".join(lines)
 
     def memory(self):
-        """The bytes that the record keeps for the backward pass.
+        """Return the bytes that the record keeps for the backward pass.
 
         Returns:
             A `Memory`: `.total`, and dicts from names to bytes, `.by_op` and `.by_layer`.
@@ -55,7 +54,7 @@ class Explaining(Recorder):
         return picture.Memory(self)
 
     def to_dot(self, collapse=True):
-        """The record as a graph in Graphviz's language.
+        """Return the record as a graph in the DOT language of Graphviz.
 
         Args:
             collapse: draw the ops of a layer's call as one node.
@@ -63,7 +62,7 @@ class Explaining(Recorder):
         return drawing.to_dot(self, collapse)
 
     def plot(self, to_file="tape.svg", collapse=True):
-        """Draw the record into an SVG file, without other programs; returns the file's path.
+        """Draw the record into an SVG file and return the file's path; needs no other program.
 
         Args:
             to_file: a path that ends in ".svg".
@@ -97,14 +96,14 @@ class Explaining(Recorder):
         self._notes.append((WATCHED, len(self._edges), what, (tensor.serial,)))
 
     def _note_unmet(self, op, made, read):
-        """A walk back met no cotangent for an op with a joint rule or several outputs."""
+        """Note that the backward pass had no cotangent for an op with a joint rule."""
         if not self._persistent and self._journal is None:
             inputs = {serial for ends, *_ in read for serial in ends if serial is not None}
             outputs = tuple([serial for serial, _, _ in made])
             self._notes.append((UNMET, len(self._edges), op, tuple(inputs), outputs))
 
     def _note_missing(self, source, target):
-        """`source` got no gradient: whoever reports that in this thread may ask why."""
+        """Note that `source` got no gradient, so that a later warning can give the reason."""
         tape = weakref.ref(self) if self._persistent or self._journal else lambda: self
         if thread.missing is None or not thread.missing.of(self):
             targets = [t.serial for t in nest.flatten(target) if hasattr(t, "serial")]

@@ -1,7 +1,7 @@
-"""Journal: a recorder that keeps where everything happened; `debugging.trace()` opens one.
+"""Journal: a recorder that logs all events with source lines; `debugging.trace()` opens one.
 
-It keeps every op, read and assignment, whether or not a tape recorded it, with the code position of
-the first frame outside this package. It keeps no arrays.
+It logs every op, read and assignment, recorded by a tape or not, with the line of the innermost
+frame outside this package. It keeps no arrays.
 """
 
 import os
@@ -15,36 +15,36 @@ from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 
 LIMIT = 200_000
-"""The entries that a journal keeps, the last ones."""
+"""The maximum number of entries in a journal; older entries are dropped."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120 (no pathlib at import)
 _inside = {}  # file name -> whether it is this package's
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One event."""
 
     kind: str  # "op", "variable", "assign" or "value"
-    what: object  # the op, the variable, or how the value was read
+    what: object  # the op, the variable, or the function that read the value
     inputs: tuple  # serials
     outputs: tuple
     shapes: tuple  # of inputs, then of outputs
     dtype: object  # of the first output
-    tapes: frozenset  # numbers of the tapes that were open
+    tapes: frozenset  # numbers of the open tapes
     layer: object
     line: str
 
 
 class Journal(Recorder):
-    """Keeps an `Entry` for each event while it is open."""
+    """Keeps a `JournalEntry` for each event while it is open."""
 
     def __init__(self):
         self.entries = deque(maxlen=LIMIT)
-        self.leaves = {}  # serial of what no op made -> (weak reference, shape, dtype, line)
-        self._made = set()
+        self.leaves = {}  # serial of a tensor that no op computed -> (weakref, shape, dtype, line)
+        self._produced = set()  # serials of the ops' outputs
 
     def open(self):
-        """Listen from here on, behind every recorder that is open already."""
+        """Start recording, after every recorder that is already open."""
         if self not in thread.stack:
             thread.stack = (self, *thread.stack)
 
@@ -64,7 +64,7 @@ class Journal(Recorder):
         tensors = [a for a in args if type(a) is Tensor]
         line = user_line()
         for tensor in tensors:
-            if self._serial(tensor) not in self._made:
+            if self._serial(tensor) not in self._produced:
                 self._leaf(tensor, line)
         self._add("op", op, tensors, outputs, line)
 
@@ -79,11 +79,11 @@ class Journal(Recorder):
             self._add("value", how, (tensor,), (), user_line())
 
     def _add(self, kind, what, tensors, outputs, line, more=()):
-        made = tuple([self._serial(t) for t in outputs])
-        self._made.update(made)
+        produced = tuple([self._serial(t) for t in outputs])
+        self._produced.update(produced)
         call = thread.call
-        self.entries.append(Entry(
-            kind, what, tuple([self._serial(t) for t in tensors]) + more, made,
+        self.entries.append(JournalEntry(
+            kind, what, tuple([self._serial(t) for t in tensors]) + more, produced,
             tuple([t.array.shape for t in (*tensors, *outputs)]),
             outputs[0].array.dtype if outputs else None,
             self._tapes(), None if call is None else call[0], line,
@@ -100,25 +100,25 @@ class Journal(Recorder):
             self.leaves[tensor.serial] = weakref.ref(tensor), array.shape, array.dtype, line
 
     def _tapes(self):
-        """The numbers of the open tapes, which are told who follows them."""
-        found = []
+        """Return the numbers of the open tapes; each gets a reference to this journal."""
+        numbers = []
         for recorder in thread.stack:
             if hasattr(recorder, "_own_journal"):  # a GradientTape, not another recorder
                 if recorder._journal is not self:
                     recorder._journal = self
-                found.append(number_of(recorder))
-        return frozenset(found)
+                numbers.append(number_of(recorder))
+        return frozenset(numbers)
 
 
 def number_of(tape):
-    """A tape's number, unique in the process."""
+    """Return a tape's number, unique in the process."""
     if tape._number is None:
         tape._number = next(serials)
     return tape._number
 
 
 def user_line():
-    """`file:line` of the innermost frame outside this package."""
+    """Return `file:line` of the innermost frame outside this package."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -137,11 +137,10 @@ def _short(name):
 
 
 def trace():
-    """Context in which every op keeps the code position that it was called from.
+    """Return a context that logs every op with the source line that called it.
 
-    What tapes that record in it say (`explain`, `print(tape)`) has files and lines, and tells ops
-    that no tape recorded from those that never ran. Nothing else changes; it costs about a
-    microsecond an op.
+    `explain` and `print` of a tape that records in it have files and lines, and distinguish ops
+    that no tape recorded from ops that never ran. It costs about a microsecond per op.
 
     Example:
         >>> import framework as tf

@@ -1,4 +1,4 @@
-"""The record and the notes as a graph of serials, and where its paths end."""
+"""The record and the notes of a tape as a graph of serials, and the places where its paths end."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from framework.autodiff.verdict import where
 
 
 class Link(NamedTuple):
-    """A step from one serial to another, or to nowhere (`output` None: it ends there)."""
+    """An edge from one serial to another; `output` is None if the path ends there."""
 
     op: object
     input: int
@@ -20,13 +20,13 @@ class Link(NamedTuple):
 
 
 def only_blocked(links, mine, targets):
-    """Whether what leads to the targets passes ops through which no gradient flows."""
+    """Return whether every path to the targets passes an op without derivative."""
     through = [link for link in links if link.output is not None]
     return forward(through, mine).isdisjoint(targets)
 
 
 def links_of(tape):
-    """What the tape recorded, as links; of a used-up tape, what its walk back did not meet."""
+    """Return the record as links; of a used-up tape, the edges that had no cotangent."""
     layers = Layers(tape)
     found = []
     for step in steps(tape):
@@ -50,7 +50,7 @@ def links_of(tape):
 
 
 def _to_integers(op, reads):
-    """Whether an edge of this op passes no gradient for its dtypes' sake."""
+    """Return whether the op is a cast from or to a dtype without gradients."""
     if op.name != "cast":
         return False
     kinds = [np.dtype(reads[name]).kind for name in ("x_dtype", "dtype") if name in reads]
@@ -58,7 +58,7 @@ def _to_integers(op, reads):
 
 
 def forward(links, start):
-    """All that descends from `start`."""
+    """Return the serials `start` and all that descend from them."""
     after = {}
     for link in links:
         after.setdefault(link.input, []).append(link.output)
@@ -72,7 +72,7 @@ def forward(links, start):
 
 
 def ends_of(tape, links, reached):
-    """(reason, remedy) of each place where a path ends."""
+    """Return {reason: remedy} of the places where a path ends."""
     found = {}
     for link in links:
         if link.output is None and link.input in reached:
@@ -91,7 +91,7 @@ LEAVING = {
     "float": "float()", "int": "int()", "complex": "complex()", "index": "an index",
     "bool": "bool()", "convert": "a list whose values tf.constant, or a variable, copied",
 }  # fmt: skip
-"""By what a value leaves for Python, as users write it."""
+"""How user code reads a tensor's value, by the name in the event."""
 
 
 def left_by(how, layer, line):
@@ -102,16 +102,17 @@ def left_by(how, layer, line):
 
 
 def end_of(op, layer, line, dtype=None):
-    """(reason, remedy) for an op through which no gradient flows."""
+    """Return (reason, remedy) for an op without derivative."""
     place = where(layer, line)
     if op.name == "stop_gradient":
         return f"stop_gradient{place} cuts the path", "remove it, or use another path"
     if op.name == "cast":
         to = "an integer or boolean dtype" if dtype is None else str(dtype)
         return (
-            f"a cast to {to}{place} has no derivative", "stay in a floating dtype on the way",
+            f"a cast to {to}{place} has no derivative",
+            "keep a floating dtype between the source and the target",
         )  # fmt: skip
-    remedy = _REMEDIES.get(op.name, "use a differentiable op in its place")
+    remedy = _REMEDIES.get(op.name, "use a differentiable op instead")
     return f"the op {op.name}{place} has no derivative", remedy
 
 
@@ -120,11 +121,11 @@ _REMEDIES = {
     "argmin": "use softmax of the negative, or work with the values and not with their positions",
     "round": "leave it out while training, or pass its gradient through by tf.grad_pass_through",
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-                    "use a smooth function such as sigmoid(a - b) in place of the comparison"),
+                    "use a smooth function such as sigmoid(a - b) instead of the comparison"),
 }  # fmt: skip
 
 
 def joined(ends):
-    """One reason and one remedy of several ends."""
+    """Return one reason and one remedy for several ends."""
     ends = list(ends.items())[:3]
     return " and ".join(reason for reason, _ in ends), ends[0][1]

@@ -1,7 +1,7 @@
-"""A readable view of a tape's record: its steps with layers, lines, shapes and bytes.
+"""A readable view of a tape's record: its ops with layers, lines, shapes and bytes.
 
-Shapes and dtypes that a record does not keep are found from those that it does, as far as that
-goes; a trace knows all of them.
+A record does not keep all shapes and dtypes. Missing ones are inferred from the others if
+possible; under `debugging.trace()` all are known.
 """
 
 import inspect
@@ -12,24 +12,24 @@ from framework.autodiff.notes import LAYER
 from framework.core.tensor import Tensor
 
 
-class Step:
+class RecordedOp:
     """One recorded op.
 
     Attributes:
         op: the op.
-        inputs, outputs: serials; of the inputs the live ones.
-        edges: (input, outputs, reads) for each input with a rule: what the record keeps for it,
-            by the names in the rule's signature.
-        layer: the layer in which it was called, or None; `line` is known under a trace only.
+        inputs, outputs: serials, of the live inputs and of all outputs.
+        edges: (serial of an input, {name: value}) for each input with a rule: the values that the
+            rule reads, by the names in its signature.
+        layer: the layer that called the op, or None; `line` is known only under a trace.
         in_shapes, out_shapes: None where unknown.
-        dtype: of the output, None where unknown.
+        dtype: the output's dtype, None if unknown.
     """
 
     def __init__(self, op, index):
         self.op, self.index = op, index
         self.inputs, self.outputs, self.edges = [], (), []
-        self.positions = []  # of the live inputs among all
-        self.known = {}  # serial of an input -> its shape, where the edge keeps it
+        self.positions = []  # the live inputs' positions among all inputs
+        self.known = {}  # serial of an input -> its shape, if the edge keeps it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
         self.kept = {}  # id of an array -> the array
@@ -44,22 +44,22 @@ class Step:
 
 
 def name_of(layer):
-    """A layer's name in texts: with those of the layers around it."""
+    """Return a layer's displayed name: its path if it has one."""
     return getattr(layer, "path", None) or layer.name
 
 
 def steps(tape):
-    """The steps on a tape's record, in order."""
-    found = []
+    """Return the `RecordedOp`s of a tape, in order."""
+    recorded = []
     for index, edge in enumerate(tape._edges):
-        made, last, op, rule, serial, shape, count, read = edge
+        outputs, last, op, rule, serial, shape, count, read = edge
         if last:
-            found.append(Step(op, index))
-        step = found[-1]
+            recorded.append(RecordedOp(op, index))
+        step = recorded[-1]
         if rule is None:
-            _add_joined(step, made, read)
+            _add_joined(step, outputs, read)
         else:
-            step.outputs = (made,)
+            step.outputs = (outputs,)
             reads = _named(rule, count, read)
             step.edges.append((serial, reads))
             step.inputs.append(serial)
@@ -67,17 +67,17 @@ def steps(tape):
             step.positions.append(next(i for i, vjp in enumerate(op.vjps) if vjp is rule))
             _keep(step, read)
     layers = Layers(tape)
-    for step in found:
+    for step in recorded:
         step.layer = layers.at(step.index)
-    _fill_from_journal(tape, found)
-    _find_shapes(tape, found)
-    return found
+    _fill_from_journal(tape, recorded)
+    _find_shapes(tape, recorded)
+    return recorded
 
 
-def _add_joined(step, made, read):
-    step.outputs = tuple([serial for serial, _, _ in made])
-    step.out_shapes = tuple([shape for _, shape, _ in made])
-    step.dtype = made[0][2]
+def _add_joined(step, outputs, read):
+    step.outputs = tuple([serial for serial, _, _ in outputs])
+    step.out_shapes = tuple([shape for _, shape, _ in outputs])
+    step.dtype = outputs[0][2]
     for ends, shapes, rule, arguments, *_ in read:
         for serial, shape in zip(ends, shapes, strict=True):
             if serial is not None:
@@ -88,7 +88,7 @@ def _add_joined(step, made, read):
 
 
 def _named(rule, count, read):
-    """What a record keeps for a rule, by the names in the rule's signature."""
+    """Return the values that a rule reads, by the names in the rule's signature."""
     if not count:
         return {}
     names = [n for n in list(inspect.signature(rule).parameters)[1:] if n != "needed"]
@@ -99,28 +99,28 @@ def _keep(step, read):
     if type(read) is Tensor:
         array = read.array
         while isinstance(array.base, np.ndarray):
-            array = array.base  # a view keeps all of it
+            array = array.base  # a view keeps its base alive
         step.kept[id(array)] = array
     elif isinstance(read, np.ndarray):
         step.kept[id(read)] = read
     elif isinstance(read, (tuple, list)):
-        for each in read:
-            _keep(step, each)
+        for part in read:
+            _keep(step, part)
 
 
 class Layers:
-    """Which layer was being called when an edge was recorded."""
+    """The layer that was called when an edge was recorded."""
 
     def __init__(self, tape):
         self._changes = [(index, layer) for kind, index, layer, *_ in tape._notes if kind is LAYER]
 
     def at(self, index):
-        found = None
+        current = None
         for start, layer in self._changes:
             if start > index:
                 break
-            found = layer
-        return found
+            current = layer
+        return current
 
 
 def _fill_from_journal(tape, found):
@@ -139,7 +139,7 @@ def _fill_from_journal(tape, found):
 
 
 def _find_shapes(tape, found):
-    """Fill in the shapes and dtypes that follow from what is kept."""
+    """Infer shapes and dtypes from those that the record keeps."""
     known = {}  # serial -> (shape, dtype or None)
     for variable in tape.watched_variables():
         for serial in tape._reads.get(variable.serial, ()):
@@ -168,7 +168,7 @@ def _watched(tape):
 
 
 def _learn(step, known):
-    """What a step's kept values say."""
+    """Add the shapes and dtypes of a step's kept values to `known`."""
     for serial, reads in step.edges:
         for value in _flat(reads.values()):
             if value.serial is not None:
@@ -197,7 +197,7 @@ def _flat(values):
 
 
 def _infer(step, known):
-    """The output's shape, where those of all inputs are known."""
+    """Add the output's shape to `known` if the shapes of all inputs are known."""
     if len(step.outputs) != 1 or step.outputs[0] in known:
         return
     shapes = _input_shapes(step, known)
@@ -208,7 +208,7 @@ def _infer(step, known):
 
 
 def _input_shapes(step, known):
-    """Those of all inputs, in order; None where unknown."""
+    """Return the shapes of all inputs, in order; None for an unknown shape."""
     shapes = dict.fromkeys(range(len(step.op.inputs)))
     for (_, reads), serial, position in zip(step.edges, step.inputs, step.positions):
         if serial in known:
@@ -238,7 +238,7 @@ def _infer_inputs(step, known):
 
 
 def _dtype_of(step, known):
-    """The output's dtype; where nothing says it, that of an input."""
+    """Return the output's dtype if known, otherwise an input's, otherwise None."""
     for serial in (*step.outputs, *step.inputs):
         dtype = known.get(serial, (None, None))[1]
         if dtype is not None:

@@ -1,4 +1,4 @@
-"""What a tape knows of a source that it cannot find on its record."""
+"""Explanations for a source that is not on the record: unwatched, another object, or reset."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def _unwatched_variable(tape, variable):
 
 
 def _another_object(tape, source):
-    """The source looks like something on the tape, but is not it."""
+    """Return the Verdict if a watched or recorded object equals the source but is another one."""
     array = source.array
     twin = _equal_variable(tape, source)
     if twin is not None:
@@ -118,7 +118,7 @@ def _equal_variable(tape, source):
 
 
 def _kept(tape):
-    """The live tensors that the record keeps."""
+    """Return the live tensors that the record keeps."""
     found = {}
     for step in steps(tape):
         for _, reads in step.edges:

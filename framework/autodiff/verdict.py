@@ -1,4 +1,4 @@
-"""What an explanation is made of."""
+"""Verdict: the parts of an explanation of a gradient."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from framework.autodiff.record import name_of
 
 
 class Verdict(NamedTuple):
-    """What the gradient is, why, and what helps."""
+    """A gradient's kind of value, the reason for it, and a remedy."""
 
     value: str  # "None", "zero" or "connected"
     reason: str
@@ -14,7 +14,7 @@ class Verdict(NamedTuple):
 
 
 def where(layer, line):
-    """The place of an op as it stands behind its name: " (in layer 'dense', at loss.py:12)"."""
+    """Return an op's place as a text: " (in layer 'dense', at loss.py:12)", or ""."""
     parts = [f"in layer {name_of(layer)!r}"] if layer is not None else []
     parts += [f"at {line}"] if line else []
     return f" ({', '.join(parts)})" if parts else ""

@@ -1,4 +1,4 @@
-"""Where a gradient becomes zero: the record walked back edge by edge, each cotangent watched."""
+"""Finds the ops at which a gradient becomes zero, by a backward pass that checks each cotangent."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from framework.autodiff.verdict import Verdict, where
 from framework.core.tensor import Tensor
 
 SHOWN = 8
-"""The ops of a path that are told by name."""
+"""The maximum number of ops of a path that an explanation names."""
 
 
 def verdict(tape, targets, source, serials):
-    """What is there to say where the target depends on the source.
+    """Return the Verdict for a target that depends on the source.
 
     Args:
         targets: tensors and variables.
-        source: a tensor or variable; `serials` are those that it has on the tape.
+        source: a tensor or variable; `serials` are its serials on the tape.
     """
     recorded = steps(tape)
     path, reached = _path(recorded, targets, serials)
@@ -27,16 +27,16 @@ def verdict(tape, targets, source, serials):
     if not found:
         names = ", ".join(f"{step.name}{where(step.layer, step.line)}" for step in blocks)
         return Verdict(
-            "None", f"no rule passes it on to the source{': ' * bool(names)}{names}",
-            "use differentiable ops on the way",
+            "None", "the derivative rules on the path give no gradient for the source"
+            f"{': ' * bool(names)}{names}", "use differentiable ops between source and target",
         )  # fmt: skip
     if not blocks:
         return Verdict(
-            "zero", "what comes to the source by its several paths, or from the elements of a sum, "
-            "cancels out", "look at each path alone by tape.gradient(target, intermediate)",
+            "zero", "the contributions of several paths, or of the elements of a sum, cancel out",
+            "check each path by tape.gradient(target, intermediate)",
         )  # fmt: skip
-    told = [_zeroed_by(step, recorded) for step in blocks[:3]]
-    return Verdict("zero", " and ".join(reason for reason, _ in told), told[0][1])
+    causes = [_zeroed_by(step, recorded) for step in blocks[:3]]
+    return Verdict("zero", " and ".join(reason for reason, _ in causes), causes[0][1])
 
 
 def _is_target(targets, source, serials):
@@ -44,7 +44,7 @@ def _is_target(targets, source, serials):
 
 
 def _path(recorded, targets, serials):
-    """The steps between the source and the targets, and the serials of its descendants."""
+    """Return the recorded ops between source and targets, and the source's descendants."""
     reached = set(serials)
     for step in recorded:
         if not reached.isdisjoint(step.inputs):
@@ -60,7 +60,7 @@ def _path(recorded, targets, serials):
 
 
 def _walk(tape, recorded, targets, path, reached):
-    """The cotangents of all serials, and the steps of the path whose rules made them zero."""
+    """Return the cotangents of all serials, and the ops of the path whose rules gave only zeros."""
     grads = seeds(list(targets), None, False)
     blocks = []
     bounds = [step.index for step in recorded[1:]] + [len(tape._edges)]
@@ -80,7 +80,7 @@ def _walk(tape, recorded, targets, path, reached):
 
 
 def _contributions(tape, edges, grads):
-    """What one op's edges pass on: serial of an input -> cotangent."""
+    """Return the contributions of one op's edges: serial of an input -> cotangent."""
     single = object.__new__(type(tape))
     single.__dict__.update(
         tape.__dict__, _edges=edges, _watched=set(), _reads={}, _persistent=True, _notes=[]
@@ -92,8 +92,8 @@ def _contributions(tape, edges, grads):
 
 
 def _nonzero(g):
-    """Whether a cotangent has an element that is not zero."""
-    values = getattr(g, "values", g)  # of slices of rows
+    """Return whether a cotangent has a nonzero element."""
+    values = getattr(g, "values", g)  # IndexedSlices have `values`
     return bool(np.any(np.asarray(getattr(values, "array", values)) != 0))
 
 
@@ -108,37 +108,37 @@ def _by_way_of(path):
 
 
 def _zeroed_by(step, recorded):
-    """(reason, remedy) for the op whose rule gave zeros only."""
+    """Return (reason, remedy) for an op whose rule gave only zeros."""
     name = f"{step.name}{where(step.layer, step.line)}"
     if step.name in _DEAD:
         y = step.edges[0][1].get("y")
         if y is not None:
             share = float(np.mean(np.asarray(y.array) == 0)) if y.size else 1.0
-            which = "" if share == 1 else ", among them all that the gradient comes to"
+            which = "" if share == 1 else ", including all with a nonzero cotangent"
             return f"{name} multiplies every path by zero ({_dead(share)}{which})", _REVIVE
     if step.name in _FLAT:
         return f"the slope of {name} is zero everywhere", "use a function that has a slope"
     if step.name in _CHOICES:
         return (
-            f"{name} takes none of the source's values for the target",
+            f"{name} selects none of the source's values",
             "check the condition or the bounds",
         )
     zero = _zero_operand(step)
     if zero is not None:
-        maker = next((s for s in recorded if zero.serial in s.outputs), None)
-        if maker is not None and maker.name in _DEAD:
-            by = f"{maker.name}{where(maker.layer, maker.line)}"
+        producer = next((s for s in recorded if zero.serial in s.outputs), None)
+        if producer is not None and producer.name in _DEAD:
+            by = f"{producer.name}{where(producer.layer, producer.line)}"
             return f"{name} multiplies it by the output of {by} ({_dead(1.0)})", _REVIVE
-        by = (
-            "" if maker is None else f", the output of {maker.name}{where(maker.layer, maker.line)}"
-        )
+        by = ""
+        if producer is not None:
+            by = f", the output of {producer.name}{where(producer.layer, producer.line)}"
         return (
             f"{name} multiplies every path by zero: its other input{by} is 0 everywhere",
             "check that input",
         )
     return (
         f"{name} multiplies every path by zero",
-        "check the values that it is multiplied by there",
+        "check the factors at that op",
     )
 
 
@@ -150,7 +150,7 @@ _REVIVE = "use a smaller learning rate, another initializer, or leaky_relu"
 
 
 def _zero_operand(step):
-    """A kept input that is 0 everywhere."""
+    """Return a recorded input that is 0 everywhere, or None."""
     for _, reads in step.edges:
         for value in reads.values():
             if type(value) is Tensor and value.size and not np.any(value.array):

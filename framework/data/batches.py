@@ -1,4 +1,4 @@
-"""What models train on: batches (x, y, sample_weight) of tensors, whatever the data came as."""
+"""Conversion of any training data to batches (x, y, sample_weight) of tensors."""
 
 import itertools
 
@@ -17,52 +17,54 @@ _PARTS = ("x", "y", "sample_weight")
 def as_batches(
     x, y=None, sample_weight=None, batch_size=None, shuffle=True, seed=None, steps=None,
 ):  # fmt: skip
-    """The batches of `x`, `y` and `sample_weight`: a `_Source`.
+    """Return the batches of `x`, `y` and `sample_weight` as a `_Source`.
 
-    They are tuples (x, y, sample_weight) of tensors or nests of them, None where there is none. The
-    order is a function of `seed` and the epoch's number.
+    Batches are tuples (x, y, sample_weight) of tensors or nests of tensors, with None for a missing
+    part. Their order is a function of `seed` and the epoch's number.
 
     Args:
-        x: arrays, tensors or rows of numbers, or a nest of them; or batches: a Dataset, an iterable
-            or iterator of tuples (x, y, sample_weight), (x, y) or (x,), or an object whose
-            `len()` and `[i]` give its batches, as a PyDataset's.
-        y, sample_weight: as x, with as many rows; None where x brings batches.
-        batch_size: rows of a batch, only for arrays; where None, as many as make `steps` batches of
-            all rows, 32 where that is None too.
-        shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. Batches by
-            index are shuffled as a whole; Dataset and iterables order their batches themselves.
-        seed: an int; drawn from the global generator where None.
-        steps: batches that are taken in an epoch, None for all.
+        x: arrays, tensors or lists of numbers, or a nest of them; or batches: a Dataset, an
+            iterable or iterator of tuples (x, y, sample_weight), (x, y) or (x,), or an object whose
+            batches are `x[i]` for i < `len(x)`, such as a PyDataset.
+        y, sample_weight: as x, with the same number of rows; None if x is batches.
+        batch_size: rows per batch, only for arrays; None: the size that gives `steps` batches of
+            all rows, or 32 if `steps` is None.
+        shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. Of a
+            PyDataset the order of batches is shuffled; Datasets and iterables keep their order.
+        seed: an int; drawn from the global generator if None.
+        steps: the number of batches per epoch, None for all.
 
     Raises:
         ShapeError: x, y and sample_weight have different numbers of rows.
-        InvalidArgumentError: there are no data, or y is given beside batches.
+        InvalidArgumentError: there are no data, or x is batches and y is given.
 
-    Arrays are not copied unless they are cast, and must not be written to meanwhile; floating ones
-    are cast to `floatx()`, integers stay.
+    Floating arrays are cast to `floatx()`, other dtypes are kept. Arrays are not copied unless they
+    are cast: do not write to them during training.
     """
     check_steps(steps)
     if isinstance(x, Dataset):
-        kind, made = "a Dataset", IterableBatches(x)
+        description, source = "a Dataset", IterableBatches(x)
     elif _is_arrays(x):
         return ArrayBatches(x, y, sample_weight, batch_size, shuffle, seed, steps)
     elif isinstance(x, PyDataset) or (hasattr(x, "__getitem__") and hasattr(x, "__len__")):
-        kind, made = f"batches by index ({type(x).__name__})", IndexedBatches(x, shuffle, seed)
+        description = f"batches by index ({type(x).__name__})"
+        source = IndexedBatches(x, shuffle, seed)
     elif hasattr(x, "__iter__"):
-        kind, made = f"an iterable of batches ({type(x).__name__})", IterableBatches(x)
+        description = f"an iterable of batches ({type(x).__name__})"
+        source = IterableBatches(x)
     else:
-        raise DTypeError(f"x must be arrays, tensors, or batches of them; got {x!r}.")
+        raise DTypeError(f"x must be arrays, tensors, or batches of them, got {x!r}.")
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:
             raise InvalidArgumentError(
-                f"{name} cannot be given beside x, which is {kind}: each of its batches brings its "
-                "own as (x, y) or (x, y, sample_weight)."
+                f"{name} must be None if x is {description}. Put {name} into each batch: (x, y) or "
+                "(x, y, sample_weight)."
             )
-    return made
+    return source
 
 
 def check_steps(steps):
-    """An error unless it is an int >= 1, or None."""
+    """Raise an error unless `steps` is an int >= 1 or None."""
     if steps is not None and not _is_count(steps):
         raise InvalidArgumentError(
             f"The number of steps must be an int >= 1 or None, got {steps!r}."
@@ -75,30 +77,30 @@ def _is_count(value):
 
 def _is_arrays(x):
     if isinstance(x, (str, bytes)):
-        raise DTypeError(f"x must be arrays, tensors, or batches of them; got the string {x!r}.")
+        raise DTypeError(f"x must be arrays, tensors, or batches of them, got the string {x!r}.")
     return isinstance(x, (list, tuple, dict)) or hasattr(x, "shape") or hasattr(x, "__array__")
 
 
 class _Source:
-    """Batches of any kind, epoch by epoch.
+    """Base class: the batches of each epoch.
 
-    `epoch(number)` iterates over those of an epoch, between `begin()` and `end()`; `num_batches` is
-    how many there are, None where it is not known.
+    `epoch(number)` iterates over the batches of an epoch, between `begin()` and `end()`;
+    `num_batches` is their number, None if unknown.
     """
 
-    once = False  # whether it goes on in the next epoch by itself: an iterator
-    endless = False  # whether an epoch has no end
-    read = None  # what makes a batch of an element of the data; None where they come as batches
+    once = False  # True for an iterator, which cannot restart
+    endless = False  # whether an epoch is infinite
+    read = None  # function from an element of the data to a batch; None for arrays
 
     def begin(self):
-        """An epoch begins."""
+        """Called at the start of an epoch."""
 
     def end(self):
-        """An epoch ends, perhaps before all its batches were taken."""
+        """Called at the end of an epoch, even if not all its batches were taken."""
 
 
 class ArrayBatches(_Source):
-    """Batches of arrays; the last one is smaller where they do not divide evenly."""
+    """Batches of arrays; the last batch may be smaller."""
 
     def __init__(
         self, x, y=None, sample_weight=None, batch_size=None, shuffle=False, seed=None, steps=None,
@@ -115,7 +117,9 @@ class ArrayBatches(_Source):
         self._rows = Rows.of(parts, labels)
         self.num_rows = len(self._rows)
         if not self.num_rows:
-            raise InvalidArgumentError(f"x has no rows: {_shapes(parts[0])}. Give at least one.")
+            raise InvalidArgumentError(
+                f"x has no rows: expected at least one, got shape {_shapes(parts[0])}."
+            )
         if batch_size is None:
             batch_size = 32 if steps is None else -(-self.num_rows // steps)
         self.batch_size, self.shuffle = int(batch_size), shuffle
@@ -123,7 +127,7 @@ class ArrayBatches(_Source):
         self.seed = make_seed() if shuffle and seed is None else seed
 
     def epoch(self, number):
-        """The batches of one epoch, in its own order."""
+        """Return an iterator over the batches of epoch `number`."""
         rows = self._rows
         if self.shuffle == "batch":
             rows = rows.select(shuffled_blocks(len(rows), self.batch_size, self.seed, number))
@@ -133,7 +137,7 @@ class ArrayBatches(_Source):
 
 
 class IndexedBatches(_Source):
-    """Batches of an object with `len()` and `[i]`, such as a PyDataset, or of an endless one."""
+    """Batches of an object with `[i]` and `len()`, such as a PyDataset, which may be infinite."""
 
     def __init__(self, source, shuffle=False, seed=None):
         self.source, self.read = source, as_batch
@@ -142,7 +146,7 @@ class IndexedBatches(_Source):
         self.seed = make_seed() if self.shuffle and seed is None else seed
         if self.num_batches == 0:
             raise InvalidArgumentError(
-                f"x ({type(source).__name__}) has no batches: its len() is 0."
+                f"x ({type(source).__name__}) has no batches: expected len(x) >= 1, got 0."
             )
 
     @property
@@ -157,7 +161,7 @@ class IndexedBatches(_Source):
         _run(self.source, "on_epoch_end")
 
     def epoch(self, number):
-        """The batches of one epoch."""
+        """Yield the batches of epoch `number`."""
         count = self.num_batches
         if count is None:
             indices = itertools.count()
@@ -175,10 +179,10 @@ def _run(source, hook):
 
 
 class IterableBatches(_Source):
-    """Batches of a Dataset or another iterable, begun anew each epoch.
+    """Batches of a Dataset or another iterable, restarted in each epoch.
 
-    An iterator goes on where it was; when it has run out, further epochs are empty. An endless
-    Dataset goes on as well, and begins anew with epoch 0.
+    An iterator continues in the next epoch; once it is exhausted, epochs are empty. An infinite
+    Dataset continues as well, and restarts at epoch 0.
     """
 
     def __init__(self, source):
@@ -198,30 +202,32 @@ class IterableBatches(_Source):
         return len(self.source) if hasattr(self.source, "__len__") else None
 
     def epoch(self, number):
-        """The batches of one epoch."""
+        """Yield the batches of epoch `number`."""
         if self.endless and (self._going is None or number == 0):
             self._going = iter(self.source)
         for batch in self._going or self.source:
             self._empty = False
             yield self.read(batch)
         if self._empty:
-            raise InvalidArgumentError(f"x ({type(self.source).__name__}) gave no batch.")
+            raise InvalidArgumentError(
+                f"x ({type(self.source).__name__}) has no batch: expected at least one."
+            )
 
 
 def as_whole(value):
-    """One element of a generator, Dataset, ... in its own structure; a list is a tuple."""
+    """Return an element of the data with its leaves as tensors; a list becomes a tuple."""
     value = tuple(value) if isinstance(value, list) else value
     return map_named(_tensor, value, "data", is_leaf)
 
 
 def as_batch(value):
-    """One batch of a generator, Dataset, ... as (x, y, sample_weight), None where not given."""
+    """Return an element of the data as (x, y, sample_weight), with None for missing parts."""
     parts = tuple(value) if isinstance(value, list) else value
     if not isinstance(parts, tuple):
         parts = (parts,)
     if not 1 <= len(parts) <= 3:
         raise InvalidArgumentError(
-            f"A batch must be x, (x,), (x, y) or (x, y, sample_weight); got {len(parts)} parts."
+            f"A batch must be x, (x,), (x, y) or (x, y, sample_weight), got {len(parts)} parts."
         )
     return tuple(
         part if part is None or type(part) is Tensor else map_named(_tensor, part, name, is_leaf)
@@ -230,7 +236,7 @@ def as_batch(value):
 
 
 def _array(value, name):
-    """The array of `value`, floats as floatx: what Keras makes of arrays."""
+    """Return the array of `value`; floating dtypes are cast to floatx, as in Keras."""
     array = array_in(value, name)
     if dtypes.of_array(array).is_floating:
         array = array.astype(dtypes.floatx().np, copy=False)
@@ -242,7 +248,7 @@ def _tensor(value, name):
 
 
 def is_leaf(value):
-    """Whether `value` is one input; a list of arrays is several, a list of numbers is one."""
+    """Return whether `value` is one input: anything but a list of arrays."""
     return not (isinstance(value, list) and value and all(map(_has_arrays, value)))
 
 

@@ -1,4 +1,4 @@
-"""Stages that choose and order elements, repeat them, keep them, put datasets together."""
+"""Stages that select, order, repeat, keep or combine elements, without changing them."""
 
 from itertools import chain, count, islice
 
@@ -32,7 +32,7 @@ class Slice(IndexStage):
 
 
 class Shuffle(IndexStage):
-    """A new order each pass: a function of the seed and the number of the pass."""
+    """Random order: a function of the seed and the number of the iteration."""
 
     def __init__(self, parent, buffer_size, seed, reshuffle):
         super().__init__(parent)
@@ -53,7 +53,7 @@ class Shuffle(IndexStage):
 
 
 class Repeat(Stage):
-    """`times` passes, endlessly many where None; an empty one ends it."""
+    """The elements `times` times, infinitely often if None; an empty iteration ends it."""
 
     def __init__(self, parent, times):
         super().__init__(parent)
@@ -89,7 +89,7 @@ class Repeat(Stage):
 
 
 class Cache(IndexStage):
-    """The elements of the first complete pass, again and again."""
+    """The elements, kept in memory after the first complete iteration."""
 
     kept = None
 
@@ -110,7 +110,7 @@ class Cache(IndexStage):
 
 
 class Prefetch(IndexStage):
-    """Elements made ahead of time, where the user's Python code makes them."""
+    """The elements, computed ahead by a thread if the user's Python code computes them."""
 
     def __init__(self, parent, size):
         super().__init__(parent)
@@ -126,7 +126,7 @@ class Prefetch(IndexStage):
 
 
 class Zip(Stage):
-    """Elements of several datasets side by side, in a tuple or dict, until the shortest ends."""
+    """Nests of one element of each dataset, as long as the shortest dataset."""
 
     def __init__(self, structure):
         super().__init__(*nest.flatten(structure))
@@ -160,13 +160,13 @@ class Zip(Stage):
 
 
 class Concatenate(Stage):
-    """All elements of one dataset, then all of another."""
+    """The elements of one dataset, then those of another."""
 
     def length(self):
         lengths = [parent.length() for parent in self.parents]
-        for odd in (INFINITE, UNKNOWN):
-            if odd in lengths:
-                return odd
+        for special in (INFINITE, UNKNOWN):
+            if special in lengths:
+                return special
         return sum(lengths)
 
     def spec(self):
@@ -177,7 +177,7 @@ class Concatenate(Stage):
 
 
 def _common(a, b):
-    """The narrowest spec that both fit."""
+    """Return the most specific TensorSpec that both specs fit."""
     if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
         return TensorSpec(None, a.dtype)
     return TensorSpec([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)

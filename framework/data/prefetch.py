@@ -1,21 +1,21 @@
-"""Elements made ahead of time, in a thread of their own."""
+"""ahead: iteration in a background thread that computes elements in advance."""
 
 import queue
 import threading
 
 
 class _End:
-    """The last thing a producer hands over: the error that ended it, or None."""
+    """The last item in the queue: the error that ended the producer, or None."""
 
     def __init__(self, error):
         self.error = error
 
 
 def ahead(make_iterator, size):
-    """What the iterator gives, up to `size` elements of it made ahead by a background thread.
+    """Yield the iterator's elements; a background thread computes up to `size` of them ahead.
 
-    The thread starts with the first element asked for, and ends with the iterator, its error, or
-    soon after this generator is closed or dropped. An error is raised where its element would be.
+    The thread starts with the first `next()` and ends with the iterator, with its error, or soon
+    after this generator is closed or dropped. The iterator's error is raised at its position.
     """
     ready = queue.Queue(maxsize=size)
     stop = threading.Event()
@@ -25,12 +25,12 @@ def ahead(make_iterator, size):
     try:
         while type(item := ready.get()) is not _End:
             yield item
-            del item  # not held while the next one is waited for
+            del item  # freed before the wait for the next item
         if item.error is not None:
             raise item.error
     finally:
         stop.set()
-        while not ready.empty():  # makes room: a producer that waits for it sees `stop`
+        while not ready.empty():  # unblocks a producer that waits in `put`, which then sees `stop`
             ready.get_nowait()
 
 
@@ -41,6 +41,6 @@ def _produce(make_iterator, ready, stop):
             ready.put(item)
             if stop.is_set():
                 return
-    except BaseException as caught:  # whatever it is, the consumer raises it
+    except BaseException as caught:  # the consumer raises it
         error = caught
     ready.put(_End(error))

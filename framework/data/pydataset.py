@@ -1,4 +1,4 @@
-"""PyDataset: batches by number, computed in Python, by several workers if need be."""
+"""PyDataset: batches by index, computed by Python code in one or several workers."""
 
 import itertools
 from collections import deque
@@ -7,17 +7,17 @@ from framework.core.errors import InvalidArgumentError
 
 
 class PyDataset:
-    """Base of datasets that give batch number i by `self[i]`, for `fit`, `evaluate`, `predict`.
+    """Base class of datasets for `fit`, `evaluate` and `predict` whose batch i is `self[i]`.
 
-    Subclasses define `__getitem__(self, index)`, which returns (x, y) or (x, y, sample_weight), and
-    `__len__`, or the property `num_batches`: None for an endless one. `on_epoch_begin` and
-    `on_epoch_end` are called around each epoch. `super().__init__(**kwargs)` goes first in an
-    `__init__` of one's own.
+    A subclass defines `__getitem__(self, index)`, which returns (x, y) or (x, y, sample_weight),
+    and `__len__` or the property `num_batches`, which is None for an infinite dataset. An
+    `__init__` must call `super().__init__(**kwargs)`. `on_epoch_begin` and `on_epoch_end` are
+    called before and after each epoch.
 
     Args:
-        workers: batches that are computed at a time, each in a thread.
-        use_multiprocessing: processes in place of threads; the dataset is then copied to each.
-        max_queue_size: batches that are computed ahead.
+        workers: the number of threads that compute batches.
+        use_multiprocessing: use processes instead of threads; each gets a copy of the dataset.
+        max_queue_size: the number of batches computed ahead.
 
     Example:
         >>> import numpy as np
@@ -46,12 +46,12 @@ class PyDataset:
         self.max_queue_size = max_queue_size
 
     def __getitem__(self, index):
-        """The batch of number `index`."""
+        """Return batch number `index`."""
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__(self, index).")
 
     @property
     def num_batches(self):
-        """The number of batches, None where there is no end."""
+        """The number of batches, None if infinite."""
         if hasattr(self, "__len__"):
             return len(self)
         raise NotImplementedError(
@@ -63,14 +63,14 @@ class PyDataset:
         return in_order(self, itertools.count() if number is None else range(number))
 
     def on_epoch_begin(self):
-        """Before each epoch."""
+        """Called before each epoch."""
 
     def on_epoch_end(self):
-        """After each epoch, also one that is cut short."""
+        """Called after each epoch, even if not all its batches were taken."""
 
 
 def in_order(source, indices):
-    """`source[i]` for each index in turn, some of them computed ahead by its workers."""
+    """Return an iterator over `source[i]` for each index, computed ahead by its workers."""
     workers = getattr(source, "workers", 1)
     processes = getattr(source, "use_multiprocessing", False)
     if workers < 2 and not (workers and processes):
@@ -94,21 +94,22 @@ def _ahead(source, indices, workers, processes, size):
 
 
 def _pool(source, workers, processes):
-    """An executor, and the function it is to call; imported when the first one is asked for."""
+    """Return an executor and the function for it to call."""
     from concurrent import futures
 
     if not processes:
         return futures.ThreadPoolExecutor(workers, "framework-pydataset"), source.__getitem__
-    return futures.ProcessPoolExecutor(workers, initializer=_hold, initargs=(source,)), _held
+    pool = futures.ProcessPoolExecutor(workers, initializer=_set_source, initargs=(source,))
+    return pool, _batch_of_source
 
 
 class _Process:
-    source = None  # in a worker process: its copy of the dataset
+    source = None  # in a worker process: the process's copy of the dataset
 
 
-def _hold(source):
+def _set_source(source):
     _Process.source = source
 
 
-def _held(index):
+def _batch_of_source(index):
     return _Process.source[index]

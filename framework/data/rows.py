@@ -1,8 +1,8 @@
-"""Rows: arrays of one length and the order of one pass over them; batches are taken from it.
+"""Rows: arrays of equal length with the row order of one iteration, and their batches.
 
-This is the fast path of datasets and of `fit`. What comes from arrays in memory is not moved row
-by row: `take`, `skip`, `shard` and `shuffle` change an order of row numbers, and `batches` makes
-one slice or one `np.take` of each array for each batch.
+This is the fast path of datasets and of `fit` for arrays in memory: `take`, `skip`, `shard` and
+`shuffle` only change an order of row numbers, and `batches` takes one slice or one `np.take` of
+each array per batch.
 """
 
 from itertools import islice
@@ -18,9 +18,9 @@ from framework.data.structure import packer
 
 
 class Rows:
-    """Arrays, for each the order of its rows (a range or an array of row numbers), a structure.
+    """Arrays, an order of rows for each (a range or an array of row numbers), and a structure.
 
-    The orders have one length. Each array has its own, so that zipped datasets keep theirs.
+    The orders have equal lengths. Each array has its own order, because zipped datasets may differ.
     """
 
     __slots__ = ("arrays", "orders", "structure")
@@ -30,23 +30,28 @@ class Rows:
 
     @classmethod
     def of(cls, structure, names):
-        """All rows of the arrays in `structure`, in their order; ShapeError unless equally many.
+        """Return all rows of the arrays in `structure`, in their order.
 
-        None in it stays None. `names` are those of its leaves, for messages.
+        Args:
+            structure: a nest of arrays; None stays None.
+            names: the names of the leaves, for error messages.
+
+        Raises:
+            ShapeError: the arrays have different numbers of rows.
         """
         leaves = zip(names, nest.flatten(structure))
         arrays = {name: array for name, array in leaves if array is not None}
         if not arrays:
-            raise InvalidArgumentError(f"There is no array in {structure!r}.")
+            raise InvalidArgumentError(f"Expected at least one array, got {structure!r}.")
         for name, array in arrays.items():
             if not array.ndim:
-                raise ShapeError(f"{name} is a single value, of shape (); it has no rows.")
+                raise ShapeError(f"{name}: expected an array with rows, got a scalar of shape ().")
         lengths = {len(array) for array in arrays.values()}
         if len(lengths) > 1:
-            told = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
+            listed = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
             raise ShapeError(
-                f"Different numbers of rows (first dimension): {told}. Rows of equal number belong "
-                "together; give arrays of one length."
+                f"Expected equal numbers of rows (first dimension), got: {listed}. Pass arrays of "
+                "equal length."
             )
         return cls(structure, list(arrays.values()), [range(*lengths)] * len(arrays))
 
@@ -54,18 +59,18 @@ class Rows:
         return len(self.orders[0])
 
     def select(self, pick):
-        """The rows at the positions `pick`, a slice or an array of positions."""
+        """Return the rows at the positions `pick`, a slice or an array of positions."""
         picked = {id(order): _select(order, pick) for order in self.orders}
         return Rows(self.structure, self.arrays, [picked[id(order)] for order in self.orders])
 
     def __add__(self, other):
-        """These rows, then those of another pass over the same arrays."""
+        """Return these rows, then those of another iteration over the same arrays."""
         orders = [np.concatenate([_numbers(a), _numbers(b)])
                   for a, b in zip(self.orders, other.orders)]  # fmt: skip
         return Rows(self.structure, self.arrays, orders)
 
     def __iter__(self):
-        """One element for each row."""
+        """Yield one element per row."""
         pack = packer(self.structure)
         orders = [o if isinstance(o, range) else o.tolist() for o in self.orders]
         for numbers in zip(*orders):
@@ -87,23 +92,23 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK = 1 << 16  # bytes: batches that are smaller are taken so many at once
+_BLOCK = 1 << 16  # bytes: several batches smaller than this are taken by one `np.take`
 
 
 def batches(passes, size, drop_remainder=False):
-    """Elements of `size` rows each from consecutive passes over the same arrays.
+    """Yield batches of `size` rows from consecutive iterations over the same arrays.
 
-    A batch runs on from one pass into the next; only the last one of all may be smaller.
+    A batch may cross from one iteration to the next; only the very last may be smaller.
     """
     gathers, pack, rest = [], tuple, None
     for rows in passes:
         if not gathers:
             gathers, pack = [_Gather(array) for array in rows.arrays], packer(rows.structure)
         if rest is not None:
-            rows = rest + rows  # noqa: PLW2901 (the pass begins with what the last one left)
+            rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
-        for _ in range(whole // size):  # not by `zip`, which holds batches
+        for _ in range(whole // size):  # not `zip`, which keeps a reference to the last batch
             yield pack([Tensor(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
@@ -111,10 +116,10 @@ def batches(passes, size, drop_remainder=False):
 
 
 class _Gather:
-    """Rows of one array by number: a view where they lie in line, else one `take`.
+    """Rows of one array by number: a view for a range of numbers, otherwise one `np.take`.
 
-    A loop still holds the last batch while it asks for the next one, so the buffer that may be free
-    is the one before; it is written again only when nobody else sees it.
+    A training loop holds the last batch while it requests the next, so the buffer before the last
+    is reused, if it has no other reference.
     """
 
     __slots__ = ("array", "before_last", "last", "take")
@@ -122,11 +127,11 @@ class _Gather:
     def __init__(self, array):
         self.array = array
         self.last = self.before_last = None
-        # `take` would first copy the whole array if its memory is not in line
+        # `take` would first copy the whole array if it is not contiguous
         self.take = array.flags.c_contiguous and array.flags.aligned
 
     def parts(self, numbers, size):
-        """The rows, `size` at a time; a `take` for each part that is large, or for several."""
+        """Yield the rows, `size` at a time; small parts share one `take`."""
         row = self.array.nbytes // max(1, len(self.array))
         step = size * max(1, _BLOCK // max(1, size * row))
         for start in range(0, len(numbers), step):
@@ -144,7 +149,7 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            self.array.take(numbers, 0, buffer, "clip")  # "raise" would go through a second buffer
+            self.array.take(numbers, 0, buffer, "clip")  # "raise" would use a second buffer
         else:
             buffer = self.array.take(numbers, 0)
         self.last = buffer
@@ -152,7 +157,7 @@ class _Gather:
 
 
 def _as_slice(numbers):
-    """The slice that picks what the range (of row numbers >= 0, rising) lists."""
+    """Return the slice that selects the rows of an increasing range."""
     return slice(numbers.start, numbers.stop, numbers.step)
 
 
@@ -160,28 +165,28 @@ def _as_slice(numbers):
 
 
 def shuffled_order(n, buffer_size, seed, epoch):
-    """The positions 0 to n - 1 as a shuffle with a buffer of `buffer_size` gives them."""
+    """Return the positions 0 to n - 1 in the order of a shuffle with this buffer size."""
     if buffer_size >= n:
         return permutation(seed, epoch, n)
     return np.fromiter(shuffled(range(n), buffer_size, seed, epoch), np.intp, n)
 
 
 def shuffled_blocks(n, size, seed, epoch):
-    """The positions 0 to n - 1, blocks of `size` shuffled; a smaller last one stays last."""
+    """Return the positions 0 to n - 1 with blocks of `size` shuffled; a smaller block is last."""
     whole = n // size
     blocks = np.arange(whole * size).reshape(whole, size)[permutation(seed, epoch, whole)]
     return np.concatenate([blocks.reshape(-1), np.arange(whole * size, n)])
 
 
 def shuffled(items, buffer_size, seed, epoch):
-    """`items` through a buffer: each one given is drawn from it, and the next one takes its place.
+    """Yield `items` shuffled by a buffer: each output is drawn from it, the next item replaces it.
 
-    Where the buffer holds all of them, this is `permutation(seed, epoch, n)`.
+    If the buffer holds all items, the order is `permutation(seed, epoch, n)`.
     """
     items = iter(items)
     filled = list(islice(items, buffer_size))
     buffer = [filled[i] for i in permutation(seed, epoch, len(filled)).tolist()]
     for item, slot in zip(items, buffer_slots(seed, epoch, buffer_size)):
-        given, buffer[slot] = buffer[slot], item
-        yield given
+        drawn, buffer[slot] = buffer[slot], item
+        yield drawn
     yield from buffer

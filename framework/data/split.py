@@ -1,4 +1,4 @@
-"""split_dataset: rows in two parts, at random, and with classes in proportion, on request."""
+"""split_dataset: splits rows into two parts, optionally at random and stratified by class."""
 
 import numpy as np
 
@@ -11,22 +11,22 @@ def split_dataset(
     dataset, left_size=None, right_size=None, shuffle=False, seed=None, preferred_backend=None,
     *, stratify=None,
 ):  # fmt: skip
-    """Two Datasets of a dataset's rows, the first ones and the last ones.
+    """Return two Datasets: the first rows and the last rows of a dataset.
 
     Args:
-        dataset: an array, a tuple, list or dict of arrays with as many rows each, or a Dataset
-            (whose elements are then all in memory).
-        left_size: of the first part, a number of rows or a share; what the other leaves if None.
-        right_size: of the second, in the same way.
-        shuffle: take rows at random.
+        dataset: an array, a tuple, list or dict of arrays of equal length, or a Dataset (which is
+            read into memory).
+        left_size: the size of the first part, a number of rows or a fraction; the rest if None.
+        right_size: the size of the second part, likewise.
+        shuffle: choose the rows of each part at random.
         seed: an int; the same seed gives the same parts.
-        preferred_backend: accepted; there is one.
-        stratify: an array with the class of each row: each part then has each class in the
-            proportion of the whole, to a row.
+        preferred_backend: accepted for compatibility; has no effect.
+        stratify: an array with the class of each row; each part then has the class proportions of
+            the whole, up to one row.
 
     Raises:
-        ValueError: no size, sizes that do not fit the rows, a part without rows.
-        TypeError: a size or a dataset of another type.
+        ValueError: no size is given, the sizes exceed the rows, or a part is empty.
+        TypeError: a size or the dataset has an unsupported type.
 
     >>> left, right = split_dataset(np.arange(5), left_size=0.6)
     >>> [int(x) for x in left], [int(x) for x in right]
@@ -41,13 +41,13 @@ def split_dataset(
         classes = np.asarray(stratify)
         if classes.shape != (total,):
             raise ShapeError(
-                f"split_dataset: stratify must have one class for each of the {total} rows, got "
-                f"shape {classes.shape}."
+                f"split_dataset: stratify must have shape ({total},), one class per row, got shape "
+                f"{classes.shape}."
             )
-        order = order[np.argsort(_places(classes[order]), kind="stable")]
+        order = order[np.argsort(_quantiles(classes[order]), kind="stable")]
     parts = order[:left], order[total - right :]
     if stratify is not None and not shuffle:
-        parts = map(np.sort, parts)  # in the order they had
+        parts = map(np.sort, parts)  # back to the original order
     return tuple(
         Dataset.from_tensor_slices(nest.map_structure(lambda a, p=part: a[p], rows))
         for part in parts
@@ -55,7 +55,7 @@ def split_dataset(
 
 
 def _rows(dataset):
-    """The rows as a nest of arrays, and how many there are."""
+    """Return the rows as a nest of arrays, and their number."""
     if isinstance(dataset, Dataset):
         elements = list(dataset.as_numpy_iterator())
         return nest.map_structure(lambda *column: np.stack(column), *elements), len(elements)
@@ -85,8 +85,9 @@ def _sizes(left_size, right_size, total):
     right = total - left if right is None else right
     if left + right > total or not (left > 0 and right > 0):
         raise InvalidArgumentError(
-            f"split_dataset: of {total} rows, left_size={left_size!r} and right_size="
-            f"{right_size!r} ask for {left} and {right}: there must be enough, and some for each."
+            f"split_dataset: left_size={left_size!r} and right_size={right_size!r} mean {left} and "
+            f"{right} rows. Both must be at least 1, and their sum at most {total}, the number of "
+            "rows."
         )
     return left, right
 
@@ -98,17 +99,19 @@ def _count(name, size, total):
         raise TypeError(f"split_dataset: {name} must be an int, a float or None, got {size!r}.")
     if not 0 < size <= (1 if isinstance(size, float) else total - 1):
         raise InvalidArgumentError(
-            f"split_dataset: {name} must be a number of rows below {total}, or a share between 0 "
-            f"and 1, got {size!r}."
+            f"split_dataset: {name} must be a number of rows below {total}, or a fraction between "
+            f"0 and 1, got {size!r}."
         )
     return round(size * total) if isinstance(size, float) else size
 
 
-def _places(classes):
-    """For each row where it stands among those of its class, from 0 to 1: any first part of the
-    rows sorted by it holds each class in its proportion."""
-    places = np.empty(len(classes))
-    for each in np.unique(classes):
-        (where,) = np.nonzero(classes == each)
-        places[where] = (np.arange(len(where)) + 0.5) / len(where)
-    return places
+def _quantiles(classes):
+    """Return each row's relative position, 0 to 1, among the rows of its class.
+
+    Of the rows sorted by it, any first part has each class in proportion.
+    """
+    quantiles = np.empty(len(classes))
+    for label in np.unique(classes):
+        (rows,) = np.nonzero(classes == label)
+        quantiles[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+    return quantiles

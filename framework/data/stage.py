@@ -1,7 +1,7 @@
-"""Stage: one step of a dataset's pipeline; and the sources that pipelines begin with.
+"""Stage: the base class of a pipeline's stages, and the source stages.
 
-A stage is `indexed` if it passes on rows of arrays by number (see `rows.py`): it then gives the
-`rows()` of each pass. The others give their `elements()` one by one.
+An `indexed` stage selects rows of arrays by number (see `rows.py`) and has `rows()` for one
+iteration. Other stages have `elements()`, one by one.
 """
 
 from itertools import count
@@ -20,11 +20,11 @@ INFINITE, UNKNOWN = -1, -2
 
 
 class Stage:
-    """Base: one step of a pipeline, behind its parents. By itself it passes elements on."""
+    """Base class: one stage of a pipeline; the default passes on its first parent's elements."""
 
     indexed = False
-    calls_python = False  # whether the stage itself runs the user's Python code
-    epoch = None  # how many passes have begun, where their order depends on it
+    calls_python = False  # whether this stage runs the user's Python code
+    epoch = None  # the number of iterations begun, if their order depends on it
     parent: Any = None  # the first of its parents
 
     def __init__(self, *parents):
@@ -34,32 +34,32 @@ class Stage:
         self.python = self.calls_python or any(parent.python for parent in parents)
 
     def length(self):
-        """How many elements one pass gives; INFINITE or UNKNOWN."""
+        """Return the number of elements per iteration, INFINITE or UNKNOWN."""
         return self.parent.length()
 
     def spec(self):
-        """The nest of TensorSpecs that all elements fit."""
+        """Return the nest of TensorSpecs that all elements fit."""
         return self.parent.spec()
 
     def iterate(self):
-        """One pass over the elements."""
+        """Return an iterator over the elements."""
         return iter(self.rows()) if self.indexed else self.elements()
 
     def rows(self):
-        """The Rows of one pass; only where `indexed`."""
+        """Return the Rows of one iteration; only if `indexed`."""
         return self.parent.rows()
 
     def elements(self):
-        """One pass, element by element; only where not `indexed`."""
+        """Return an iterator over the elements; only if not `indexed`."""
         return self.parent.iterate()
 
     def passes(self):
-        """The passes over rows that follow each other; None where elements come one by one."""
+        """Return an iterator over Rows whose batches may cross; None if there are only elements."""
         return iter([self.rows()]) if self.indexed else None
 
 
 class IndexStage(Stage):
-    """Base of stages that change which elements come and in which order, not the elements."""
+    """Base class of stages that select or reorder elements without changing them."""
 
     def __init__(self, parent):
         super().__init__(parent)
@@ -67,14 +67,14 @@ class IndexStage(Stage):
 
 
 def walk(stage):
-    """The stage and everything before it."""
+    """Yield the stage and all stages before it."""
     yield stage
     for parent in stage.parents:
         yield from walk(parent)
 
 
 def first(stage, what):
-    """The first element, drawn in passing: no shuffle counts it as an epoch."""
+    """Return the first element without advancing the epoch of any shuffle."""
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
         for element in stage.iterate():
@@ -82,11 +82,11 @@ def first(stage, what):
     finally:
         for shuffle, epoch in epochs:
             shuffle.epoch = epoch
-    raise InvalidArgumentError(f"{what} depends on the first element, but the dataset is empty.")
+    raise InvalidArgumentError(f"{what} needs a first element, but the dataset is empty.")
 
 
 def map_spec(shape_of, spec):
-    """The nest of specs with `shape_of(spec)` as their shapes."""
+    """Return the nest of specs with the shapes `shape_of(spec)`."""
     return nest.map_structure(lambda s: TensorSpec(shape_of(s), s.dtype), spec)
 
 
@@ -111,7 +111,7 @@ class Slices(Stage):
 
 
 class Counter(Stage):
-    """start, start + step, ... without end."""
+    """The infinite sequence start, start + step, ..."""
 
     def __init__(self, start, step, dtype):
         super().__init__()
@@ -128,7 +128,7 @@ class Counter(Stage):
 
 
 class Listed(Stage):
-    """Elements at hand, such as those of a window."""
+    """A list of elements, such as a window."""
 
     def __init__(self, held, spec):
         super().__init__()
@@ -145,7 +145,7 @@ class Listed(Stage):
 
 
 class Generator(Stage):
-    """What a callable's iterator gives, made to fit the signature where there is one."""
+    """The elements of a callable's iterator, converted to the signature if there is one."""
 
     calls_python = True
 
@@ -168,18 +168,18 @@ class Generator(Stage):
 
 
 def _fitted(value, spec, name):
-    """What a generator gave as the element that `spec` asks for."""
+    """Return a generator's value converted to an element that fits `spec`."""
     if isinstance(spec, TensorSpec):
         return _fitted_leaf(value, spec, name)
     if isinstance(spec, dict):
         if not isinstance(value, dict) or set(value) != set(spec):
             raise InvalidArgumentError(
-                f"from_generator: {name} should be a dict with keys {list(spec)}, got {value!r}."
+                f"from_generator: {name} must be a dict with keys {list(spec)}, got {value!r}."
             )
         return {key: _fitted(value[key], s, f"{name}[{key!r}]") for key, s in spec.items()}
     if not isinstance(value, (tuple, list)) or len(value) != len(spec):
         raise InvalidArgumentError(
-            f"from_generator: {name} should be a tuple of {len(spec)} components, got {value!r}."
+            f"from_generator: {name} must be a tuple of {len(spec)} components, got {value!r}."
         )
     return tuple(_fitted(v, s, f"{name}[{i}]") for i, (v, s) in enumerate(zip(value, spec)))
 
@@ -193,6 +193,6 @@ def _fitted_leaf(value, spec, name):
         ) from None
     if not spec.is_compatible_with(element):
         raise ShapeError(
-            f"from_generator: {name} has shape {element.shape}, the signature says {spec.shape}."
+            f"from_generator: {name}: expected shape {spec.shape}, got {element.shape}."
         )
     return element

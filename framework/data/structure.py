@@ -1,4 +1,4 @@
-"""What an element of a dataset may be: tensors in tuples and dicts; how it is read and built."""
+"""Conversion and traversal of a dataset's elements: nests of tensors in tuples and dicts."""
 
 import functools
 from collections.abc import Mapping
@@ -15,26 +15,26 @@ from framework.core.variable import CoreVariable
 
 
 def array_in(value, name):
-    """The array of `value`, without a copy where it has one; DTypeError naming it otherwise."""
+    """Return `value` as an array, without a copy if it is one; `name` is for the DTypeError."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
     if not hasattr(value, "__array__"):
-        return _made(value, name)
+        return _converted(value, name)
     array = np.asarray(value)
     if array.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in array.flat):
         raise DTypeError(
-            f"{name}: an array of Python objects (dtype object) is no tensor. Are its rows of "
-            "different lengths, or its columns of different types? Convert it to a number dtype."
+            f"{name}: expected numbers or strings, got an array of dtype object. Do its rows have "
+            "different lengths, or its columns different types? Convert it to a numeric dtype."
         )
     if array.dtype.kind in "SUO":
-        return array_of(array)  # as TensorFlow's bytes
+        return array_of(array)  # strings as bytes, as in TensorFlow
     try:
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)  # native byte order
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None
 
 
-def _made(value, name):
+def _converted(value, name):
     try:
         return array_of(value)
     except (DTypeError, InvalidArgumentError) as error:
@@ -42,40 +42,40 @@ def _made(value, name):
 
 
 def map_named(function, structure, name, is_leaf=None):
-    """`function(leaf, name)` over tuples and dicts, names written as code: x[0], x['image'].
+    """Map `function(leaf, name)` over tuples and dicts; names read as code: x[0], x['image'].
 
-    A list is a leaf (rows of numbers), unless `is_leaf` says of it that it is not.
+    A list is a leaf (rows of numbers) unless `is_leaf(list)` is False.
     """
     if isinstance(structure, Mapping):
         return {k: map_named(function, v, f"{name}[{k!r}]", is_leaf) for k, v in structure.items()}
     if isinstance(structure, tuple) or (is_leaf is not None and not is_leaf(structure)):
-        made = [map_named(function, v, f"{name}[{i}]", is_leaf) for i, v in enumerate(structure)]
+        parts = [map_named(function, v, f"{name}[{i}]", is_leaf) for i, v in enumerate(structure)]
         if hasattr(structure, "_fields"):
-            return type(structure)(*made)
-        return made if isinstance(structure, list) else tuple(made)
+            return type(structure)(*parts)
+        return parts if isinstance(structure, list) else tuple(parts)
     return function(structure, name)
 
 
 def names(structure, name):
-    """The names of the leaves, in the order of `nest.flatten`."""
+    """Return the names of the leaves, in the order of `nest.flatten`."""
     named = map_named(lambda _, name: name, structure, name, lambda s: not isinstance(s, list))
     return nest.flatten(named)
 
 
 def as_element(value, name):
-    """What a user's function or generator gave, as an element: its leaves as Tensors."""
+    """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
         return value
-    if isinstance(value, list):  # TensorFlow's rule: a list is several components, as a tuple is
+    if isinstance(value, list):  # as in TensorFlow: a list has components, as a tuple has
         value = tuple(value)
     return map_named(_leaf, value, name)
 
 
 def _leaf(value, name):
-    if type(value) is Tensor or hasattr(value, "element_spec"):  # a Dataset may be in an element
+    if type(value) is Tensor or hasattr(value, "element_spec"):  # an element may be a Dataset
         return value
     if value is None:
-        raise DTypeError(f"{name} is None; expected a tensor, or a tuple or dict of tensors.")
+        raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
     try:
         return tensor(value)
     except (DTypeError, InvalidArgumentError) as error:
@@ -83,7 +83,7 @@ def _leaf(value, name):
 
 
 class DatasetSpec:
-    """The spec of a dataset that is part of an element, as those of `window` are."""
+    """The spec of a dataset inside an element, such as a window."""
 
     def __init__(self, element_spec, dataset_shape=()):
         self.element_spec = element_spec
@@ -99,7 +99,7 @@ class DatasetSpec:
 
 
 def spec_of(element):
-    """The `element_spec` of one element, every size known."""
+    """Return the `element_spec` of one element, with all sizes known."""
 
     def spec(leaf, _):
         if hasattr(leaf, "element_spec"):
@@ -110,7 +110,7 @@ def spec_of(element):
 
 
 def packer(structure):
-    """The function that arranges a list of leaves like `structure`; None in it stays None."""
+    """Return a function that packs a list of leaves into `structure`; None in it stays None."""
     leaves = nest.flatten(structure)
     filled = [i for i, leaf in enumerate(leaves) if leaf is not None]
     if not nest.is_nested(structure):
@@ -136,7 +136,7 @@ def _pack(structure, count, filled, values):
 
 
 def like(structure, given):
-    """`given` for each leaf of `structure`: its own part of a nest, or the same for all."""
+    """Return one part of `given` per leaf of `structure`; a part may apply to several leaves."""
     if given is None or not nest.is_nested(structure):
         return [given] * len(nest.flatten(structure))
     if isinstance(structure, dict):

@@ -1,4 +1,4 @@
-"""Stages that make new elements: the user's functions, batches, windows."""
+"""Stages that compute new elements: the user's functions, batches, windows."""
 
 from collections import deque
 from itertools import islice
@@ -16,12 +16,12 @@ from framework.data.structure import DatasetSpec, as_element, like, names, packe
 
 
 def call(function, element):
-    """`function` on an element; the components of a tuple are its arguments."""
+    """Return `function(element)`; a tuple's components are separate arguments."""
     return function(*element) if type(element) is tuple else function(element)
 
 
 class Map(Stage):
-    """`function` of each element."""
+    """`function(element)` for each element."""
 
     calls_python = True
 
@@ -30,9 +30,9 @@ class Map(Stage):
         self.function = function
 
     def spec(self):
-        given = first(self.parent, "element_spec of a mapped dataset")
-        spec = spec_of(as_element(call(self.function, given), "map_func's result"))
-        return _reopened(spec, given, self.parent.spec())
+        element = first(self.parent, "element_spec of a mapped dataset")
+        spec = spec_of(as_element(call(self.function, element), "map_func's result"))
+        return _with_unknown_batch_size(spec, element, self.parent.spec())
 
     def elements(self):
         function = self.function
@@ -40,9 +40,9 @@ class Map(Stage):
             yield as_element(call(function, element), "map_func's result")
 
 
-def _reopened(spec, given, given_spec):
-    """Sizes that follow the open batch size of the argument are open in the result as well."""
-    pairs = zip(nest.flatten(given), nest.flatten(given_spec))
+def _with_unknown_batch_size(spec, argument, argument_spec):
+    """Return `spec` with its first size unknown where it equals an unknown size of the argument."""
+    pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
     return nest.map_structure(
         lambda s: map_spec(lambda s: (None, *s.shape[1:]), s)
@@ -51,7 +51,7 @@ def _reopened(spec, given, given_spec):
 
 
 class Filter(Stage):
-    """The elements of which `predicate` is true; with `ends`, those before the first other one."""
+    """The elements for which `predicate` is true; with `ends`, only up to the first false one."""
 
     calls_python = True
 
@@ -71,14 +71,14 @@ class Filter(Stage):
 
 
 def _truth(value):
-    found = as_element(value, "predicate's result")
-    if type(found) is not Tensor or found.ndim or not found.dtype.is_bool:
-        raise InvalidArgumentError(f"predicate must give one bool, got {found!r}.")
-    return bool(found)
+    result = as_element(value, "predicate's result")
+    if type(result) is not Tensor or result.ndim or not result.dtype.is_bool:
+        raise InvalidArgumentError(f"predicate must return one bool, got {result!r}.")
+    return bool(result)
 
 
 class FlatMap(Stage):
-    """The elements of the datasets that `function` makes of each element."""
+    """The elements of the datasets `function(element)`."""
 
     calls_python = True
 
@@ -97,20 +97,20 @@ class FlatMap(Stage):
             yield from self._dataset(element)
 
     def _dataset(self, element):
-        made = call(self.function, element)
-        if not hasattr(made, "element_spec"):
+        dataset = call(self.function, element)
+        if not hasattr(dataset, "element_spec"):
             raise InvalidArgumentError(
-                f"flat_map: map_func must give a Dataset, got {type(made).__name__}. Use map for "
-                "functions that give tensors."
+                f"flat_map: map_func must return a Dataset, got {type(dataset).__name__}. Use map "
+                "for functions that return tensors."
             )
-        return made
+        return dataset
 
 
 # ---- batches -------------------------------------------------------------------------------------
 
 
 class Batch(Stage):
-    """`size` elements stacked into one."""
+    """Batches of `size` elements, stacked."""
 
     def __init__(self, parent, size, drop_remainder):
         super().__init__(parent)
@@ -137,14 +137,17 @@ class Batch(Stage):
                 yield self.stack(group)
 
     def stack(self, group):
-        """One element of the elements in `group`."""
+        """Return the elements of `group` stacked into one."""
         columns = zip(*map(nest.flatten, group))
         return packer(group[0])([Tensor(_stack(_arrays(column))) for column in columns])
 
 
 def _arrays(tensors):
     if not all(type(t) is Tensor for t in tensors):
-        raise InvalidArgumentError("batch: elements hold datasets (of a window); flat_map them.")
+        raise InvalidArgumentError(
+            "batch: expected elements of tensors, got elements with datasets (as from window). Use "
+            "flat_map first."
+        )
     return [t.array for t in tensors]
 
 
@@ -152,17 +155,17 @@ def _stack(arrays):
     try:
         return np.stack(arrays, dtype=arrays[0].dtype, casting="no")
     except (TypeError, ValueError):
-        kinds = dict.fromkeys(f"{a.dtype}{list(a.shape)}" for a in arrays)
+        differing = dict.fromkeys(f"{a.dtype}{list(a.shape)}" for a in arrays)
         raise ShapeError(
-            f"batch: elements of different shapes or dtypes do not stack: {', '.join(kinds)}. "
-            "Use padded_batch, or make them alike by a map before."
+            f"batch: expected elements of equal shape and dtype, got {', '.join(differing)}. Use "
+            "padded_batch, or convert the elements by map first."
         ) from None
 
 
 class PaddedBatch(Batch):
     """Elements of different sizes, each padded at its ends to a common shape, and stacked.
 
-    `shapes` and `values` are nests like an element; None for the longest of a batch, and for 0.
+    `shapes` and `values` are nests like an element; None means the largest size of a batch, and 0.
     """
 
     def __init__(self, parent, size, shapes, values, drop_remainder):
@@ -172,8 +175,8 @@ class PaddedBatch(Batch):
     def spec(self):
         specs = nest.flatten(spec := super().spec())
         shapes = like(spec, self.shapes)
-        made = [map_spec(lambda s, w=w: _open(s.shape, w), s) for s, w in zip(specs, shapes)]
-        return packer(spec)(made)
+        padded = [map_spec(lambda s, w=w: _open(s.shape, w), s) for s, w in zip(specs, shapes)]
+        return packer(spec)(padded)
 
     def elements(self):
         return self._stacked()
@@ -186,7 +189,7 @@ class PaddedBatch(Batch):
 
 
 def _open(shape, wanted):
-    """The sizes behind the batch's own: those wanted, None where they follow the longest."""
+    """Return a batch's shape with the sizes of `wanted`; None for a size that varies by batch."""
     wanted = [None] * (len(shape) - 1) if wanted is None else wanted
     return (shape[0], *(None if n in (None, -1) else n for n in wanted))
 
@@ -194,14 +197,16 @@ def _open(shape, wanted):
 def _padded(arrays, shape, value):
     ranks = {a.ndim for a in arrays}
     if len(ranks) > 1:
-        raise ShapeError(f"padded_batch: elements of different ranks {sorted(ranks)} do not stack.")
+        raise ShapeError(
+            f"padded_batch: expected elements of equal rank, got ranks {sorted(ranks)}."
+        )
     longest = [max(sizes) for sizes in zip(*(a.shape for a in arrays))]
     if shape is not None:
         wanted = [m if n in (None, -1) else int(n) for m, n in zip(longest, shape)]
         if len(shape) != len(longest) or any(m > n for m, n in zip(longest, wanted)):
             raise ShapeError(
-                f"padded_batch: an element of shape {tuple(longest)} does not fit padded_shapes "
-                f"{tuple(shape)}."
+                f"padded_batch: expected elements within padded_shapes {tuple(shape)}, got shape "
+                f"{tuple(longest)}."
             )
         longest = wanted
     if value is None:
@@ -235,7 +240,7 @@ class Unbatch(Stage):
 
 
 class Window(Stage):
-    """Datasets of `size` elements, beginning `shift` apart, `stride` from one to the next."""
+    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart."""
 
     def __init__(self, parent, size, shift, stride, drop_remainder, dataset):
         super().__init__(parent)
@@ -260,7 +265,7 @@ class Window(Stage):
         spec = self.parent.spec() if held else None
         while held and (len(held) == self.reach or not self.drop_remainder):
             yield self._datasets(held[:: self.stride], spec)
-            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)  # between two windows
+            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)  # skip the gap
             held = held[self.shift :]
             held += islice(source, self.reach - len(held))
 

@@ -1,1 +1,1 @@
-"""Data sets to learn with: `digits` is part of the package, `mnist` is read from a local file."""
+"""Example data sets: `digits` is part of the package, `mnist` is read from a local file."""

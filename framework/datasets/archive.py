@@ -1,4 +1,4 @@
-"""Data files of other origin: where they are looked for; how they are read, never unpickled."""
+"""Finding and reading local data files, without unpickling."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from framework.core.errors import LoadError, MissingFileError
 
 
 def folders():
-    """Where data files are looked for, first to last."""
+    """Return the folders that are searched for data files, in order."""
     named, keras = os.environ.get("FRAMEWORK_DATA"), os.environ.get("KERAS_HOME")
     keras = Path(keras) if keras else Path.home() / ".keras"
     usual = [Path.home() / ".framework" / "datasets", keras / "datasets"]
@@ -17,10 +17,10 @@ def folders():
 
 
 def find(path, what):
-    """The file `path`, in the first of `folders()` that has it; as it is where absolute.
+    """Return `path` if absolute, otherwise its place in the first of `folders()` that has it.
 
     Raises:
-        MissingFileError: it is nowhere; the message says where to put which file.
+        MissingFileError: no folder has it; the message says where to put which file.
     """
     path = Path(path).expanduser()
     places = [path] if path.is_absolute() else [folder / path for folder in folders()]
@@ -35,18 +35,18 @@ def find(path, what):
 
 
 def load(file, names):
-    """The arrays called `names` in an .npz file.
+    """Return the arrays with these names in an .npz file.
 
     Raises:
-        LoadError: it is no such file, lacks one, or holds Python objects, which are never loaded.
+        LoadError: not an .npz file, an array is missing, or one holds Python objects.
     """
     try:
-        # opened here, as NumPy leaves a damaged file open
+        # opened here, because NumPy leaves a damaged file open
         with Path(file).open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in names if name in arrays}
-            held = ", ".join(arrays)
-    except Exception as error:  # a damaged file fails in zipfile, zlib, NumPy, ...
+            loaded = {name: arrays[name] for name in names if name in arrays}
+            present = ", ".join(arrays)
+    except Exception as error:  # zipfile, zlib and NumPy raise various errors for a damaged file
         raise LoadError(f"{file} cannot be loaded as an .npz file of arrays: {error}") from None
-    if missing := ", ".join(name for name in names if name not in found):
-        raise LoadError(f"{file} has no {missing}; it has {held}.")
-    return list(found.values())
+    if missing := ", ".join(name for name in names if name not in loaded):
+        raise LoadError(f"{file}: expected the arrays {missing}, got a file with {present}.")
+    return list(loaded.values())

@@ -15,7 +15,7 @@ _FILE = Path(__file__).with_name("digits.npz")
 
 
 def load_data():
-    """`(x_train, y_train), (x_test, y_test)`: 1,437 and 360 images and their labels.
+    """Return `(x_train, y_train), (x_test, y_test)`: 1,437 and 360 images and their labels.
 
     Images are uint8 of shape (n, 8, 8), from 0 (paper) to 16 (ink), as in the source; labels are
     uint8 of shape (n,), 0 to 9. The test set is every fifth image, those whose index % 5 is 0.

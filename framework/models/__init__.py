@@ -1,4 +1,4 @@
-"""Models: functional, Sequential and subclassed ones."""
+"""Models: Model (for subclassing), Functional, Sequential, clone_model."""
 
 from framework.models.cloning import clone_model
 from framework.models.functional import Functional

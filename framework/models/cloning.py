@@ -1,4 +1,4 @@
-"""clone_model: the same model with new weights."""
+"""clone_model: copies a model's layers, with new weights."""
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
@@ -12,17 +12,17 @@ from framework.models.sequential import Sequential
 def clone_model(
     model, input_tensors=None, clone_function=None, call_function=None, recursive=False, **_kwargs
 ):
-    """A functional or Sequential model made anew from its layers' configs, with new weights.
+    """Return a copy of a functional or Sequential model, with new layers and new weights.
 
     Args:
-        model: a model.
-        input_tensors: KerasTensors to build the clone on, new inputs where None.
-        clone_function: `clone_function(layer)` gives the layer's stand-in.
-        call_function: `call_function(layer, *args, **kwargs)` calls a cloned layer.
-        recursive: clone the models inside by this function too.
+        model: a functional or Sequential model.
+        input_tensors: KerasTensors that the clone starts at; new inputs if None.
+        clone_function: `clone_function(layer)` returns the copy of a layer.
+        call_function: `call_function(layer, *args, **kwargs)` calls a copied layer.
+        recursive: apply `clone_function` inside nested models too.
 
     Raises:
-        ValueError: for a subclassed model, whose code is its config.
+        ValueError: the model is a subclassed one.
 
     >>> from framework.layers import Dense, Input
     >>> model = Sequential([Input((3,)), Dense(2)])
@@ -35,8 +35,8 @@ def clone_model(
     if isinstance(model, Functional):
         return _clone_functional(model, input_tensors, copy, call_function)
     raise InvalidArgumentError(
-        f"clone_model: expected a functional or Sequential model, got {type(model).__name__}; make "
-        "another instance of a subclassed model by its class."
+        f"clone_model: expected a functional or Sequential model, got {type(model).__name__}. "
+        "Create another instance of a subclassed model by calling its class."
     )
 
 
@@ -46,33 +46,33 @@ def _copier(clone_function, call_function, recursive):
     def copy(layer):
         if id(layer) not in copies:
             if recursive and isinstance(layer, (Functional, Sequential)):
-                made = clone_model(layer, None, clone_function, call_function, True)
+                clone = clone_model(layer, None, clone_function, call_function, True)
             elif clone_function is not None:
-                made = clone_function(layer)
+                clone = clone_function(layer)
             elif isinstance(layer, (Functional, Sequential)):
-                made = clone_model(layer)
+                clone = clone_model(layer)
             else:
-                made = type(layer).from_config(layer.get_config())
-            if not isinstance(made, Layer):
+                clone = type(layer).from_config(layer.get_config())
+            if not isinstance(clone, Layer):
                 raise InvalidArgumentError(
-                    f"clone_model: clone_function gave {made!r} for the layer {layer.name!r}; "
-                    "expected a layer."
+                    f"clone_model: clone_function must return a layer, got {clone!r} for the "
+                    f"layer {layer.name!r}."
                 )
-            copies[id(layer)] = made
+            copies[id(layer)] = clone
         return copies[id(layer)]
 
     return copy
 
 
 def _clone_sequential(model, input_tensors, copy):
-    made = Sequential(name=model.name, trainable=model.trainable)
+    clone = Sequential(name=model.name, trainable=model.trainable)
     if input_tensors is not None:
-        made.add(nest.flatten(input_tensors)[0])
+        clone.add(nest.flatten(input_tensors)[0])
     elif model._framework.input_layer is not None:
-        made.add(_new_input(model._framework.input_layer.output))
+        clone.add(_new_input(model._framework.input_layer.output))
     for layer in model.layers:
-        made.add(copy(layer))
-    return made
+        clone.add(copy(layer))
+    return clone
 
 
 def _new_input(tensor):
@@ -84,17 +84,17 @@ def _clone_functional(model, input_tensors, copy, call_function):
         starts = [_new_input(x) for x in model.inputs]
     else:
         starts = nest.flatten(input_tensors)
-    made = {id(old): new for old, new in zip(model.inputs, starts)}
+    new_tensors = {id(old): new for old, new in zip(model.inputs, starts)}
     graph = model._framework.graph
 
-    def stand_in(leaf):
-        return made[id(graph.tensor(leaf))] if isinstance(leaf, KerasTensor) else leaf
+    def replaced(leaf):
+        return new_tensors[id(graph.tensor(leaf))] if isinstance(leaf, KerasTensor) else leaf
 
     for node in graph.nodes:
         if isinstance(node.operation, InputLayer):
             continue
-        args = [nest.map_structure(stand_in, a) for a in node.args]
-        kwargs = {k: nest.map_structure(stand_in, v) for k, v in node.kwargs.items()}
+        args = [nest.map_structure(replaced, a) for a in node.args]
+        kwargs = {k: nest.map_structure(replaced, v) for k, v in node.kwargs.items()}
         operation = node.operation
         if isinstance(operation, Layer):
             operation = copy(operation)
@@ -105,7 +105,7 @@ def _clone_functional(model, input_tensors, copy, call_function):
         else:
             outputs = operation(*args, **kwargs)
         flat = [outputs] if node.single else nest.flatten(outputs)
-        made.update({id(old): flat[index] for index, old in node.outputs.items()})
+        new_tensors.update({id(old): flat[index] for index, old in node.outputs.items()})
     inputs = nest.pack_sequence_as(model._framework.inputs_structure, starts)
-    outputs = nest.map_structure(stand_in, model._framework.outputs_structure)
+    outputs = nest.map_structure(replaced, model._framework.outputs_structure)
     return type(model)(inputs, outputs, name=model.name)

@@ -1,4 +1,4 @@
-"""Functional: a model made of the calls between given inputs and outputs."""
+"""Functional: the model of the layer and op calls between KerasTensors."""
 
 from framework.core import nest
 from framework.core.conversion import array_of
@@ -11,22 +11,22 @@ from framework.layers.calls import as_input
 from framework.layers.core import InputLayer
 from framework.layers.symbolic import mask_of
 from framework.layers.tracking import track
-from framework.models.graph import Graph, Program
+from framework.models.graph import CallSequence, FunctionalGraph
 from framework.models.model import Model
 from framework.ops.movement import expand_axes, reshape
 
 
 class Functional(Model, makes_masks=False, locks=False):
-    """What `Model(inputs, outputs)` makes. Its steps are listed once, when it is made.
+    """The class of `Model(inputs, outputs)`; the constructor lists all calls in order.
 
     Args:
         inputs: KerasTensors, any nest of them.
-        outputs: KerasTensors that were made from them, any nest.
+        outputs: KerasTensors computed from the inputs, any nest of them.
         name: a string.
         trainable: whether its variables are trained.
     """
 
-    _convert_input_args = False  # each input has a dtype of its own
+    _convert_input_args = False  # inputs may differ in dtype
     _allow_non_tensor_positional_args = True
 
     def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
@@ -35,9 +35,9 @@ class Functional(Model, makes_masks=False, locks=False):
         flat_inputs = _checked(inputs, "inputs")
         starts = [_as_input_tensor(x) for x in flat_inputs]
         moved = {id(old): new for old, new in zip(flat_inputs, starts) if old is not new}
-        graph = Graph(starts, flat_outputs, moved)
+        graph = FunctionalGraph(starts, flat_outputs, moved)
         own = self._framework
-        own.graph, own.program = graph, Program(graph, starts, flat_outputs)
+        own.graph, own.sequence = graph, CallSequence(graph, starts, flat_outputs)
         own.inputs_structure = nest.pack_sequence_as(inputs, starts)
         own.outputs_structure = outputs
         own.unpacks = isinstance(outputs, (list, tuple)) and len(outputs) == 1
@@ -51,7 +51,7 @@ class Functional(Model, makes_masks=False, locks=False):
             self.trainable = False
 
     def build(self, input_shape=None):
-        """Nothing: the layers are built when they are called on KerasTensors."""
+        """Do nothing: calling the layers on KerasTensors has built them."""
 
     @property
     def layers(self):
@@ -60,7 +60,7 @@ class Functional(Model, makes_masks=False, locks=False):
 
     @property
     def operations(self):
-        """The layers, and the calls of ops between them."""
+        """The layers and the op calls between them."""
         return list(self._framework.graph.operations)
 
     @property
@@ -93,10 +93,10 @@ class Functional(Model, makes_masks=False, locks=False):
         flat = _flat_inputs(self, inputs)
         flat = [standardized(x, ref, self.name) for x, ref in zip(flat, self.inputs)]
         if mask is not None:
-            for x, one in zip(flat, nest.flatten(mask)):
-                if one is not None:
-                    x._keras_mask = one
-        outputs = self._framework.program.run(flat)
+            for x, x_mask in zip(flat, nest.flatten(mask)):
+                if x_mask is not None:
+                    x._keras_mask = x_mask
+        outputs = self._framework.sequence.run(flat)
         if len(outputs) == 1 and (
             self._framework.unpacks or not nest.is_nested(self._framework.outputs_structure)
         ):
@@ -104,7 +104,7 @@ class Functional(Model, makes_masks=False, locks=False):
         return nest.pack_sequence_as(self._framework.outputs_structure, outputs)
 
     def compute_mask(self, inputs, previous_mask):
-        """None: the layers inside have given the outputs their masks."""
+        """Return None: the inner layers set the outputs' masks."""
 
 
 Model._framework.functional = Functional
@@ -122,7 +122,7 @@ def _checked(structure, which):
 
 
 def _as_input_tensor(x):
-    """A model may begin at a tensor inside another model: it gets an input of its own there."""
+    """Return `x` if it is an input; for an inner tensor of another model, a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
     if x.origin is None:  # a bare KerasTensor
@@ -139,15 +139,21 @@ def _agree(sizes, others):
 
 
 def standardized(x, ref, name, sizes=True):
-    """`x` as a tensor of the input `ref`'s dtype, a last axis of 1 put in or taken out to fit it.
+    """Return `x` as a tensor of the dtype of the input `ref`; add or remove a last axis of size 1.
+
+    Args:
+        x: an array, tensor or KerasTensor, or None for an optional input.
+        ref: the KerasTensor of the input.
+        name: the model's name, for errors.
+        sizes: also compare the sizes of all axes but the first.
 
     Raises:
-        ShapeError: where the rank differs or, with `sizes`, a size, naming the model.
+        ShapeError: the rank or (with `sizes`) a size differs.
     """
-    if type(x) is Tensor:  # the commonest case: it fits as it is
+    if type(x) is Tensor:  # the most common case: no conversion needed
         array = x.array
-        given = array.shape
-        if array.dtype is ref.dtype.np and given[1:] == ref.shape[1:] and given:
+        shape = array.shape
+        if array.dtype is ref.dtype.np and shape[1:] == ref.shape[1:] and shape:
             return x
     if x is None:
         if getattr(ref.origin[0], "optional", False):
@@ -155,32 +161,32 @@ def standardized(x, ref, name, sizes=True):
         raise InvalidArgumentError(
             f"The input {ref.name!r} of model {name!r} is not optional, but None was passed."
         )
-    made = x
+    converted = x
     if not isinstance(x, (Tensor, KerasTensor)):
-        made = as_input(x, ref.dtype)
-        if not isinstance(made, (Tensor, KerasTensor)):
-            made = Tensor(array_of(made, ref.dtype))
-    if made.dtype is not ref.dtype:
-        made = cast(made, dtype=ref.dtype.np)
-    shape, expected = made.shape, ref.shape
+        converted = as_input(x, ref.dtype)
+        if not isinstance(converted, (Tensor, KerasTensor)):
+            converted = Tensor(array_of(converted, ref.dtype))
+    if converted.dtype is not ref.dtype:
+        converted = cast(converted, dtype=ref.dtype.np)
+    shape, expected = converted.shape, ref.shape
     if len(shape) == len(expected) + 1 and shape[-1] == 1:
-        made = reshape(made, shape=tuple(shape[:-1]))
+        converted = reshape(converted, shape=tuple(shape[:-1]))
     elif len(shape) == len(expected) - 1 and expected[-1] == 1:
-        made = expand_axes(made, (len(shape),))
-    shape = made.shape
+        converted = expand_axes(converted, (len(shape),))
+    shape = converted.shape
     if len(shape) != len(expected) or (sizes and not _agree(expected[1:], shape[1:])):
         raise ShapeError(
             f"Input {ref.name!r} of model {name!r} is incompatible with it: expected "
             f"shape={expected}, found shape={tuple(x.shape)}."
         )
     mask = mask_of(x)
-    if mask is not None and made is not x:
-        made._keras_mask = mask
-    return made
+    if mask is not None and converted is not x:
+        converted._keras_mask = mask
+    return converted
 
 
 def _listed(model, inputs):
-    """The inputs as a list, lists of numbers among them taken as arrays."""
+    """Return the inputs as a list; a list of numbers counts as one array."""
     if not nest.is_nested(inputs):
         return [inputs]
     leaves = nest.flatten(inputs)
@@ -193,7 +199,7 @@ def _listed(model, inputs):
 
 
 def _flat_inputs(model, inputs):
-    """The inputs as a list in the order of `model.inputs`; dicts are matched by name."""
+    """Return the inputs as a list in the order of `model.inputs`; dicts are matched by name."""
     if isinstance(inputs, dict):
         structure = model._framework.inputs_structure
         by_key = isinstance(structure, dict)

@@ -1,4 +1,4 @@
-"""From the KerasTensors of a functional model to a flat list of steps that runs it."""
+"""FunctionalGraph and CallSequence: a functional model's calls, listed in order and run."""
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
@@ -7,14 +7,14 @@ from framework.layers.base import Layer
 from framework.layers.core import InputLayer
 
 
-class Node:
-    """One call of a layer or op on KerasTensors."""
+class CallNode:
+    """One call of a layer or an op on KerasTensors."""
 
     def __init__(self, operation, args, kwargs):
         self.operation, self.args, self.kwargs = operation, args, kwargs
         self.is_input = isinstance(operation, InputLayer)
-        self.inputs = []  # KerasTensors read
-        self.outputs = {}  # place among the call's outputs -> KerasTensor
+        self.inputs = []  # KerasTensors among the arguments
+        self.outputs = {}  # index among the call's outputs -> KerasTensor
         self.single = True
         self.depth = 0
         self.name = operation.name
@@ -23,40 +23,40 @@ class Node:
         return f"<Operation name={self.name}>"
 
 
-class Graph:
-    """All calls on the way from `inputs` to `outputs` (lists of KerasTensors), in an order to run.
+class FunctionalGraph:
+    """All calls from `inputs` to `outputs` (lists of KerasTensors), in topological order.
 
     Args:
         inputs: outputs of InputLayers.
         outputs: KerasTensors.
-        moved: {id of a KerasTensor: the input that stands for it}, where the model begins inside
+        moved: {id of a KerasTensor: the input that replaces it}, if the model starts inside
             another model.
 
     Raises:
-        ValueError: where an output needs an input that is not given, or two layers share a name.
+        ValueError: an output depends on an Input outside `inputs`, or two layers share a name.
     """
 
     def __init__(self, inputs, outputs, moved):
         self.moved = moved
         self._inputs = {id(x) for x in inputs}
-        self._nodes = {}  # identity of a call -> Node
-        self._maker = {}  # id of a KerasTensor -> Node
-        self._met = {}  # id of an operation -> when the walk met it
-        self.nodes = []  # inputs of a call before the call
+        self._nodes = {}  # identity of a call -> CallNode
+        self._producer = {}  # id of a KerasTensor -> CallNode
+        self._met = {}  # id of an operation -> its position in the order of the walk
+        self.nodes = []  # in topological order
         for tensor in outputs:
             self._walk(self.tensor(tensor))
         self._find_depths()
-        for tensor in inputs:  # also those that no output needs
+        for tensor in inputs:  # inputs that no output uses come first
             node = self._node_of(tensor)
             if node not in self.nodes:
                 self.nodes.insert(0, node)
                 self._met[id(node.operation)] = -1
         self.operations = self._ordered_operations()
         self._name_ops()
-        del self._inputs, self._nodes, self._maker, self._met
+        del self._inputs, self._nodes, self._producer, self._met
 
     def tensor(self, x):
-        """`x`, or the input that stands for it."""
+        """Return the input that replaces `x`, or `x`."""
         return self.moved.get(id(x), x)
 
     def _node_of(self, tensor):
@@ -64,16 +64,16 @@ class Graph:
         key = id(operation) if isinstance(operation, InputLayer) else (id(operation), id(kwargs))
         node = self._nodes.get(key)
         if node is None:
-            node = self._nodes[key] = Node(operation, args, kwargs)
+            node = self._nodes[key] = CallNode(operation, args, kwargs)
             leaves = nest.flatten((args, kwargs))
             node.inputs = [self.tensor(x) for x in leaves if isinstance(x, KerasTensor)]
         node.outputs[index or 0] = tensor
         node.single = index is None
-        self._maker[id(tensor)] = node
+        self._producer[id(tensor)] = node
         return node
 
     def _walk(self, output):
-        """Depth first from one output; without recursion, for models of any depth."""
+        """Walk depth first from one output; without recursion, so that depth is unlimited."""
         stack, begun = [], {id(node) for node in self.nodes}
         self._enter(output, None, stack, begun)
         while stack:
@@ -86,7 +86,7 @@ class Graph:
                 self._enter(tensor, node, stack, begun)
 
     def _enter(self, tensor, reader, stack, begun):
-        """Put the node that gives `tensor` on the stack, unless it was there."""
+        """Push the node that computes `tensor`, unless it was pushed before."""
         known = tensor.origin is not None
         if not known or (
             isinstance(tensor.origin[0], InputLayer) and id(tensor) not in self._inputs
@@ -103,25 +103,25 @@ class Graph:
             stack.append((node, iter(() if node.is_input else node.inputs)))
 
     def _find_depths(self):
-        """The depth of a call: how many calls lie between it and the outputs, at most."""
-        deepest = {}  # of a shared layer
+        """Set each node's depth: the length of its longest path to an output."""
+        deepest = {}  # id of an operation -> the greatest depth of its calls
         for node in reversed(self.nodes):
             node.depth = max(node.depth, deepest.get(id(node.operation), 0))
             deepest[id(node.operation)] = node.depth
             for tensor in node.inputs if not node.is_input else ():
-                before = self._maker[id(tensor)]
-                before.depth = max(before.depth, node.depth + 1)
+                producer = self._producer[id(tensor)]
+                producer.depth = max(producer.depth, node.depth + 1)
 
     def _ordered_operations(self):
-        """Layers, and nodes of ops, from the inputs to the outputs in Keras's order."""
-        places, found = {}, {}
+        """Return layers, and nodes of ops, from the inputs to the outputs in Keras's order."""
+        ranks, operations = {}, {}
         for node in self.nodes:
-            thing = node.operation if isinstance(node.operation, Layer) else node
-            found[id(thing)] = thing
-            old = places.get(id(thing), (0, 0))
-            places[id(thing)] = (min(old[0], -node.depth), self._met[id(node.operation)])
-        ordered = sorted(found, key=places.__getitem__)
-        return [found[key] for key in ordered]
+            operation = node.operation if isinstance(node.operation, Layer) else node
+            operations[id(operation)] = operation
+            old = ranks.get(id(operation), (0, 0))
+            ranks[id(operation)] = (min(old[0], -node.depth), self._met[id(node.operation)])
+        ordered = sorted(operations, key=ranks.__getitem__)
+        return [operations[key] for key in ordered]
 
     def _name_ops(self):
         names = {}
@@ -134,7 +134,7 @@ class Graph:
                     )
                 names[operation.name] = 1
         for operation in self.operations:
-            if isinstance(operation, Node):
+            if isinstance(operation, CallNode):
                 number = names.get(operation.name, 0)
                 names[operation.name] = number + 1
                 operation.name += f"_{number}" if number else ""
@@ -144,22 +144,22 @@ class Graph:
 
 
 class Slot:
-    """Stands in a call's arguments for the value at a place in the run's list of values."""
+    """A placeholder in a call's arguments: an index into the run's list of values."""
 
-    __slots__ = ("place",)
+    __slots__ = ("index",)
 
-    def __init__(self, place):
-        self.place = place
+    def __init__(self, index):
+        self.index = index
 
 
-class Step:
-    """One call: where its arguments come from in the list of values, and where its outputs go."""
+class SlottedCall:
+    """One call, with the indices of its arguments and outputs in the list of values."""
 
-    __slots__ = ("args", "freed", "kwargs", "nested", "operation", "outputs", "places", "single")
+    __slots__ = ("args", "freed", "inputs", "kwargs", "nested", "operation", "outputs", "single")
 
-    def __init__(self, node, place_of):
+    def __init__(self, node, index_of):
         def slotted(leaf):
-            return Slot(place_of(leaf)) if isinstance(leaf, KerasTensor) else leaf
+            return Slot(index_of(leaf)) if isinstance(leaf, KerasTensor) else leaf
 
         self.operation = node.operation
         self.args = [nest.map_structure(slotted, a) for a in node.args]
@@ -167,68 +167,68 @@ class Step:
         flat = all(not nest.is_nested(a) for a in self.args)
         in_kwargs = any(isinstance(leaf, Slot) for leaf in nest.flatten(self.kwargs))
         self.nested = not flat or in_kwargs
-        self.places = [(k, a.place) for k, a in enumerate(self.args) if isinstance(a, Slot)]
+        self.inputs = [(k, a.index) for k, a in enumerate(self.args) if isinstance(a, Slot)]
         self.single = node.single
-        self.outputs = [(index, place_of(x)) for index, x in node.outputs.items()]
+        self.outputs = [(k, index_of(x)) for k, x in node.outputs.items()]
         self.freed = ()
 
     def run(self, values):
         if self.nested:
             result = self._call_nested(values)
-        elif len(self.args) == 1 and self.places and not self.kwargs:
-            result = self.operation(values[self.places[0][1]])
+        elif len(self.args) == 1 and self.inputs and not self.kwargs:
+            result = self.operation(values[self.inputs[0][1]])
         else:
             args = list(self.args)
-            for k, place in self.places:
-                args[k] = values[place]
+            for k, index in self.inputs:
+                args[k] = values[index]
             result = self.operation(*args, **self.kwargs)
         if self.single:
             values[self.outputs[0][1]] = result
         else:
             flat = nest.flatten(result)
-            for index, place in self.outputs:
-                values[place] = flat[index]
-        for place in self.freed:
-            values[place] = None
+            for k, index in self.outputs:
+                values[index] = flat[k]
+        for index in self.freed:
+            values[index] = None
 
     def _call_nested(self, values):
         def filled(leaf):
-            return values[leaf.place] if type(leaf) is Slot else leaf
+            return values[leaf.index] if type(leaf) is Slot else leaf
 
         args = [nest.map_structure(filled, a) for a in self.args]
         kwargs = {k: nest.map_structure(filled, v) for k, v in self.kwargs.items()}
         return self.operation(*args, **kwargs)
 
 
-class Program:
-    """The steps of a graph, ready to run."""
+class CallSequence:
+    """The calls of a graph in order, with a list of values that connects them."""
 
     def __init__(self, graph, inputs, outputs):
-        places = {}
+        indices = {}
 
-        def place_of(tensor):
-            return places.setdefault(id(graph.tensor(tensor)), len(places))
+        def index_of(tensor):
+            return indices.setdefault(id(graph.tensor(tensor)), len(indices))
 
-        self.inputs = [place_of(x) for x in inputs]
-        self.steps = [Step(node, place_of) for node in graph.nodes if not node.is_input]
-        self.outputs = [place_of(x) for x in outputs]
-        self.size = len(places)
+        self.inputs = [index_of(x) for x in inputs]
+        self.calls = [SlottedCall(node, index_of) for node in graph.nodes if not node.is_input]
+        self.outputs = [index_of(x) for x in outputs]
+        self.size = len(indices)
         self._free_early()
 
     def _free_early(self):
-        """After the last step that reads a value, the list lets go of it."""
+        """Have the last call that reads a value remove it from the list."""
         kept = set(self.outputs)
-        for step in reversed(self.steps):
-            leaves = nest.flatten((step.args, step.kwargs))
-            read = {leaf.place for leaf in leaves if isinstance(leaf, Slot)}
-            step.freed = tuple(read - kept)
+        for call in reversed(self.calls):
+            leaves = nest.flatten((call.args, call.kwargs))
+            read = {leaf.index for leaf in leaves if isinstance(leaf, Slot)}
+            call.freed = tuple(read - kept)
             kept |= read
 
     def run(self, inputs):
-        """The outputs, a list, for a list of inputs."""
+        """Return the list of outputs for a list of inputs."""
         values = [None] * self.size
-        for place, value in zip(self.inputs, inputs):
-            values[place] = value
-        for step in self.steps:
-            step.run(values)
-        return [values[place] for place in self.outputs]
+        for index, value in zip(self.inputs, inputs):
+            values[index] = value
+        for call in self.calls:
+            call.run(values)
+        return [values[index] for index in self.outputs]

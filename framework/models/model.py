@@ -1,4 +1,4 @@
-"""Model: a layer that can be trained."""
+"""Model: the base class of models, a layer with `compile`, `fit`, `summary` and `profile`."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
@@ -11,25 +11,25 @@ from framework.training.trainer import Trainer
 
 
 class ModelRecord(LayerRecord):
-    """What is internal to a model.
+    """The internal state of a model.
 
     Attributes:
         training: the `Compilation`.
         compile_arguments: the arguments of `compile`.
         plans: (the Compilation, {method: its `Plans`}).
-        losses_read: whether `losses` was asked for since it was set to False.
-        graph, program, graph_layers: of a functional model: the calls, and the layers called.
-        inputs_structure, outputs_structure: its KerasTensors as they were given.
-        unpacks: whether its only output is given in a list.
-        stack: the layers of a Sequential model, without its input layer; one may be twice in it.
-        input_layer, output: a Sequential model's KerasTensors at its ends, once the shape of the
-            input is known.
-        is_symbolic: whether its layers can be called on them.
+        losses_read: whether `losses` was read since this was set to False.
+        graph, sequence, graph_layers: of a functional model: its calls, and the layers called.
+        inputs_structure, outputs_structure: its KerasTensors in the structure that the user passed.
+        unpacks: whether the user passed the only output in a list.
+        stack: the layers of a Sequential model without its input layer; may contain a layer twice.
+        input_layer, output: of a Sequential model: the InputLayer and the output KerasTensor, once
+            the input's shape is known.
+        is_symbolic: whether the layers of a Sequential model can be called on KerasTensors.
     """
 
     training = compile_arguments = plans = None
     losses_read = False
-    graph = program = inputs_structure = outputs_structure = None
+    graph = sequence = inputs_structure = outputs_structure = None
     unpacks = False
     graph_layers = stack = ()
     input_layer = output = None
@@ -47,10 +47,10 @@ _NO_SETTINGS = Layer._framework.no_settings.union(
 
 
 class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
-    """Layers put together into what `fit` trains.
+    """A layer made of layers, which `fit` can train.
 
-    `Model(inputs, outputs)` makes a functional model of the calls between KerasTensors; a subclass
-    makes its layers in `__init__` and calls them in `call`.
+    `Model(inputs, outputs)` returns a functional model of the calls between KerasTensors; a
+    subclass creates its layers in `__init__` and calls them in `call`.
 
     Example:
         >>> import numpy as np
@@ -72,14 +72,14 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
     __init__._from_fields = True
 
     def call(self, *args, **kwargs):
-        """What the model computes."""
+        """Compute the outputs; a subclass implements this method."""
         raise NotImplementedError(
             f"Model {type(self).__name__} does not have a `call()` method implemented."
         )
 
     @property
     def layers(self):
-        """The layers held directly by the model."""
+        """The layers that are attributes of the model, without their inner layers."""
         return self._flatten_layers(include_self=False, recursive=False)
 
     @layers.setter
@@ -89,11 +89,11 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         )
 
     def get_layer(self, name=None, index=None):
-        """The layer of that name, or at that index of `layers`."""
+        """Return the layer with this name, or at this index of `layers`."""
         layers = self.layers
         if (name is None) == (index is None):
             raise InvalidArgumentError(
-                f"get_layer: give a name or an index, got name={name!r}, index={index!r}."
+                f"get_layer: expected a name or an index, got name={name!r}, index={index!r}."
             )
         if index is not None:
             if not -len(layers) <= index < len(layers):
@@ -112,16 +112,16 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
     def check_gradients(
         self, x, y=None, sample_weight=None, *, loss=None, n=5, tolerance=None, seed=0
     ):
-        """Compare the gradients of the loss with differences of its values, in float64.
+        """Compare the gradients of the loss with finite differences, in float64.
 
         Args:
             x, y, sample_weight: a batch; a small one is enough.
-            loss: as in `compile`; the compiled one where None.
-            n, tolerance, seed: as for `debugging.check_gradients`.
+            loss: as in `compile`; the compiled one if None.
+            n, tolerance, seed: as in `debugging.check_gradients`.
 
         Returns:
-            A report with a row for each input and trainable variable; true where all is right.
-            Where not, it names the first op, or custom gradient, whose rule is wrong.
+            A report with a row for each input and trainable variable, which is true if all
+            gradients are right. If not, it names the first op or custom gradient with a wrong rule.
 
         Example:
             >>> import numpy as np
@@ -134,45 +134,45 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return check_model(self, x, y, sample_weight, loss, options)
 
     def profile(self, x, y=None, sample_weight=None, *, repeats=5, print_fn=None):
-        """Print where the time and the memory of a training step go, layer by layer.
+        """Print the time and memory of a training step, layer by layer.
 
-        The step that `compile` made runs on the batch op by op, a few times, and the model is put
-        back to what it was. The update is timed as a whole and shared by the numbers of parameters;
-        metrics do not count. As a plan (see `step_source`) it takes less time between ops.
+        The compiled step runs op by op on the batch, several times; then the model's state is
+        restored. The time of the update is divided among layers by their numbers of parameters;
+        metrics are not measured. A compiled plan (see `step_source`) has less overhead per op.
 
         Args:
             x, y, sample_weight: a batch.
-            repeats: steps that are timed; the medians count.
-            print_fn: called with the table in place of `print`.
+            repeats: the number of timed steps; the table shows medians.
+            print_fn: called with the table instead of `print`.
 
         Returns:
-            A `Profile`, whose `str` is the table: `.layers`, `.total`, and a layer's numbers by
-            `profile["name"]`: forward, backward, update (seconds), flops, gflops (billions a
+            A `Profile`, whose `str` is the table: `.layers`, `.total`, and `profile["name"]`, a
+            layer's numbers: forward, backward, update (seconds), flops, gflops (billions per
             second), kept (bytes for the backward pass), peak (bytes while it ran).
 
         Raises:
-            ValueError: the model is not compiled, or has a `train_step` of its own.
+            ValueError: the model is not compiled, or its class overrides `train_step`.
 
         Example:
             >>> import numpy as np
             >>> from framework import keras
             >>> model = keras.Sequential([keras.layers.Dense(2, name="dense")])
             >>> model.compile("adam", "mse")
-            >>> found = model.profile(np.ones((4, 3)), np.zeros((4, 2)))  # doctest: +ELLIPSIS
+            >>> result = model.profile(np.ones((4, 3)), np.zeros((4, 2)))  # doctest: +ELLIPSIS
             A training step of 'sequential...' on 4 rows, op by op
             layer ...
-            >>> found["dense"].parameters
+            >>> result["dense"].parameters
             8
         """
         require_compiled(self, "profile")
         if overrides(self, "train_step"):
             raise InvalidArgumentError(
-                f"profile: {type(self).__name__} has its own train_step; only the step that "
-                "compile() makes can be taken apart. Profile a model without it."
+                f"profile: {type(self).__name__} overrides train_step, and only the built-in step "
+                "can be profiled. Profile a model of the same layers without that override."
             )
-        found = profile(self, compiled_step(self), x, y, sample_weight, repeats)
-        (print_fn or print)(str(found))
-        return found
+        result = profile(self, compiled_step(self), x, y, sample_weight, repeats)
+        (print_fn or print)(str(result))
+        return result
 
     def summary(
         self, line_length=None, positions=None, print_fn=None, expand_nested=False,
@@ -181,13 +181,13 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         """Print a table of the layers, their output shapes and their numbers of parameters.
 
         Args:
-            line_length: of the table, in characters.
-            positions: where columns end, as shares of the line.
-            print_fn: called with the text in place of `print`.
-            expand_nested: show the layers inside models too.
+            line_length: the width of the table in characters.
+            positions: the right ends of the columns, as fractions of the width.
+            print_fn: called with the text instead of `print`.
+            expand_nested: show the layers of nested models too.
             show_trainable: show whether each layer is trainable.
-            layer_range: two names (or patterns): the first and last layer to show.
-            show_groups: show what the `groups` of the model's optimizer set for each layer.
+            layer_range: two names (or patterns): the first and the last layer to show.
+            show_groups: show each layer's settings from the `groups` of the optimizer.
         """
         text = summary_text(
             self, line_length, positions, expand_nested, show_trainable, layer_range, show_groups
@@ -201,12 +201,12 @@ def _is_functional(args, kwargs):
 
 
 def _functional_form(cls):
-    """The class of functional models that has the methods of `cls` too."""
+    """Return the subclass of `cls` and Functional."""
     if cls is Model:
         return Model._framework.functional
-    found = cls._framework.own.get("functional_form")
-    if found is None:
+    subclass = cls._framework.own.get("functional_form")
+    if subclass is None:
         names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
-        found = type(cls.__name__, (cls, Model._framework.functional), names)
-        cls._framework.functional_form = found
-    return found
+        subclass = type(cls.__name__, (cls, Model._framework.functional), names)
+        cls._framework.functional_form = subclass
+    return subclass

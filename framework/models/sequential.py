@@ -1,4 +1,4 @@
-"""Sequential: layers one after another."""
+"""Sequential: a model that is a stack of layers."""
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, SymbolicValueError
@@ -13,9 +13,9 @@ from framework.models.model import Model
 
 
 class Sequential(Model, makes_masks=False, locks=False):
-    """Layers one after another, each taking what the one before it gives.
+    """A stack of layers: each layer's input is the output of the layer before.
 
-    With an `Input` first the weights are made at once, otherwise at the first call, `fit` or
+    With an `Input` first the weights are created at once, otherwise at the first call, `fit` or
     `build(input_shape)`.
 
     Args:
@@ -40,7 +40,7 @@ class Sequential(Model, makes_masks=False, locks=False):
     # ---- the stack ----
 
     def add(self, layer, rebuild=True):
-        """Put a layer on top."""
+        """Append a layer; `rebuild` is accepted for compatibility."""
         if isinstance(layer, KerasTensor) and layer.origin is not None:
             layer = layer.origin[0]
         if not isinstance(layer, Layer):
@@ -71,7 +71,7 @@ class Sequential(Model, makes_masks=False, locks=False):
             self.built = False
 
     def pop(self, rebuild=True):
-        """Take the top layer off and return it."""
+        """Remove the last layer and return it; `rebuild` is accepted for compatibility."""
         if not self._framework.stack:
             raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
         layer = self._framework.stack.pop()
@@ -84,14 +84,14 @@ class Sequential(Model, makes_masks=False, locks=False):
     # ---- building and calling ----
 
     def build(self, input_shape=None):
-        """Make the weights for inputs of this shape, of which the batch size is forgotten."""
+        """Create the weights for inputs of this shape; its first element is ignored."""
         if not self._framework.stack:
             raise InvalidArgumentError(
                 f"Sequential model {self.name!r} cannot be built because it has no layers. Call "
                 "`model.add(layer)`."
             )
         if not _is_shape(input_shape):
-            return  # a nest of inputs: the layers are built as they are called
+            return  # a nest of inputs: the first call builds the layers
         shape = (None, *input_shape[1:])
         if self._framework.input_layer is None:
             layer = InputLayer(batch_shape=shape, dtype=self._framework.stack[0].compute_dtype)
@@ -117,7 +117,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         return inputs
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs for inputs of a shape; layers not built yet stay so."""
+        """Return the outputs' shape for inputs of a shape, without building any layer."""
         for layer in self._framework.stack:
             input_shape = layer.compute_output_shape(input_shape)
         return input_shape
@@ -126,9 +126,9 @@ class Sequential(Model, makes_masks=False, locks=False):
         return run_symbolically(self, args, kwargs)
 
     def compute_mask(self, inputs, previous_mask):
-        """None: the layers inside have given the outputs their masks."""
+        """Return None: the inner layers set the outputs' masks."""
 
-    # ---- what it has ----
+    # ---- properties ----
 
     @property
     def layers(self):
@@ -137,14 +137,14 @@ class Sequential(Model, makes_masks=False, locks=False):
 
     @property
     def inputs(self):
-        """The KerasTensor at the beginning, in a list."""
+        """The input KerasTensor, in a list."""
         return [
             _end(self, "inputs", self._framework.input_layer and self._framework.input_layer.output)
         ]
 
     @property
     def outputs(self):
-        """The KerasTensor at the end, in a list."""
+        """The output KerasTensors, a list."""
         return nest.flatten(_end(self, "outputs", self._framework.output))
 
     @property
@@ -195,7 +195,7 @@ def _begin_at(model, layer):
 
 
 def _take_input_of(model, layer):
-    """The first layer may know its input: by `input_shape=`, or as a model with an Input."""
+    """Set the model's input if the first layer has `input_shape=` or is a model with an Input."""
     shape = layer._framework.input_shape_arg
     if shape is not None:
         _begin_at(model, InputLayer(batch_shape=shape, dtype=layer.compute_dtype))
@@ -204,7 +204,7 @@ def _take_input_of(model, layer):
 
 
 def _has_one_input(model):
-    """Whether its `input_shape` is known, and one shape."""
+    """Return whether the model's `input_shape` is known and is one shape."""
     own = model._framework
     if own.graph is None and own.input_layer is None:
         return False
@@ -212,7 +212,7 @@ def _has_one_input(model):
 
 
 def _connect(model):
-    """Call all layers on the input's KerasTensor."""
+    """Call all layers on the input KerasTensor."""
     own = model._framework
     own.output, own.is_symbolic = own.input_layer.output, True
     for layer in model._framework.stack:
@@ -226,7 +226,7 @@ def _put_on(model, layer):
         with naming(model) as path:
             own.path = path
             output = layer(own.output)
-    except SymbolicValueError:  # the layer reads values: it works on real data only
+    except SymbolicValueError:  # the layer reads values, so it cannot run on a KerasTensor
         own.output, own.is_symbolic = None, False
         model.built = False
         return
@@ -237,6 +237,7 @@ def _put_on(model, layer):
 def _end(model, what, tensor):
     if tensor is None:
         raise AttributeError(
-            f"Sequential model {model.name!r} has no defined {what} yet: build it, or call it."
+            f"Sequential model {model.name!r} has no defined {what} yet. Call the model on data, "
+            "or model.build(input_shape), first."
         )
     return tensor

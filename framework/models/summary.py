@@ -1,4 +1,4 @@
-"""The table that `model.summary()` prints."""
+"""The text that `model.summary()` prints: a table of layers, and totals."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from framework.optimizers.asking import group_of, is_ours
 def summary_text(
     model, line_length, positions, expand_nested, show_trainable, layer_range, show_groups=False
 ):
-    """The table of a model's layers, and its totals."""
+    """Return the table of a model's layers, and its totals; see `Model.summary`."""
     layers = list(model.layers if model._framework.graph is None else model.operations)
     first, last = _range(layers, layer_range)
     graph = model._framework.graph
@@ -59,7 +59,7 @@ def _is_model(layer):
 
 
 def _has_ends(model):
-    """Whether its `outputs` are known: it is functional, or a Sequential model that is built."""
+    """Return whether the model's `outputs` are known: it is functional or a built Sequential."""
     own = model._framework
     return own.graph is not None or own.output is not None
 
@@ -70,25 +70,25 @@ def _trainable(layer):
 
 
 def _group_column(model):
-    """What the groups of the model's optimizer set for the variables of a layer, as a text."""
+    """Return a function from a layer to the text of its variables' group settings."""
     optimizer = getattr(model, "optimizer", None)
     if not is_ours(optimizer):
         raise InvalidArgumentError(
-            "summary: show_groups=True shows the groups of the model's optimizer; compile the "
-            "model first."
+            "summary: show_groups=True needs a compiled model, because the groups belong to the "
+            "optimizer. Call model.compile(...) first."
         )
 
     def column(layer):
         variables = layer.weights if isinstance(layer, Layer) else []
-        found = {}  # text -> the names of the variables for which it is set
+        names_of = {}  # settings as a text -> the names of the variables with these settings
         for variable in variables:
             settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
-            found.setdefault(text or "-", {})[variable.name] = None
-        if len(found) < 2:
-            return next(iter(found), "-")
+            names_of.setdefault(text or "-", {})[variable.name] = None
+        if len(names_of) < 2:
+            return next(iter(names_of), "-")
         return "; ".join(
-            f"{', '.join(names)}: {text}" for text, names in found.items() if text != "-"
+            f"{', '.join(names)}: {text}" for text, names in names_of.items() if text != "-"
         )
 
     return column
@@ -122,7 +122,7 @@ def _output_shape(layer):
     elif layer.built and layer._framework.build_shapes:
         try:
             shape = layer.compute_output_shape(**_shape_arguments(layer))
-        except Exception:  # whatever a user's code does with KerasTensors: a table shows a "?"
+        except Exception:  # a user's layer may raise any error here; the table shows "?"
             return "?"
         return str(shape)
     else:
@@ -139,23 +139,23 @@ def _shape_arguments(layer):
 
 
 def _connections(layer, graph):
-    """Where each input comes from: name[call][output]."""
-    found = []
-    calls = {}  # operation -> how many of its calls came before
-    named = {}  # id of a KerasTensor -> where it comes from
+    """Return the producers of the layer's inputs, each as name[call][output]."""
+    sources = []
+    calls = {}  # id of an operation -> the number of its calls so far
+    named = {}  # id of a KerasTensor -> its producer
     for node in graph.nodes:
-        thing = node.operation if isinstance(node.operation, Layer) else node
-        number = calls.get(id(thing), 0)
-        calls[id(thing)] = number + 1
+        operation = node.operation if isinstance(node.operation, Layer) else node
+        number = calls.get(id(operation), 0)
+        calls[id(operation)] = number + 1
         for index, tensor in node.outputs.items():
-            named[id(tensor)] = f"{thing.name}[{number}][{index}]"
-        if layer is thing and not node.is_input:
-            found += [named.get(id(x), "?") for x in node.inputs]
-    return ", ".join(found) or "-"
+            named[id(tensor)] = f"{operation.name}[{number}][{index}]"
+        if layer is operation and not node.is_input:
+            sources += [named.get(id(x), "?") for x in node.inputs]
+    return ", ".join(sources) or "-"
 
 
 def _branched(graph):
-    """Whether the calls are more than a row, one after another."""
+    """Return whether the graph is more than one chain of calls."""
     calls = [node for node in graph.nodes if not node.is_input]
     if any(len(node.inputs) != 1 for node in calls) or len(graph.nodes) - len(calls) != 1:
         return True
@@ -171,7 +171,8 @@ def _range(layers, layer_range):
         return 0, len(layers)
     if len(layer_range) != 2 or not all(isinstance(n, str) for n in layer_range):
         raise InvalidArgumentError(
-            f"summary: layer_range must be two names, the first and the last, got {layer_range!r}."
+            "summary: layer_range must be a list of two names, the first and the last layer's, "
+            f"got {layer_range!r}."
         )
     ends = [[i for i, la in enumerate(layers) if re.match(name, la.name)] for name in layer_range]
     if not all(ends):
@@ -212,14 +213,15 @@ def _widths(positions, width):
     widths = [end - start for start, end in zip([0, *ends], ends)]
     if min(widths) < 6:
         raise InvalidArgumentError(
-            f"summary: the columns are too narrow ({widths}); give a larger line_length."
+            f"summary: the columns are too narrow: expected at least 6 characters each, got "
+            f"{widths}. Pass a larger line_length."
         )
-    widths[0] -= 1  # the border on the left
-    return [w - 3 for w in widths]  # a border and two spaces
+    widths[0] -= 1  # the left border
+    return [w - 3 for w in widths]  # without a border and two spaces
 
 
 def table(header, rows, widths):
-    """Lines of a boxed table; long cells go on in the next line."""
+    """Return the lines of a boxed table; long cells are wrapped."""
     numbers = {header.index("Param #")}
     head = _cells(header, widths, "┃", numbers)
     lines = [_border("┏━┳┓", widths), *head, _border("┡━╇┩", widths)]
@@ -234,20 +236,20 @@ def _border(signs, widths):
     return left + middle.join(line * (w + 2) for w in widths) + right
 
 
-def _cells(row, widths, side, to_the_right):
+def _cells(row, widths, side, right_aligned):
     columns = [_wrapped(cell, width) for cell, width in zip(row, widths)]
     lines = []
     for k in range(max(map(len, columns))):
         cells = []
         for i, (column, width) in enumerate(zip(columns, widths)):
             text = column[k] if k < len(column) else ""
-            cells.append(text.rjust(width) if i in to_the_right else text.ljust(width))
+            cells.append(text.rjust(width) if i in right_aligned else text.ljust(width))
         lines.append(f"{side} " + f" {side} ".join(cells) + f" {side}")
     return lines
 
 
 def _wrapped(text, width):
-    """Lines of at most `width` characters, broken at spaces where there are any."""
+    """Return lines of at most `width` characters, broken at spaces if possible."""
     lines = []
     while len(text) > width:
         cut = text.rfind(" ", 1, width + 1)

@@ -1,4 +1,4 @@
-"""Accumulator: gradients of several batches, added up to those of one batch as large as all."""
+"""Accumulator: adds the gradients of several batches to those of one large batch."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from framework.training.gradients import gathered, spread
 
 
 class Accumulator:
-    """Adds up the gradients of `every` batches; `take` gives what one large batch would have given.
+    """Adds the gradients of `every` batches; `take` returns the gradients of one large batch.
 
-    A gradient of mean losses counts by the rows of its batch (or by the sum of its weights, where
-    that is what its loss divides by); gradients of summed losses simply add up.
+    A gradient of a mean loss is weighted by its batch's rows (or by the sum of the weights, if
+    its loss divides by them); gradients of summed losses are added unweighted.
 
-    It computes on arrays, sums in place; on tensors, by ops, in a recorded run that is given what
-    it holds as an argument and returns what it holds then: `as_ops`.
+    It computes on arrays and sums in place. In a traced run (`as_ops`) it computes by ops on
+    tensors: its contents are then an argument and a result of the run.
     """
 
     as_ops = False
@@ -30,19 +30,19 @@ class Accumulator:
         self.clear()
 
     def clear(self):
-        """Forget what was added."""
+        """Drop all gradients."""
         self.count = 0
-        self.variables = []  # in the order in which they were met
+        self.variables = []  # in order of first appearance
         self._sums = {}  # kind -> {index of the variable: gradient}
         self._weights = {}  # kind -> the sum of weights
-        self._fresh = {}  # kind -> (weight, gradients) of a first batch, not multiplied yet
+        self._fresh = {}  # kind -> (weight, gradients) of the first batch, not yet weighted
 
     @property
     def full(self):
         return self.count >= self.every
 
     def add(self, parts, variables):
-        """Add one batch's gradients: [(kind, weight, gradients)], a list for each kind."""
+        """Add one batch's gradients: [(kind, weight, gradients)], one entry per kind of loss."""
         if not self.as_ops and thread.stack and replaying():
             _leave(parts)
         places = self._places(variables)
@@ -59,17 +59,17 @@ class Accumulator:
         self.count += 1
 
     def take(self):
-        """(gradients, variables) of all that was added; forgets it."""
+        """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # one batch alone: its own gradients, to the last bit
-                found = dict(self._fresh[kind][1])
+            if kind in self._fresh:  # a single batch: its gradients unchanged, bit for bit
+                gradients = dict(self._fresh[kind][1])
             else:
-                found = self._sums[kind]
+                gradients = self._sums[kind]
                 if kind != "sum":
                     share = _inverse(self._weights[kind])
-                    found = {place: self._scaled(g, share) for place, g in found.items()}
-            for place, gradient in found.items():
+                    gradients = {i: self._scaled(g, share) for i, g in gradients.items()}
+            for place, gradient in gradients.items():
                 total[place] = self._sum(total[place], gradient)
         variables = self.variables
         self.clear()
@@ -85,7 +85,7 @@ class Accumulator:
         return [known[id(v)] for v in variables]
 
     def _settle(self, kind):
-        """Multiply the first batch's gradients by its weight, now that there is a second."""
+        """Weight the first batch's gradients, once a second batch is added."""
         if kind in self._fresh:
             weight, rows = self._fresh.pop(kind)
             for place, gradient in rows:
@@ -106,25 +106,25 @@ class Accumulator:
         gradient = self._scaled(gradient, weight)
         have = sums.get(place)
         if type(have) is np.ndarray and type(gradient) is np.ndarray and have.ndim:
-            have += gradient  # its own buffer: `_scaled` has made it
+            have += gradient  # in place: `_scaled` allocated this buffer
         else:
             sums[place] = self._sum(have, gradient)
 
-    # ---- as the argument and the result of a run ----
+    # ---- as the argument and the result of a plan ----
 
     def held(self):
-        """What was added, a nest of tensors, arrays and texts."""
-        found = []
+        """Return the contents as a nest of tensors, arrays and strings."""
+        contents = []
         for kind, weight in self._weights.items():
             fresh = kind in self._fresh
             sums = dict(self._fresh[kind][1]) if fresh else self._sums[kind]
             rows = spread([sums.get(place) for place in range(len(self.variables))])
             weight = weight if type(weight) is Tensor else Tensor(np.asarray(weight, np.float64))  # noqa: PLW2901
-            found.append((spelled(kind), "once" if fresh else "summed", weight, rows))
-        return found
+            contents.append((spelled(kind), "once" if fresh else "summed", weight, rows))
+        return contents
 
     def hold(self, held, variables, count):
-        """Hold what `held` gave again: gradients of `variables`, of `count` batches."""
+        """Set the contents to a result of `held`: gradients of `variables`, of `count` batches."""
         self.clear()
         self.variables, self.count = variables, count
         for text, how, weight, rows in held:
@@ -137,34 +137,34 @@ class Accumulator:
                 self._sums[kind] = dict(sums)
 
     def met(self, variables):
-        """The variables met so far and those of these that are new."""
+        """Return `self.variables`, extended by those of `variables` that are new."""
         known = {id(v) for v in self.variables}
         return self.variables + [v for v in variables if id(v) not in known]
 
     # ---- saved state ----
 
     def state(self, variables):
-        """{name: array} of what was added; `variables` give numbers to those it belongs to."""
+        """Return the contents as {name: array}; variables are numbered by `variables`."""
         numbers = {id(v): i for i, v in enumerate(variables)}
         met = [numbers[id(v)] for v in self.variables]
-        found = {"count": np.int64(self.count), "variables": np.array(met, np.int64)}
+        saved = {"count": np.int64(self.count), "variables": np.array(met, np.int64)}
         for number, kind in enumerate(self._weights):
             fresh = kind in self._fresh
-            found[f"{number}/kind"] = np.array(spelled(kind))
-            found[f"{number}/weight"] = np.float64(self._weights[kind])
-            found[f"{number}/fresh"] = np.bool_(fresh)
+            saved[f"{number}/kind"] = np.array(spelled(kind))
+            saved[f"{number}/weight"] = np.float64(self._weights[kind])
+            saved[f"{number}/fresh"] = np.bool_(fresh)
             sums = dict(self._fresh[kind][1]) if fresh else self._sums[kind]
             for place, gradient in sums.items():
                 name = f"{number}/of {place}"
                 if isinstance(gradient, IndexedSlices):
-                    found[f"{name}@values"] = np.array(_array(gradient.values))
-                    found[f"{name}@indices"] = np.array(_array(gradient.indices))
+                    saved[f"{name}@values"] = np.array(_array(gradient.values))
+                    saved[f"{name}@indices"] = np.array(_array(gradient.indices))
                 elif gradient is not None:
-                    found[name] = np.array(_array(gradient))
-        return {name: np.asarray(array) for name, array in found.items()}
+                    saved[name] = np.array(_array(gradient))
+        return {name: np.asarray(array) for name, array in saved.items()}
 
     def restore(self, state, variables):
-        """Hold what `state` gave again."""
+        """Set the contents to a result of `state`."""
         self.clear()
         self.variables = [variables[i] for i in state["variables"]]
         self.count = int(state["count"])
@@ -191,18 +191,18 @@ def _stored(state, name, variable):
 
 
 def spelled(kind):
-    """A kind of loss as a text."""
+    """Return a kind of loss as a string: ("weights", 2) as "weights:2"."""
     return kind if isinstance(kind, str) else f"{kind[0]}:{kind[1]}"
 
 
 def kind_of(text):
-    """The kind that was spelled so."""
+    """Return the kind of loss that `spelled` converted to `text`."""
     name, colon, number = text.partition(":")
     return (name, int(number)) if colon else name
 
 
 def _scaled(gradient, factor):
-    """A gradient times a number, as an array of at least float32, or slices of one."""
+    """Return a gradient times a number, as an array of at least float32 or as IndexedSlices."""
     if isinstance(gradient, IndexedSlices):
         values = _scaled(gradient.values, factor)
         return sliced(values, _array(gradient.indices), gradient.dense_shape)
@@ -212,7 +212,7 @@ def _scaled(gradient, factor):
 
 
 def _scaled_tensor(gradient, factor):
-    """The same by ops."""
+    """As `_scaled`, computed by ops."""
     if isinstance(gradient, IndexedSlices):
         values = _scaled_tensor(gradient.values, factor)
         return sliced(values, gradient.indices, gradient.dense_shape)
@@ -245,7 +245,7 @@ def _array(value):
 
 
 def _finished(gradient, variable):
-    """As an optimizer takes it: a tensor, or slices of one, in the variable's dtype."""
+    """Return the gradient as a tensor or IndexedSlices in the variable's dtype."""
     if gradient is None:
         return None
     dtype = variable.array.dtype
@@ -267,7 +267,7 @@ def _finished_tensor(gradient, variable):
 
 
 def _leave(parts):
-    """Tell a recorder of somebody else's function that gradients leave it for another call."""
+    """Notify the recorder of an enclosing trace that gradients are kept for a later call."""
     for *_, gradients in parts:
         for gradient in spread(gradients) or ():
             if type(gradient) is Tensor:

@@ -1,4 +1,4 @@
-"""Honest warnings: what is legal, but almost never meant. Each is given once."""
+"""Warnings about legal but probably unintended uses: logits as probabilities, unseen classes."""
 
 import sys
 import warnings
@@ -21,12 +21,12 @@ _SQUASHING = ("sigmoid", "softmax")
 
 
 def check_logits(loss, y_pred, layer=None):
-    """Warn where a cross-entropy gets logits for probabilities, or the reverse.
+    """Warn if a cross-entropy receives logits instead of probabilities, or the reverse.
 
     Args:
-        loss: a Loss; anything but a cross-entropy is left alone.
-        y_pred: a batch of what it is given.
-        layer: the layer that made it, where known.
+        loss: a Loss; only cross-entropies are checked.
+        y_pred: a batch of the model's outputs, a tensor.
+        layer: the layer that computed `y_pred`, or None if unknown.
     """
     kind, from_logits = _kind(loss)
     if kind is None or type(y_pred) is not Tensor or not y_pred.array.size:
@@ -39,27 +39,28 @@ def check_logits(loss, y_pred, layer=None):
     where, activation = _described(layer)
     if not from_logits:
         if outside:
-            found = f"the outputs{where} reach from {array.min():.4g} to {array.max():.4g}"
+            symptom = f"the outputs{where} range from {array.min():.4g} to {array.max():.4g}"
         elif kind is _CLASSES and not sums_to_one and array.shape[-1] > 1:
-            found = f"the rows of the outputs{where} do not sum to 1"
+            symptom = f"the rows of the outputs{where} do not sum to 1"
         else:
             return
         remedy = "softmax" if kind is _CLASSES else "sigmoid"
         warn(
-            f"The loss {loss.name!r} takes probabilities (from_logits=False), but {found}: they "
-            f'look like logits. Use from_logits=True, or activation="{remedy}" in the last layer.'
+            f"The loss {loss.name!r} expects probabilities (from_logits=False), but {symptom}: "
+            f"they look like logits. Use from_logits=True in the loss, or "
+            f'activation="{remedy}" in the last layer.'
         )
     elif activation in _SQUASHING and not outside:
         warn(
-            f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs{where} are "
-            f"probabilities, made by {activation}. Use from_logits=False, or a last layer without "
-            "activation."
+            f"The loss {loss.name!r} expects logits (from_logits=True), but the outputs{where} are "
+            f"probabilities, computed by {activation}. Use from_logits=False in the loss, or a "
+            "last layer without activation."
         )
     elif layer is None and kind is _CLASSES and not outside and sums_to_one and array.ndim > 1:
         warn(
-            f"The loss {loss.name!r} takes logits (from_logits=True), but the outputs look like "
-            "probabilities: they lie in [0, 1] and their rows sum to 1. Use from_logits=False, or "
-            "outputs without softmax."
+            f"The loss {loss.name!r} expects logits (from_logits=True), but the outputs look like "
+            "probabilities: they lie in [0, 1] and their rows sum to 1. Use from_logits=False in "
+            "the loss, or outputs without softmax."
         )
 
 
@@ -76,7 +77,7 @@ def _kind(loss):
 
 
 def _described(layer):
-    """(" of layer 'dense_1'", the name of its activation)."""
+    """Return (" of layer 'dense_1'", the name of the layer's activation)."""
     if layer is None:
         return "", None
     activation = getattr(layer, "activation", None)
@@ -87,7 +88,7 @@ def _described(layer):
 
 
 def check_unseen_classes(y_train, y_held_out):
-    """Warn where integer labels held out by `validation_split` hold classes unseen in training."""
+    """Warn if the rows of `validation_split` have classes that the training rows lack."""
     y_train, y_held_out = np.asarray(y_train), np.asarray(y_held_out)
     flat = y_train.ndim == 1 or (y_train.ndim == 2 and y_train.shape[1] == 1)
     if y_train.dtype.kind not in "iub" or not flat:
@@ -95,17 +96,17 @@ def check_unseen_classes(y_train, y_held_out):
     unseen = np.setdiff1d(y_held_out, y_train)
     seen = np.unique(y_train)
     if not unseen.size or seen.size > max(20, len(y_train) // 10):
-        return  # numbers, not classes
+        return  # many distinct integers: probably counts, not classes
     warn(
-        f"validation_split takes the last rows as they are, and they hold classes that training "
-        f"never sees: {_listed(unseen.tolist())}. Are the rows sorted by class? Shuffle them "
-        "first, or give validation_data."
+        "validation_split takes the last rows without shuffling, and these rows have classes that "
+        f"the training rows do not have: {_listed(unseen.tolist())}. Are the rows sorted by "
+        "class? Shuffle them first, or pass validation_data."
     )
 
 
-def _listed(things):
-    """The first few of them."""
-    return ", ".join(map(repr, things[:5])) + (", ..." if len(things) > 5 else "")
+def _listed(items):
+    """Return the first five items as a text."""
+    return ", ".join(map(repr, items[:5])) + (", ..." if len(items) > 5 else "")
 
 
 def check_left_out(model, count):
@@ -113,25 +114,25 @@ def check_left_out(model, count):
     layers = model._flatten_layers(include_self=False)
     names = [layer.name for layer in layers if layer._framework.losses]
     names += [v.path for v in model.trainable_weights if getattr(v, "regularizer", None)]
-    told = f" (of {_listed(names)})" if names else ""
+    sources = f" (of {_listed(names)})" if names else ""
     warn(
-        f"{type(model).__name__}.train_step leaves out the model's {count} own "
-        f"loss{'es' if count > 1 else ''}{told}: regularizers and add_loss() count only if they "
-        "are added: loss += sum(self.losses), or use self.compute_loss(...)."
+        f"{type(model).__name__}.train_step does not add the {count} "
+        f"loss{'es' if count > 1 else ''} of the model's layers{sources}, so regularizers and "
+        "add_loss() have no effect. Write loss += sum(self.losses), or use self.compute_loss(...)."
     )
 
 
 def check_scalar_metric(name):
-    """Warn that a function metric gives one number per batch."""
+    """Warn that a metric function returns one number per batch, not one per row."""
     warn(
-        f"The metric {name!r} gives one number per batch; the log is their mean over the batches, "
-        "weighted by rows, which is the value over all data only for a plain mean. Return one "
-        "value per row, or use a keras.metrics class."
+        f"The metric {name!r} returns one number per batch. The logged value is the mean of these "
+        "numbers, weighted by rows; it equals the metric over all data only if the metric is a "
+        "mean over rows. Return one value per row, or use a keras.metrics class."
     )
 
 
 def warn(message):
-    """A warning that points at the line outside the package that led to it."""
+    """Warn with the line of the user's code as the place of the warning."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

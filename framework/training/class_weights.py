@@ -1,4 +1,4 @@
-"""Class weights: a weight for each class, as weights of the samples."""
+"""Conversion of class weights to sample weights."""
 
 from collections.abc import Mapping
 
@@ -10,18 +10,21 @@ from framework.core.tensor import Tensor
 
 
 def sample_weights_of(y, class_weight):
-    """The weight of each row of `y` by its class: 1 for a class that has none.
+    """Return the weight of each row of `y` by its class, 1 for a class without weight.
 
     Args:
         y: class numbers of shape (rows,) or (rows, 1), or one-hot rows; a nest of them.
-        class_weight: {class number: weight}; for a nest of targets one such dict for each, in the
-            same structure (None for a target without).
+        class_weight: {class number: weight}; for a nest of targets such a dict for each, in the
+            same structure (None for a target without weights).
+
+    Returns:
+        Tensors of floatx and shape (rows,), in the structure of `y`.
 
     Raises:
-        ValueError: there are no targets, keys are no class numbers, or weights are no numbers >= 0.
+        ValueError: there are no targets, or their structure differs from that of `class_weight`.
     """
     if y is None:
-        raise InvalidArgumentError("class_weight: there are no targets y to find the classes in.")
+        raise InvalidArgumentError("class_weight needs targets, but y is None. Pass y.")
     if not nest.is_nested(y):
         return _weights(y, class_weight)
     if isinstance(y, Mapping):
@@ -37,7 +40,7 @@ def sample_weights_of(y, class_weight):
 
 
 def check_class_weight(class_weight):
-    """An error unless it is a dict of weights by class numbers, or a nest of such dicts."""
+    """Raise an error unless it is a dict of weights by class number, or a nest of such dicts."""
     if isinstance(class_weight, (list, tuple)) or (
         isinstance(class_weight, Mapping)
         and class_weight
@@ -55,7 +58,7 @@ def check_class_weight(class_weight):
     for key, weight in class_weight.items():
         if isinstance(key, bool) or not hasattr(key, "__index__"):
             raise InvalidArgumentError(
-                f"class_weight: the keys are class numbers (0, 1, ...), got {key!r}."
+                f"class_weight: keys must be class numbers (0, 1, ...), got {key!r}."
             )
         if isinstance(weight, str) or not hasattr(weight, "__float__") or not float(weight) >= 0:
             raise InvalidArgumentError(
@@ -74,14 +77,14 @@ def _weights(y, class_weight):
     if classes.ndim > 1:
         classes = classes[..., 0] if classes.shape[-1] == 1 else classes.argmax(-1)
     classes = np.round(classes).astype(np.int64)
-    found, places = np.unique(classes, return_inverse=True)
-    weights = np.array([class_weight.get(int(c), 1.0) for c in found], dtypes.floatx().np)
-    return Tensor(weights[places.reshape(classes.shape)])
+    unique, inverse = np.unique(classes, return_inverse=True)
+    weights = np.array([class_weight.get(int(c), 1.0) for c in unique], dtypes.floatx().np)
+    return Tensor(weights[inverse.reshape(classes.shape)])
 
 
 def _one_for_each(y, class_weight):
-    told = list(y) if isinstance(y, Mapping) else f"{len(y)} targets"
+    targets = list(y) if isinstance(y, Mapping) else f"{len(y)} targets"
     return InvalidArgumentError(
-        f"class_weight: the model has several targets ({told}); give a dict of weights for each, "
-        f"in the same structure, got {class_weight!r}."
+        f"class_weight: the model has several targets ({targets}); expected a dict of weights for "
+        f"each, in the same structure, got {class_weight!r}."
     )

@@ -1,4 +1,4 @@
-"""Clip: the clipping of one step, before whatever the optimizer does itself."""
+"""Clip: gradient clipping by a `TrainingStep`, before the optimizer's own."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ from framework.optimizers import clipping as formulas
 
 
 class Clip:
-    """Gradient clipping, the optimizers' own formulas.
+    """Gradient clipping with the optimizers' formulas.
 
     Args:
-        clipnorm: each gradient is scaled down to at most this L2 norm.
-        clipvalue: each gradient's elements are clipped to [-clipvalue, clipvalue].
-        global_clipnorm: all gradients together are scaled down to at most this L2 norm.
+        clipnorm: scale each gradient to an L2 norm of at most this.
+        clipvalue: clip each gradient's elements to [-clipvalue, clipvalue].
+        global_clipnorm: scale all gradients to a joint L2 norm of at most this.
 
     Raises:
-        ValueError: more than one is given, or one is no number > 0.
+        ValueError: more than one argument is given, or one is not a number > 0.
     """
 
     def __init__(self, clipnorm=None, clipvalue=None, global_clipnorm=None):
@@ -32,17 +32,15 @@ class Clip:
                     f"training_step: {name} must be a number > 0 or None, got {value!r}."
                 )
         if len(given) > 1:
-            raise InvalidArgumentError(
-                f"training_step: only one of {' and '.join(given)} can be given."
-            )
+            raise InvalidArgumentError(f"training_step: pass only one of {' and '.join(given)}.")
         self.kind, self.limit = next(iter(given.items()), (None, None))
 
     def __bool__(self):
         return self.kind is not None
 
     def __call__(self, gradients):
-        """The clipped gradients; None stays None."""
-        # As arrays it is faster; a replay computes it by ops.
+        """Return the clipped gradients; None stays None."""
+        # arrays are faster than tensors, but a trace needs ops
         form = _tensor if thread.stack and replaying() else _array
         arrays = [None if g is None else form(g) for g in gradients]
         if self.kind == "global_clipnorm":
@@ -60,7 +58,7 @@ class Clip:
 
 
 def _tensor(gradient):
-    """The numbers of a gradient: of IndexedSlices one row for each index."""
+    """Return the gradient as a tensor; of IndexedSlices, the values with equal indices summed."""
     return coalesced(gradient).values if hasattr(gradient, "_as_tensor") else gradient
 
 

@@ -1,4 +1,4 @@
-"""Compilation: what `compile` made of its arguments."""
+"""Compilation: the optimizer, losses and metrics that `model.compile` builds from its arguments."""
 
 import weakref
 
@@ -16,18 +16,18 @@ from framework.training.rewind import parts_of
 
 
 class Compilation:
-    """The optimizer, losses and metrics of one `compile`."""
+    """The optimizer, losses and metrics of one call of `compile`."""
 
     def __init__(
         self, model, optimizer, loss, loss_weights, metrics, weighted_metrics, accumulate,
     ):  # fmt: skip
-        held = weakref.ref(model)  # not the model itself: what is in no cycle is freed at once
+        model_ref = weakref.ref(model)  # no reference cycle, so the model is freed at once
 
         def names():
-            return output_names_of(held())
+            return output_names_of(model_ref())
 
         def find_layer(i):
-            return output_layer(held(), i)
+            return output_layer(model_ref(), i)
 
         self.optimizer = optimizer_of(optimizer)
         self.accumulator = accumulator_of(accumulate, self.optimizer, "compile")
@@ -46,17 +46,17 @@ class Compilation:
 
 
 def optimizer_of(optimizer):
-    """An optimizer from a name, a config or an instance."""
-    found = optimizers.get(optimizer)
-    if not hasattr(found, "apply_gradients"):
+    """Return the optimizer for a name, a config or an instance."""
+    resolved = optimizers.get(optimizer)
+    if not hasattr(resolved, "apply_gradients"):
         raise InvalidArgumentError(
             f"optimizer: expected a name or a keras.optimizers.Optimizer, got {optimizer!r}."
         )
-    return found
+    return resolved
 
 
 def scaling_of(optimizer, model, auto):
-    """The optimizer, within a LossScaleOptimizer where float16 needs it and `auto` is set."""
+    """Return the optimizer, wrapped in a LossScaleOptimizer if `auto` and the policy is float16."""
     scaler = getattr(optimizers, "LossScaleOptimizer", None)
     if not auto or scaler is None or isinstance(optimizer, scaler):
         return optimizer
@@ -65,51 +65,52 @@ def scaling_of(optimizer, model, auto):
 
 
 def accumulator_of(accumulate, optimizer, where):
-    """An Accumulator for `accumulate=`, or None.
+    """Return an Accumulator for the argument `accumulate`; None if it is None or 1.
 
     Raises:
-        ValueError: no int >= 1, or the optimizer accumulates by itself.
+        ValueError: `accumulate` is not an int >= 1, or the optimizer itself accumulates.
     """
     if accumulate is None:
         return None
-    made = Accumulator(accumulate)
-    every = [getattr(o, "gradient_accumulation_steps", None) for o in parts_of(optimizer)]
-    if own := next(filter(None, every), None):
+    accumulator = Accumulator(accumulate)
+    steps = [getattr(o, "gradient_accumulation_steps", None) for o in parts_of(optimizer)]
+    if own := next(filter(None, steps), None):
         raise InvalidArgumentError(
             f"{where}: accumulate={accumulate} and the optimizer's "
-            f"gradient_accumulation_steps={own} cannot be used together. accumulate=k is one batch "
-            "k times as large; the optimizer's takes the mean of k gradients. Leave one out."
+            f"gradient_accumulation_steps={own} cannot be used together. accumulate=k acts as one "
+            "batch k times as large; gradient_accumulation_steps=k applies the mean of k "
+            "gradients. Remove one of them."
         )
-    return made if made.every > 1 else None
+    return accumulator if accumulator.every > 1 else None
 
 
 def config_of(arguments):
-    """The arguments of a `compile` as a config that JSON can hold."""
+    """Return the arguments of `compile` as a JSON-serializable config."""
     return {name: serialize_value(value) for name, value in arguments.items()}
 
 
 def arguments_in(config):
-    """The arguments that `config_of` described."""
-    made = dict(config)
-    made["optimizer"] = optimizers.get(made["optimizer"])
+    """Return the arguments of `compile` from a config that `config_of` returned."""
+    arguments = dict(config)
+    arguments["optimizer"] = optimizers.get(arguments["optimizer"])
     for name, get in (
         ("loss", losses.get), ("metrics", metrics.get), ("weighted_metrics", metrics.get)
     ):  # fmt: skip
-        made[name] = _made(made.get(name), get)
-    return made
+        arguments[name] = _deserialized(arguments.get(name), get)
+    return arguments
 
 
-def _made(value, get):
+def _deserialized(value, get):
     if isinstance(value, dict):
         if "class_name" in value:
             return get(value)
-        return {key: _made(part, get) for key, part in value.items()}
-    return [_made(part, get) for part in value] if isinstance(value, list) else value
+        return {key: _deserialized(part, get) for key, part in value.items()}
+    return [_deserialized(part, get) for part in value] if isinstance(value, list) else value
 
 
 def output_names_of(model):
-    """The names of the layers that make the model's outputs, None where that is not known."""
-    names = getattr(model, "output_names", None)  # Keras takes a user's own too
+    """Return the names of the model's output layers, None if they are unknown."""
+    names = getattr(model, "output_names", None)  # a user's class may define it, as in Keras
     if isinstance(names, (list, tuple)) and names:
         return list(names)
     stack = _stack_of(model)
@@ -117,12 +118,12 @@ def output_names_of(model):
 
 
 def _stack_of(model):
-    """The layers of a Sequential model; nothing of any other layer or model."""
+    """Return the layers of a Sequential model; an empty tuple for any other layer or model."""
     return getattr(getattr(model, "_framework", None), "stack", ())
 
 
 def output_layer(model, i):
-    """The layer that makes output `i`, None where that is not known."""
+    """Return the layer that computes output `i`, None if it is unknown."""
     stack = _stack_of(model)
     if stack:
         layer = stack[-1]
@@ -134,6 +135,6 @@ def output_layer(model, i):
 
 
 def check_count(name, value, least=0, method="fit"):
-    """An error unless it is an int, at least `least`."""
+    """Raise InvalidArgumentError unless `value` is an int >= `least`."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__") or value < least:
         raise InvalidArgumentError(f"{method}: {name} must be an int >= {least}, got {value!r}.")

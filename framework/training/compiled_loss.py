@@ -1,4 +1,4 @@
-"""CompiledLoss: what `compile(loss=..., loss_weights=...)` says, as one function of a batch."""
+"""CompiledLoss: the losses and weights passed to `compile`, as one function of a batch."""
 
 from collections.abc import Mapping
 
@@ -24,17 +24,17 @@ _BY_SHAPE = ("crossentropy", "ce")
 
 
 class CompiledLoss:
-    """One loss, or losses matched to the outputs, weighted and added up.
+    """The weighted sum of the losses of all outputs.
 
     Args:
         loss: a name, a Loss or a function `loss(y_true, y_pred)` (for every output), or a list,
-            dict or nest of them, None for an output without loss.
-        loss_weights: factors of the losses, in the same ways.
-        layer_names: gives the names of the layers that make the outputs, None where not known.
-        track: keep a running mean of every output's loss, where there are several.
-        find_layer: gives the layer that makes the output of a number, for warnings.
+            dict or nest of them, with None for an output without loss.
+        loss_weights: factors of the losses, in the same forms.
+        layer_names: function that returns the names of the output layers, None if unknown.
+        track: keep a running mean of each output's loss, if there are several.
+        find_layer: function from an output's index to its layer, for warnings.
 
-    Which loss belongs to which output is decided when the first batch shows the outputs.
+    Losses are matched to outputs at the first batch.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class CompiledLoss:
         self.forget()
 
     def forget(self):
-        """Match anew at the next batch."""
-        self._rows = None  # (output, loss, weight, tracker) of each loss
-        self._only = None  # the loss, where there is one output and nothing to weigh
+        """Match losses to outputs again at the next batch."""
+        self._rows = None  # (output index, loss, weight, tracker) of each loss
+        self._only = None  # the loss, if there is one output and no loss weight
         self._outputs = None
         self.trackers = []
 
     def __call__(self, y, y_pred, sample_weight=None, regularization_losses=None):
-        """The sum of the weighted losses, 0-d.
+        """Return the sum of the weighted losses, a 0-d tensor.
 
         Args:
-            y, y_pred, sample_weight: targets, outputs and weights, in one structure.
-            regularization_losses: losses to be added, such as `model.losses`; TensorFlow's name.
+            y, y_pred, sample_weight: targets, outputs and weights, in the same structure.
+            regularization_losses: losses to add, such as `model.losses`; TensorFlow's name.
         """
         if regularization_losses:
             return plus_layer_losses(self(y, y_pred, sample_weight), regularization_losses)
@@ -70,10 +70,10 @@ class CompiledLoss:
         return total
 
     def parts(self, y, y_pred, sample_weight=None):
-        """[(kind, weight, loss)] of one batch: how its losses add up to a larger batch's.
+        """Return [(kind, weight, loss)] of one batch: how its losses add up to a larger batch's.
 
-        A larger batch's loss is the sum over its pieces of weight * loss, divided by the sum of
-        the weights where kind is not "sum".
+        A larger batch's loss is the sum of weight * loss over its parts; if kind is not "sum",
+        that sum is divided by the sum of the weights.
         """
         return [
             (*_weight_of(loss, i, y_true, y_out, weights), part)
@@ -91,8 +91,8 @@ class CompiledLoss:
         targets = spread(y, "y", filled=taking) if _fits(y, y_pred) else None
         if targets is None:
             raise InvalidArgumentError(
-                f"y: one target was given, but the model has {len(outputs)} outputs"
-                f"{self._outputs._told()}. Give a list or dict of targets."
+                f"y: expected one target for each of the model's {len(outputs)} outputs"
+                f"{self._outputs._listed()}, got one target. Pass a list or dict of targets."
             )
         weights = spread(sample_weight, "sample_weight", filled=taking)
         for i, loss, weight, tracker in self._rows:
@@ -108,7 +108,7 @@ class CompiledLoss:
             name = self._outputs.names[i]
             of = f" of output {name!r}" if name is not None and self._outputs.size > 1 else ""
             raise InvalidArgumentError(
-                f"loss: {loss.name!r}{of} needs targets, but there is no y. Give y, or "
+                f"loss: {loss.name!r}{of} needs targets, but y is None. Pass y, or use "
                 "compile(loss=None) and add_loss() in a layer."
             )
         return loss(y_true, y_out, weight)
@@ -125,8 +125,8 @@ class CompiledLoss:
             if loss is None:
                 continue
             if isinstance(loss, str):
-                made = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))
-                made.name, loss = loss, made  # noqa: PLW2901  # logs say what the user said
+                chosen = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))
+                chosen.name, loss = loss, chosen  # noqa: PLW2901  # logs keep the user's name
             check_logits(loss, y_out, None if self._find_layer is None else self._find_layer(i))
             weight = None if weights[i] is None else np.float32(weights[i]).item()
             rows.append((i, loss, weight, None))
@@ -145,7 +145,7 @@ class CompiledLoss:
 
 
 class TrackedLoss:
-    """A CompiledLoss whose calls also update a running mean."""
+    """A CompiledLoss whose calls also update the running mean `tracker`."""
 
     def __init__(self, loss, tracker):
         self._loss, self._tracker = loss, tracker
@@ -160,24 +160,24 @@ class TrackedLoss:
 
 
 def _one(sample_weight):
-    """The weights of the only output, out of a list or dict of one."""
+    """Return the sample weights of a single output, unwrapped from a list or dict."""
     return nest.flatten(sample_weight)[0] if nest.is_nested(sample_weight) else sample_weight
 
 
 def _fits(y, y_pred):
-    """False for one target beside several outputs: it is not meant for all of them."""
+    """Return whether `y` is None or a nest, or there is only one output."""
     return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
 
 
 def _is_loss(given):
-    """Whether it is one loss, and not a nest of them."""
+    """Return whether `given` is one loss, not a nest of losses."""
     return not isinstance(given, (list, tuple)) and (
         not isinstance(given, Mapping) or "class_name" in given
     )
 
 
 def _resolved(loss):
-    """Names, functions and configs made into losses, in their structure."""
+    """Return the nest with names, functions and configs replaced by losses."""
     if loss is None:
         return None
     if _is_loss(loss):
@@ -192,12 +192,12 @@ def _resolved(loss):
     return [_resolved(part) for part in loss]
 
 
-def _named(made, given):
-    """The Loss made of a function, or of a function's name, called as the user called it."""
-    found = losses_module.get(given)
-    if not isinstance(found, losses_module.Loss):
-        made.name = given if isinstance(given, str) else name_of(found)
-    return made
+def _named(loss, given):
+    """Return `loss`; one built from a function or its name gets the name that the user wrote."""
+    resolved = losses_module.get(given)
+    if not isinstance(resolved, losses_module.Loss):
+        loss.name = given if isinstance(given, str) else name_of(resolved)
+    return loss
 
 
 def _checked_weights(loss_weights):
@@ -212,7 +212,7 @@ def _checked_weights(loss_weights):
 
 
 def _weight_of(loss, i, y_true, y_pred, sample_weight):
-    """(kind, weight) of one output's loss on a batch; see `CompiledLoss.parts`."""
+    """Return (kind, weight) of one output's loss on a batch; see `CompiledLoss.parts`."""
     reduction = loss.reduction
     if reduction in ("sum", "none", None):
         return "sum", 1.0

@@ -1,4 +1,4 @@
-"""CompiledMetrics: what `compile(metrics=..., weighted_metrics=...)` says, as one metric."""
+"""CompiledMetrics: the metrics and weighted metrics passed to `compile`, as one metric."""
 
 import itertools
 from collections.abc import Mapping
@@ -21,22 +21,22 @@ _BY_SHAPE = {
 
 
 class CompiledMetrics:
-    """The metrics given to compile, as one; its result is a dict by the names in the logs.
+    """All metrics passed to `compile`; the result is a dict by the names in the logs.
 
     Args:
-        metrics: a list of names, metrics and functions; for several outputs a list of them for
-            each, a dict by output, or a nest as the outputs.
-        weighted_metrics: the same; these are given the sample weights.
-        layer_names: gives the names of the layers that make the outputs, None where not known.
+        metrics: a list of names, metrics and functions; for several outputs a list of such lists,
+            a dict by output, or a nest in the structure of the outputs.
+        weighted_metrics: the same; these receive the sample weights.
+        layer_names: function that returns the names of the output layers, None if unknown.
 
-    Which output each belongs to, and which accuracy "accuracy" means, is decided when the first
-    batch shows its shapes.
+    The shapes of the first batch decide which metric belongs to which output, and which class
+    "accuracy" means.
     """
 
     name = "compile_metrics"
 
     def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
-        self._waiting = None  # restored values, until it is known of which metrics
+        self._waiting = None  # restored values, until the first batch decides the metrics
         self._given = _resolved(metrics, "metrics"), _resolved(weighted_metrics, "weighted_metrics")
         self._layer_names = layer_names
         self.forget()
@@ -45,21 +45,21 @@ class CompiledMetrics:
         return any(nest.flatten(given) for given in self._given if given is not None)
 
     def forget(self):
-        """Match anew at the next batch."""
+        """Match metrics to outputs again at the next batch."""
         self._outputs = None
         self._plain, self._weighted = [], []  # (output, metric)
         self._by_name = {}
 
     @property
     def metrics(self):
-        """The metrics, as far as they are made."""
+        """The metrics; before the first batch without those that depend on its shapes."""
         if self._outputs is None:
             leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
             return [m for m in leaves if isinstance(m, metrics_module.Metric)]
         return [metric for _, metric in (*self._plain, *self._weighted)]
 
     def update_state(self, y, y_pred, sample_weight=None):
-        """Take in one batch."""
+        """Update all metrics with one batch."""
         outputs = self._outputs
         if outputs is None or (not outputs.single and len(nest.flatten(y_pred)) != outputs.size):
             self.match(y, y_pred)
@@ -81,10 +81,10 @@ class CompiledMetrics:
                 metric.update_state(targets[i], flat[i], weights[i])
 
     def match(self, y, y_pred):
-        """Find out which metric belongs to which output of this batch."""
+        """Match the metrics to the outputs of this batch."""
         outputs = Outputs(y_pred, self._layer_names and self._layer_names())
         flat = nest.flatten(y_pred)
-        made = []
+        matched = []
         for given, argument in zip(self._given, ("metrics", "weighted_metrics"), strict=True):
             rows = []
             spread = _spread(outputs, given, argument)
@@ -92,8 +92,8 @@ class CompiledMetrics:
             for i, part in enumerate(spread):
                 wanted = [metric for metric in nest.flatten(part) if metric is not None]
                 rows += [(i, _for_shapes(metric, targets[i], flat[i])) for metric in wanted]
-            made.append(rows)
-        self._plain, self._weighted = made
+            matched.append(rows)
+        self._plain, self._weighted = matched
         self._outputs = outputs
         self._by_name = self._named(outputs)
         if self._waiting is not None:
@@ -103,30 +103,30 @@ class CompiledMetrics:
 
     @property
     def settled(self):
-        """Whether all metrics are known: before the first batch "accuracy" is not."""
+        """Whether all metrics are known; "accuracy" is unknown before the first batch."""
         leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
         return self._outputs is not None or not any(isinstance(leaf, str) for leaf in leaves)
 
     def restore_later(self, values):
-        """Give the metrics' variables these values once it is known which metrics there are."""
+        """Assign `values` to the metrics' variables as soon as all metrics are known."""
         self._waiting = values
 
     def _named(self, outputs):
-        """Metrics by their names in the logs: with the output's where there are several."""
-        found = {}
+        """Return {name in the logs: metric}; several outputs prefix their names."""
+        by_name = {}
         prefixes = outputs.names if outputs.size > 1 else [None]
         for rows, extra in ((self._plain, ""), (self._weighted, "weighted_")):
             for i, metric in rows:
                 prefix = f"{prefixes[i]}_" if prefixes[i] else ""
                 name = f"{prefix}{metric.name}"
-                if name in found and extra:
+                if name in by_name and extra:
                     name = f"{prefix}{extra}{metric.name}"
                 number = itertools.count(1)
                 unique = name
-                while unique in found:
+                while unique in by_name:
                     unique = f"{name}_{next(number)}"
-                found[unique] = metric
-        return found
+                by_name[unique] = metric
+        return by_name
 
     def result(self):
         return {name: metric.result() for name, metric in self._by_name.items()}
@@ -141,23 +141,23 @@ class CompiledMetrics:
 
 
 class FunctionMetric(metrics_module.MeanMetricWrapper):
-    """A user's function as a metric: a number for the whole batch counts for each of its rows."""
+    """A user's function as a metric; one number per batch counts for each row of the batch."""
 
     _scalars = 0
 
     def values(self, y_true, y_pred):
-        found = super().values(y_true, y_pred)
-        if np.ndim(found):
-            return found
+        values = super().values(y_true, y_pred)
+        if np.ndim(values):
+            return values
         self._scalars += 1
-        if self._scalars == 2:  # one batch alone is exact
+        if self._scalars == 2:  # with a single batch the value is exact
             check_scalar_metric(self.name)
-        found = operand(found, self.dtype, not isinstance(y_pred, np.ndarray))
-        return broadcast_to(found, shape=shape_of(y_pred)[:1])
+        values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))
+        return broadcast_to(values, shape=shape_of(y_pred)[:1])
 
 
 def _spread(outputs, given, argument):
-    """The metrics of each output: all that is given, where there is only one."""
+    """Return the metrics of each output; a single output has all of them."""
     if given is None:
         return [None] * outputs.size
     if outputs.size > 1:
@@ -168,7 +168,7 @@ def _spread(outputs, given, argument):
 
 
 def _resolved(given, argument):
-    """Names, functions and configs made into metrics, in their structure."""
+    """Return the nest with names, functions and configs replaced by metrics."""
     if given is None:
         return None
     if not nest.is_nested(given) or (isinstance(given, Mapping) and "class_name" in given):
@@ -187,29 +187,29 @@ def _each_resolved(given, argument):
     if given is None or (isinstance(given, str) and given.lower() in _BY_SHAPE):
         return given
     try:
-        found = metrics_module.get(given)
+        metric = metrics_module.get(given)
     except FrameworkError as error:
         raise type(error)(f"{argument}: {error}") from None
-    if isinstance(found, metrics_module.Metric):
+    if isinstance(metric, metrics_module.Metric):
         if isinstance(given, str):
-            found.name = given  # logs say what the user said
-        return found
-    if hasattr(found, "update_state"):
-        return found
-    if not callable(found):
+            metric.name = given  # logs keep the user's name
+        return metric
+    if hasattr(metric, "update_state"):
+        return metric
+    if not callable(metric):
         raise InvalidArgumentError(
             f"{argument}: expected a name, a Metric or a function metric(y_true, y_pred), got "
             f"{given!r}."
         )
-    return FunctionMetric(found, name=given if isinstance(given, str) else name_of(found))
+    return FunctionMetric(metric, name=given if isinstance(given, str) else name_of(metric))
 
 
 def _for_shapes(metric, y, y_pred):
-    """The metric itself; for "accuracy" and "crossentropy" the one that the shapes mean."""
+    """Return `metric`; for "accuracy" or "crossentropy", the metric that fits the shapes."""
     if not isinstance(metric, str):
         return metric
     if y is None:
-        raise InvalidArgumentError(f"metrics: {metric!r} needs targets, but there is no y.")
+        raise InvalidArgumentError(f"metrics: {metric!r} needs targets, but y is None. Pass y.")
     what = _BY_SHAPE[metric.lower()]
     shapes = shape_of(y), shape_of(y_pred)
     if what == "accuracy":

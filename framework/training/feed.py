@@ -1,4 +1,4 @@
-"""Feed: one epoch's batches after another, from data that begins anew or goes on."""
+"""Feed: the batches of each epoch, from data that restarts or continues between epochs."""
 
 from itertools import islice
 
@@ -11,11 +11,10 @@ class Feed:
     """The batches of each epoch.
 
     Args:
-        batches: see `data.batches.as_batches`.
-        steps: batches an epoch; all there are where None. Data that can be begun anew go on in the
-            next epoch where they stopped in the last one, and begin anew at their end; an iterator
-            goes on until it has run out.
-        restart: begin anew in each epoch, and never within one: for evaluation.
+        batches: a result of `data.batches.as_batches`.
+        steps: batches per epoch; all if None. Each epoch continues where the last one stopped;
+            repeatable data restart at their end, an iterator ends.
+        restart: start each epoch at the first batch and never restart within one: for evaluation.
         first: the number of the first epoch.
     """
 
@@ -23,23 +22,23 @@ class Feed:
         check_steps(steps)
         if batches.endless and steps is None:
             raise InvalidArgumentError(
-                "The data never end: give the number of steps (steps_per_epoch=, "
-                "validation_steps= or steps=)."
+                "The data are infinite, so an epoch needs a number of batches. Pass "
+                "steps_per_epoch=, validation_steps= or steps=."
             )
         self._batches, self._steps = batches, steps
         self._restart, self._pass = restart or batches.once, first
         self._going = None
-        self._gave = False  # whether there was a batch in any epoch
+        self._gave = False  # whether any epoch had a batch
         self.done = 0
         self.exhausted = False
 
     @property
     def steps(self):
-        """Batches an epoch, None while that is not known."""
+        """The number of batches per epoch, None if unknown."""
         return self._steps or self._batches.num_batches
 
     def epoch(self, number):
-        """The batches of epoch `number`; `done` counts them."""
+        """Yield the batches of epoch `number`; `done` counts them."""
         self.done = 0
         self._batches.begin()
         try:
@@ -58,7 +57,7 @@ class Feed:
         return self._onward()
 
     def _onward(self):
-        """`steps` batches, over the end of the data into the next pass where need be."""
+        """Yield `steps` batches, restarting the data at their end."""
         left = self._steps
         while left:
             fresh = self._going is None
@@ -75,12 +74,12 @@ class Feed:
             yield batch
 
     def close(self):
-        """Let go of what is still running: worker threads of a PyDataset."""
+        """Stop the worker threads of a PyDataset."""
         if hasattr(self._going, "close"):
             self._going.close()
 
     def check(self, what, epoch=None, epochs=None):
-        """An error if there was no batch in any epoch, a warning if there were too few in this.
+        """Raise an error if no epoch had a batch; warn if this epoch had too few.
 
         Returns:
             Whether the next epoch can have data.
@@ -88,17 +87,17 @@ class Feed:
         self._gave = self._gave or self.done > 0
         if not self._gave:
             raise InvalidArgumentError(
-                f"{what}: the data gave no batch: they are empty, or a generator that is used up. "
+                f"{what}: the data yielded no batch: they are empty, or an exhausted generator. "
                 "Pass a Dataset or another iterable that can be iterated again."
             )
         if self.done and not self.exhausted:
             return True
         of = f" of {self._steps}" if self._steps else ""
-        where = f" in epoch {epoch + 1} of {epochs}, and {what} stops there" if epochs else ""
+        where = f" in epoch {epoch + 1} of {epochs}, so {what} stops there" if epochs else ""
         warn(
-            f"{what}: the data ran out: they gave {self.done}{of} steps{where}. Pass data that can "
-            "be iterated again (arrays, a Dataset, a PyDataset), an endless generator, or fewer "
-            "steps."
+            f"{what}: the data ran out after {self.done}{of} steps{where}. Pass data that can be "
+            "iterated again (arrays, a Dataset, a PyDataset), an infinite generator, or a smaller "
+            "number of steps."
         )
         return False
 

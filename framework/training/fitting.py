@@ -1,4 +1,4 @@
-"""fit, evaluate, predict and their like for single batches."""
+"""fit, evaluate, predict, and train_on_batch, test_on_batch and predict_on_batch."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ from framework.training.validation import check_frequency, split_off, validation
 
 
 class Fitting:
-    """The methods that go through data; a mixin of `Trainer`."""
+    """`fit`, `evaluate`, `predict` and their single-batch versions; a mixin of `Trainer`."""
 
     def fit(
         self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None,
@@ -39,35 +39,35 @@ class Fitting:
             x: arrays or tensors (or a nest of them) with rows along the first axis, a Dataset, a
                 PyDataset, or an iterable of batches (x, y) or (x, y, sample_weight). Arrays are
                 not copied: do not write into them while fit runs.
-            y: the targets, with arrays only.
-            batch_size: rows a batch, with arrays only; where None, as many as make
+            y: the targets, if `x` is arrays.
+            batch_size: rows per batch, if `x` is arrays; None: the size that gives
                 `steps_per_epoch` batches of all rows, or 32.
             epochs: the number of the last epoch.
-            verbose: 0 silent, 1 a bar (a line an epoch where the output is no terminal), 2 a line
-                an epoch, "auto" as 1.
+            verbose: 0 silent, 1 a progress bar (a line per epoch if the output is not a terminal),
+                2 a line per epoch, "auto" as 1.
             callbacks: a list of `keras.callbacks.Callback`.
-            validation_split: the share of rows, taken from the end, to validate on.
-            validation_data: (x, y), (x, y, sample_weight), a Dataset or anything that `x` may be,
+            validation_split: the fraction of rows, taken from the end, to validate on.
+            validation_data: (x, y), (x, y, sample_weight), a Dataset or any other form of `x`,
                 to evaluate on after each epoch.
-            shuffle: a new order of rows each epoch, with arrays and PyDatasets only; "batch" keeps
+            shuffle: reorder the rows in each epoch (arrays and PyDatasets only); "batch" keeps
                 neighbouring rows together.
-            class_weight: {class number: weight}, a factor of the losses of its rows; for several
-                targets such a dict for each.
-            sample_weight: a weight for each row, or for each output such weights.
+            class_weight: {class number: weight}, a factor on the losses of the class's rows; for
+                several targets one such dict per target.
+            sample_weight: a weight per row; for several outputs such weights per output.
             initial_epoch: the number of epochs already done.
-            steps_per_epoch: batches an epoch; all where None. Data then go on in the next epoch
-                where they stopped.
-            validation_batch_size, validation_steps: the same for validation, which begins anew
-                each time.
-            validation_freq: validate after every so many epochs, or after those in a list.
+            steps_per_epoch: batches per epoch; all if None. The next epoch continues where the
+                last one stopped in the data.
+            validation_batch_size, validation_steps: the same for validation, which starts from
+                the first batch each time.
+            validation_freq: validate after every so many epochs, or after the epochs in a list.
 
         Returns:
-            A `History`: `.history["loss"]` holds each epoch's mean loss. It is `model.history` as
-            well, also while training and after an interruption.
+            A `History`: `.history["loss"]` holds each epoch's mean loss. `model.history` is the
+            same object, also during training and after an interruption.
 
         Raises:
-            ValueError: not compiled, lengths that differ, no rows.
-            TypeError: an argument that fit does not have.
+            ValueError: the model is not compiled, the arrays' lengths differ, or there is no data.
+            TypeError: an unknown argument.
         """
         if unknown:
             raise unexpected_argument("fit", unknown, Fitting.fit)
@@ -107,11 +107,11 @@ class Fitting:
         self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None,
         callbacks=None, return_dict=False, **unknown,
     ):  # fmt: skip
-        """The loss and metrics on data.
+        """Return the loss and metrics on data.
 
         Args:
-            x, y, batch_size, verbose, sample_weight, callbacks: as of `fit`.
-            steps: batches; all where None.
+            x, y, batch_size, verbose, sample_weight, callbacks: as in `fit`.
+            steps: the number of batches; all if None.
             return_dict: return a dict by name.
 
         Returns:
@@ -129,7 +129,7 @@ class Fitting:
         return _in_keras_order(self, logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
-        """The outputs for all rows, as NumPy arrays in the structure of the model's outputs."""
+        """Return the outputs for all rows, NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_predict_batch_step(self))
@@ -137,7 +137,7 @@ class Fitting:
         return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
-        """One training step; returns the loss and metrics of the batch, as `evaluate` does."""
+        """Train on one batch and return its loss and metrics, in the form that `evaluate` has."""
         require_compiled(self, "train_on_batch")
         x, y, sample_weight = as_batch((x, y, sample_weight))
         if class_weight is not None:
@@ -149,23 +149,23 @@ class Fitting:
         return _in_keras_order(self, self.train_step(pack(x, y, sample_weight)), return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
-        """Evaluate one batch; returns its loss and metrics, as `evaluate` does."""
+        """Evaluate one batch and return its loss and metrics, in the form that `evaluate` has."""
         require_compiled(self, "test_on_batch")
         self.reset_metrics()
         batch = as_batch((x, y, sample_weight))
         return _in_keras_order(self, self.test_step(pack(*batch)), return_dict)
 
     def predict_on_batch(self, x):
-        """The outputs for one batch, as NumPy arrays."""
+        """Return the outputs for one batch, as NumPy arrays."""
         return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
 
 
 def _reading(batches, step, as_given, class_weight=None):
-    """`step` for the elements of `batches`, which are read as it wants them.
+    """Return `step` as a function of the elements of `batches`; set how `batches` reads them.
 
     Args:
-        as_given: it wants them in their own structure, as users' `train_step`s do.
-        class_weight: weights to put to each.
+        as_given: `step` takes an element in its own structure, as a user's `train_step` does.
+        class_weight: class weights to add to each batch as sample weights.
     """
     arrays = not hasattr(batches, "source")
     if class_weight is not None:
@@ -178,7 +178,7 @@ def _reading(batches, step, as_given, class_weight=None):
 
 
 def _weighing(step, as_given, arrays, class_weight):
-    """`step`, with sample weights made of class weights in each batch."""
+    """Return `step` preceded by computing each batch's sample weights from class weights."""
 
     def weighed(batch):
         x, y, sample_weight = batch if arrays or not as_given else unpack(batch)
@@ -191,7 +191,7 @@ def _weighing(step, as_given, arrays, class_weight):
 
 
 def _nothing():
-    """There is nothing to flush."""
+    """Do nothing at the end of an epoch: no gradients are accumulated."""
 
 
 def _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight):
@@ -208,15 +208,15 @@ def _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sa
 def _check_verbose(method, verbose):
     if verbose not in ("auto", 0, 1, 2):
         raise InvalidArgumentError(
-            f'{method}: verbose must be 0 (silent), 1 (a bar), 2 (a line an epoch) or "auto", got '
-            f"{verbose!r}."
+            f"{method}: verbose must be 0 (silent), 1 (a progress bar), 2 (a line per epoch) or "
+            f'"auto", got {verbose!r}.'
         )
 
 
 def _both_weights(method):
     return InvalidArgumentError(
-        f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply the "
-        "classes' weights into sample_weight."
+        f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply "
+        "sample_weight by the weight of each row's class."
     )
 
 
@@ -226,19 +226,18 @@ def _begin_accumulating(model, overridden):
         return
     if overridden:
         raise InvalidArgumentError(
-            f"compile(accumulate={accumulator.every}) needs the model's own train_step, which "
-            f"{type(model).__name__} overrides. Use Optimizer(gradient_accumulation_steps=...) "
-            "or model.training_step(accumulate=...) there."
+            f"compile(accumulate={accumulator.every}) needs the built-in train_step, but "
+            f"{type(model).__name__} overrides it. Use Optimizer(gradient_accumulation_steps=...) "
+            "or model.training_step(accumulate=...)."
         )
     accumulator.clear()
 
 
 def _batch_step(model):
-    """(what `fit` does with a batch, whether it wants the data as they are given).
+    """Return (the training step of `fit`, whether it takes a batch in the data's own structure).
 
-    Users' own steps want each batch in the structure that the data have; the compiled step
-    wants (x, y, sample_weight), and leaves the metrics' values alone until somebody wants to
-    see them.
+    A user's step takes each batch in the structure of the data. The compiled step takes
+    (x, y, sample_weight) and computes the metrics' values only when they are read.
     """
     if overrides(model, "make_train_function"):
         model.make_train_function()
@@ -255,13 +254,13 @@ def _batch_step(model):
 
 
 def _watched(model, train_step):
-    """The user's `train_step`, the first time with a look at whether it adds model losses."""
-    seen = []
+    """Return the user's `train_step`; its first call checks that the step adds model losses."""
+    checked = []
 
     def run(data):
-        if seen:
+        if checked:
             return train_step(data)
-        seen.append(True)
+        checked.append(True)
         model._framework.losses_read = False
         logs = train_step(data)
         if not model._framework.losses_read and (count := len(model.losses)):
@@ -288,7 +287,7 @@ def _predict_batch_step(model):
 
 
 def _planned(model, method):
-    """`train_step`, `test_step` or `predict_step` of a batch, by compiled plans."""
+    """Return `train_step`, `test_step` or `predict_step` as a function run by compiled plans."""
     run, plans = getattr(model, method), plans_of(model, method)
 
     def call(data):
@@ -305,7 +304,7 @@ def _evaluate_by_plan(model, batch):
 
 
 def plans_of(model, method):
-    """The plans of a method, the same ones until the model is compiled anew."""
+    """Return the plans of a method; calling `compile` again drops them."""
     own = model._framework
     known = own.plans
     if known is None or known[0] is not own.training:
@@ -316,7 +315,7 @@ def plans_of(model, method):
 
 
 def _in_keras_order(model, logs, return_dict):
-    """Logs as `evaluate` returns them; lists are in Keras's order."""
+    """Return logs in the form of `evaluate`: a dict, a number, or a list in Keras's order."""
     if return_dict or not isinstance(logs, dict):
         return logs
     names = []

@@ -1,4 +1,4 @@
-"""Gradients: what a step's loss says about each variable, readable and editable by path."""
+"""Gradients: the gradients of a training step, readable and editable by variable path."""
 
 from collections.abc import MutableMapping
 
@@ -13,14 +13,14 @@ from framework.ops.slices import IndexedSlices, coalesced, finished, sliced
 class Gradients(MutableMapping):
     """Gradients by variable path, in the order of the model's trainable variables.
 
-    Reads like a dict of tensors (None where the loss does not depend on the variable). It can be
-    edited in place, before `step.apply(grads)`: `grads["dense/kernel"] = ...` replaces one, None or
-    `del` takes it out. `copy()` is a copy to edit. `tensors` and `variables` are the lists.
+    A dict of tensors (None if the loss does not depend on the variable). It can be edited before
+    `step.apply(grads)`: `grads["dense/kernel"] = ...` replaces a gradient, None or `del` removes
+    it. `copy()` returns a copy to edit. `tensors` and `variables` are lists in the same order.
 
     Args:
-        tensors, variables: lists of one length.
-        weight: what the batch counts for when steps accumulate: its number of rows.
-        parts: [(kind, weight, tensors)] where the losses of a batch add up in different ways.
+        tensors, variables: lists of equal length.
+        weight: the weight of the batch when steps accumulate: its number of rows.
+        parts: [(kind, weight, tensors)] if the losses of a batch add up in different ways.
     """
 
     def __init__(self, tensors, variables, weight=1.0, parts=None):
@@ -28,7 +28,7 @@ class Gradients(MutableMapping):
         self.weight, self._parts = weight, parts
 
     def parts(self):
-        """[(kind, weight, tensors)]: what accumulation adds up."""
+        """Return [(kind, weight, tensors)], the summands of accumulation."""
         return self._parts or [("rows", self.weight, self.tensors)]
 
     def __getitem__(self, path):
@@ -41,8 +41,8 @@ class Gradients(MutableMapping):
             gradient = tensor(gradient, variable.dtype) if not _is_tensor(gradient) else gradient
             if gradient.array.shape != variable.array.shape:
                 raise ShapeError(
-                    f"grads[{path!r}]: the variable has shape {variable.array.shape}, the new "
-                    f"gradient {gradient.array.shape}."
+                    f"grads[{path!r}]: expected a gradient of the variable's shape "
+                    f"{variable.array.shape}, got shape {gradient.array.shape}."
                 )
         self.tensors[i] = gradient
         if self._parts is not None:
@@ -66,35 +66,35 @@ class Gradients(MutableMapping):
         raise NotFoundError(f"no gradient has the path {path!r}{suggest(path, list(self))}")
 
     def copy(self):
-        """The same gradients in a mapping of their own."""
+        """Return a copy of the mapping, with the same tensors."""
         parts = None if self._parts is None else [(k, w, list(t)) for k, w, t in self._parts]
         return Gradients(self.tensors, self.variables, self.weight, parts)
 
     def map(self, function):
-        """A new mapping of `function(path, gradient)`; None stays None."""
-        made = self.copy()
+        """Return a new mapping of `function(path, gradient)`; None stays None."""
+        mapped = self.copy()
         for i, (path, gradient) in enumerate(zip(self, self.tensors, strict=True)):
             if gradient is not None:
-                made.tensors[i] = function(path, gradient)
-        if made._parts is not None:
-            made._parts = [("rows", self.weight, made.tensors)]
-        return made
+                mapped.tensors[i] = function(path, gradient)
+        if mapped._parts is not None:
+            mapped._parts = [("rows", self.weight, mapped.tensors)]
+        return mapped
 
-    # ---- what they look like ----
+    # ---- norms and display ----
 
     def norms(self):
-        """The L2 norm of each gradient, a float by path; None where there is no gradient."""
+        """Return the L2 norm of each gradient, a float by path; None if there is no gradient."""
         return {
             path: None if g is None else _norm(g)
             for path, g in zip(self, self.tensors, strict=True)
         }
 
     def norm(self):
-        """The L2 norm of all gradients together, a float."""
+        """Return the joint L2 norm of all gradients, a float."""
         return float(np.sqrt(sum(n * n for n in self.norms().values() if n is not None)))
 
     def is_finite(self):
-        """Whether no gradient holds an inf or nan."""
+        """Return whether no gradient contains inf or nan."""
         return all(np.isfinite(_values(g)).all() for g in self.tensors if g is not None)
 
     def __repr__(self):
@@ -106,17 +106,17 @@ class Gradients(MutableMapping):
 
 
 def spread(gradients):
-    """Gradients as a nest of tensors: IndexedSlices as (values, indices).
+    """Return gradients as a nest of tensors, IndexedSlices as pairs (values, indices).
 
-    None where one of them is something else: an array or a variable of the user's.
+    None if a gradient is neither a tensor, an array nor IndexedSlices.
     """
-    found = [(g.values, g.indices) if type(g) is IndexedSlices else g for g in gradients]
-    plain = all(type(g) in (Tensor, np.ndarray, tuple) or g is None for g in found)
-    return found if plain else None
+    rows = [(g.values, g.indices) if type(g) is IndexedSlices else g for g in gradients]
+    plain = all(type(g) in (Tensor, np.ndarray, tuple) or g is None for g in rows)
+    return rows if plain else None
 
 
 def gathered(rows, variables):
-    """The gradients of `variables` that were spread into `rows`."""
+    """Return the gradients of `variables` that `spread` converted to `rows`."""
     return [
         sliced(*row, variable.array.shape) if type(row) is tuple else row
         for row, variable in zip(rows, variables, strict=True)
@@ -124,7 +124,7 @@ def gathered(rows, variables):
 
 
 def finished_gradients(gradients):
-    """Gradients as users get them: IndexedSlices with their dense shape as a tensor."""
+    """Return gradients in their public form: IndexedSlices with the dense shape as a tensor."""
     return [finished(g) if type(g) is IndexedSlices else g for g in gradients]
 
 
@@ -133,7 +133,7 @@ def _is_tensor(value):
 
 
 def _values(gradient):
-    """The numbers of a gradient: of IndexedSlices one row for each index."""
+    """Return a gradient's elements as an array; of IndexedSlices, one row per distinct index."""
     if hasattr(gradient, "_as_tensor"):
         gradient = coalesced(gradient).values
     return gradient.array if isinstance(gradient, Tensor) else np.asarray(gradient)

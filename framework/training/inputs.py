@@ -1,4 +1,4 @@
-"""What one batch is: (x, y, sample_weight) of tensors."""
+"""Conversion of batches: to tensors, and between x, (x, y) and (x, y, sample_weight)."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from framework.ops.reduction import reduce_sum
 
 
 def as_tensors(structure):
-    """A nest of arrays, numbers and tensors as one of tensors; None stays None.
+    """Return the nest with arrays and numbers converted to tensors; None stays None.
 
-    A list of numbers, or of such lists, is an array, as it is in `fit`.
+    A list of numbers, or of such lists, is one array, as in `fit`.
     """
     if structure is None or type(structure) is Tensor:
         return structure
@@ -24,13 +24,13 @@ def as_tensors(structure):
 
 
 def like(loss, other):
-    """A loss in the dtype of another: a layer's own may be in the 16 bits of its policy."""
+    """Return `loss` cast to the dtype of `other`: a layer's loss may be float16 by its policy."""
     dtype = other.array.dtype
     return loss if loss.array.dtype == dtype else cast(loss, dtype=dtype)
 
 
 def layer_loss(loss, total=None):
-    """A layer's own loss as it counts: the sum of its elements, in the dtype of `total`."""
+    """Return the sum of the elements of a layer's loss, in the dtype of `total`."""
     if total is not None:
         loss = like(loss, total)
     rank = loss.array.ndim
@@ -38,7 +38,7 @@ def layer_loss(loss, total=None):
 
 
 def plus_layer_losses(total, losses):
-    """`total` (None: there is nothing yet) plus layers' own losses."""
+    """Return `total` plus the layers' losses; None if `total` is None and there are none."""
     for loss in losses:
         part = layer_loss(loss, total)
         total = part if total is None else total + part
@@ -46,18 +46,18 @@ def plus_layer_losses(total, losses):
 
 
 def unpack(data):
-    """(x, y, sample_weight) of what a batch may be: x alone, or a tuple of one to three."""
+    """Return (x, y, sample_weight) of a batch: x alone, or a tuple of one to three elements."""
     if not isinstance(data, (tuple, list)):
         return data, None, None
     if len(data) > 3:
         raise InvalidArgumentError(
-            f"A batch is x, (x, y) or (x, y, sample_weight); got a tuple of {len(data)}."
+            f"A batch must be x, (x, y) or (x, y, sample_weight), got a tuple of {len(data)}."
         )
     return (*data, None, None)[:3] if len(data) < 3 else tuple(data)
 
 
 def pack(x, y=None, sample_weight=None):
-    """The batch as `train_step` is given it: without what is None at its end."""
+    """Return the batch in the form that `train_step` takes: without trailing None."""
     if sample_weight is not None:
         return x, y, sample_weight
     if y is not None:
@@ -66,7 +66,7 @@ def pack(x, y=None, sample_weight=None):
 
 
 def rows_of(x):
-    """The number of rows of a batch."""
+    """Return the number of rows of a batch, 1 for a scalar or an empty nest."""
     if type(x) is not Tensor:
         leaves = [leaf for leaf in nest.flatten(x) if leaf is not None]
         if not leaves:

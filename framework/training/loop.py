@@ -16,12 +16,12 @@ def fit(
     model, step, feed, *, epochs, initial_epoch, verbose, callbacks, validation, test_step,
     validation_freq, end_epoch,
 ):  # fmt: skip
-    """Call `step` on the batches of `feed` for some epochs; returns a History.
+    """Call `step` on the batches of `feed` for some epochs and return a History.
 
     Args:
-        step: one batch's training; gives logs, or None for the model's metrics.
+        step: trains on one batch; returns logs, or None to log the model's metrics.
         validation: a Feed, or None; `test_step` is called on its batches.
-        end_epoch: called after an epoch's last batch, before its logs are taken.
+        end_epoch: called after an epoch's last batch, before its logs are computed.
     """
     callbacks = callback_list(
         callbacks, model, verbose, epochs=epochs, steps=feed.steps, history=True
@@ -47,7 +47,7 @@ def fit(
                 if model.stop_training or not more:
                     break
         finally:
-            _put_averages(model, epochs)  # after an interruption too, as Keras does
+            _finalize_variables(model, epochs)  # after an interruption too, as in Keras
         callbacks.call("on_train_end", logs=logs)
     finally:
         _close(callbacks, feed, validation)
@@ -55,22 +55,22 @@ def fit(
 
 
 def _validated(model, step, feed, frequency, callbacks, epoch):
-    """The logs of an epoch's validation, empty where it has none."""
+    """Return the logs of an epoch's validation, empty if this epoch is not validated."""
     if feed is None or not validates(epoch, frequency):
         return {}
-    found = test_epoch(model, step, feed, callbacks, "fit: validation_data")
-    return {f"val_{name}": value for name, value in found.items()}
+    logs = test_epoch(model, step, feed, callbacks, "fit: validation_data")
+    return {f"val_{name}": value for name, value in logs.items()}
 
 
-def _put_averages(model, epochs):
-    """Let the optimizer put the averages that it keeps in the variables' place."""
+def _finalize_variables(model, epochs):
+    """Have the optimizer overwrite the variables with their averages, if it keeps averages."""
     finalize = getattr(model.optimizer, "finalize_variable_values", None)
     if finalize is not None and epochs > 0:
         finalize(model.trainable_variables)
 
 
 def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
-    """The callbacks of one run; a CallbackList is taken as it is."""
+    """Return the callbacks of one run as a CallbackList; one that is passed in is returned."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     return CallbackList(
@@ -89,7 +89,7 @@ def _close(callbacks, *feeds):
 
 
 def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
-    """The epoch's logs; None where there was no batch at all."""
+    """Train for one epoch and return its logs; None if there was no batch."""
     began = callbacks.listeners("on_train_batch_begin")
     ended = callbacks.listeners("on_train_batch_end")
     model.reset_metrics()
@@ -119,13 +119,15 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
 
 
 def _last_of_group(number, group):
-    """The last number of the group of batches that `number` is in, whether or not it was there:
-    that is how Keras counts."""
+    """Return the last batch number of the group of `number`, even if the data end before it.
+
+    Keras passes this number to batch hooks.
+    """
     return number - number % group + group - 1
 
 
 def _logs(model, results):
-    """The logs, made only when asked for: what `train_step` returned, or the metrics' values."""
+    """Return a function that computes the logs: `results` of `train_step`, or the metrics."""
     if isinstance(results, dict):
         return lambda: as_floats(results)
     if results is not None:
@@ -133,34 +135,34 @@ def _logs(model, results):
     return model.get_metrics_result
 
 
-def _all_logs(model, results, kind):
-    """The logs of all batches, where `results` are the last one's.
+def _all_logs(model, results, mode):
+    """Return the logs of an epoch, where `results` are those of its last batch.
 
-    As in Keras: an own `compute_metrics` can add to them, but where it gives just what the metrics
-    give, their values count.
+    As in Keras, an overridden `compute_metrics` can add entries; if it returns only the metrics'
+    names, the metrics' values count.
     """
-    own = overrides(model, f"{kind}_step") or overrides(model, f"make_{kind}_function")
+    own = overrides(model, f"{mode}_step") or overrides(model, f"make_{mode}_function")
     if isinstance(results, dict) and not own:
-        found = model.get_metrics_result()
-        if found.keys() == as_floats(results).keys():
-            return found
+        values = model.get_metrics_result()
+        if values.keys() == as_floats(results).keys():
+            return values
     return _logs(model, results)()
 
 
 def as_floats(values):
-    """Metric results as Python floats; a metric's result may be a dict of them."""
-    found = {}
+    """Return metric results as Python floats by name; a nested dict of results is flattened."""
+    floats = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            found.update(as_floats(value))
+            floats.update(as_floats(value))
         elif value is not None:
             array = np.asarray(value)
-            found[name] = float(array) if array.ndim == 0 else array
-    return found
+            floats[name] = float(array) if array.ndim == 0 else array
+    return floats
 
 
 def evaluate(model, step, feed, *, verbose, callbacks):
-    """Loss and metrics of `model` on the batches of `feed`, by name."""
+    """Return the loss and metrics of `model` on the batches of `feed`, by name."""
     callbacks = callback_list(callbacks, model, verbose, steps=feed.steps)
     try:
         return test_epoch(model, step, feed, callbacks, "evaluate")
@@ -169,7 +171,7 @@ def evaluate(model, step, feed, *, verbose, callbacks):
 
 
 def test_epoch(model, step, feed, callbacks, what):
-    """One pass of `step` over all batches; its logs."""
+    """Run `step` on all batches of `feed`, return the logs; `what` names the method in errors."""
     model.stop_evaluating = False
     model.reset_metrics()
     callbacks.call("on_test_begin", logs={})
@@ -200,7 +202,7 @@ def test_epoch(model, step, feed, callbacks, what):
 
 
 def predict(model, step, feed, *, verbose, callbacks):
-    """The outputs of `model` for all batches of `feed`, concatenated."""
+    """Return the outputs of `model` for all batches of `feed`, concatenated."""
     callbacks = callback_list(
         callbacks, model, 0 if verbose == "auto" else verbose, steps=feed.steps
     )
@@ -209,11 +211,13 @@ def predict(model, step, feed, *, verbose, callbacks):
     group = model.steps_per_execution
     batches = feed.epoch(0)
 
-    def told(number):
-        """Tell callbacks that the group of batches is done."""
-        some = outputs[number - number % group :]
+    def end_group(number):
+        """Call the batch-end hook for the group of batches that ends with batch `number`."""
+        group_outputs = outputs[number - number % group :]
         last = _last_of_group(number, group)
-        callbacks.call("on_predict_batch_end", last, logs=lambda: {"outputs": _joined(some)})
+        callbacks.call(
+            "on_predict_batch_end", last, logs=lambda: {"outputs": _joined(group_outputs)}
+        )
 
     try:
         callbacks.call("on_predict_begin", logs={})
@@ -222,11 +226,11 @@ def predict(model, step, feed, *, verbose, callbacks):
                 callbacks.call("on_predict_batch_begin", number, logs={})
             outputs.append(step(batch))
             if not (number + 1) % group:
-                told(number)
+                end_group(number)
             if model.stop_predicting:
                 break
         if len(outputs) % group:
-            told(len(outputs) - 1)
+            end_group(len(outputs) - 1)
         feed.check("predict")
         callbacks.call("on_predict_end", logs={})
     finally:
@@ -236,7 +240,7 @@ def predict(model, step, feed, *, verbose, callbacks):
 
 
 def _joined(outputs, copied=False):
-    """Outputs of several batches as one; those of one batch as they are, unless `copied`."""
+    """Return the outputs of several batches concatenated; one batch's are copied if `copied`."""
     if len(outputs) == 1 and not copied:
         return outputs[0]
     return nest.map_structure(

@@ -1,4 +1,4 @@
-"""Outputs: which loss, metric, target or weight belongs to which output of a model."""
+"""Outputs: matches losses, metrics, targets and weights to the outputs of a model."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,14 @@ from framework.core.registry import snake_case
 
 
 class Outputs:
-    """The leaves of what a model returns, in the order of `nest.flatten`.
+    """The leaves of a model's outputs, in the order of `nest.flatten`.
 
     Args:
         y_pred: the outputs, any nest of tensors.
-        layer_names: the names of the layers they come from, in the same order, where known.
+        layer_names: the names of the output layers, in the same order, or None.
 
-    `names` are what logs call them: the key of a dict, the layer's name elsewhere, with the keys
-    above it in a deep nest; None where neither is known. `single` says that `y_pred` is one tensor
-    and no nest.
+    `names` are the outputs' names in logs: the key of a dict, otherwise the layer's name, in a
+    deep nest after the keys above; None if neither is known. `single`: `y_pred` is one tensor.
     """
 
     def __init__(self, y_pred, layer_names=None):
@@ -45,19 +44,19 @@ class Outputs:
             self._name(child, (*path, key))
 
     def spread(self, given, argument, is_leaf=None, filled=None, many=False):
-        """The part of `given` that belongs to each output, None where there is none.
+        """Return the list of the parts of `given`, one per output; None for an output without.
 
         Dicts are matched by the outputs' keys, then by their layers' names; lists by position.
 
         Args:
-            given: one thing for all outputs, or a list, dict or nest of them.
-            argument: its name, for messages.
-            is_leaf: tells one thing from a list of them; anything but a nest where None.
-            filled: for each output whether it takes a part; a flat list may leave the others out.
-            many: an output may take a list of things.
+            given: one object for all outputs, or a list, dict or nest of objects.
+            argument: the name of the argument, for error messages.
+            is_leaf: returns whether its argument is one object, not a nest; None: `not is_nested`.
+            filled: one bool per output: whether it needs a part. A list may omit the others.
+            many: a part may itself be a list.
 
         Raises:
-            ValueError: a key that is no output's, or a list of another length.
+            ValueError: a key that no output has, or a list of the wrong length.
         """
         found = [None] * self.size
         self._fill(given, self.tree, found, argument, is_leaf or _alone, filled, many)
@@ -82,7 +81,7 @@ class Outputs:
                 self._fill(part, child, found, argument, is_leaf, None, many)
 
     def _unwrapped(self, given, tree, argument, is_leaf):
-        """What is given for one output, out of a list or dict of one."""
+        """Return the only element of a list or dict of length one."""
         if is_leaf(given):
             return given
         if isinstance(given, Mapping):
@@ -93,7 +92,8 @@ class Outputs:
             return self._unwrapped(next(iter(given.values())), tree, argument, is_leaf)
         if len(given) != 1:
             raise InvalidArgumentError(
-                f"{argument}: the model has one output, but {len(given)} were given: {given!r}."
+                f"{argument}: the model has one output; expected one element, got {len(given)}: "
+                f"{given!r}."
             )
         return self._unwrapped(given[0], tree, argument, is_leaf)
 
@@ -116,28 +116,29 @@ class Outputs:
             if len(given) == len(taking):
                 return zip(given, taking, strict=True)
         raise InvalidArgumentError(
-            f"{argument}: a list of {len(given)} was given, but the model has {len(leaves)} "
-            f"outputs{self._told()}. Give one for each, or a dict by name."
+            f"{argument}: expected one element for each of the model's {len(leaves)} "
+            f"outputs{self._listed()}, got a list of {len(given)}. Pass a list of {len(leaves)}, "
+            "or a dict by output name."
         )
 
     def _no_such(self, key, argument):
         known = [n for n in dict.fromkeys([*self.names, *self.layer_names]) if n is not None]
-        hint = suggest(key, known) if known else ": the outputs have no names; give a list."
+        hint = suggest(key, known) if known else ": the outputs have no names; pass a list."
         valid = f" The outputs are {', '.join(map(repr, known))}." if known else ""
-        return InvalidArgumentError(f"{argument}: no output is called {key!r}{hint}{valid}")
+        return InvalidArgumentError(f"{argument}: no output has the name {key!r}{hint}{valid}")
 
-    def _told(self):
+    def _listed(self):
         known = [name for name in self.names if name is not None]
         return f" ({', '.join(map(repr, known))})" if known else ""
 
 
 def name_of(given):
-    """What logs call a function or an object that was given as a loss or a metric."""
+    """Return the name in logs of a function or object that is a loss or a metric."""
     name = getattr(given, "name", None)
     if isinstance(name, str):
         return name
     name = getattr(given, "__name__", type(given).__name__)
-    return snake_case(name.strip("<>"))  # of a lambda
+    return snake_case(name.strip("<>"))  # a lambda's name is "<lambda>"
 
 
 def _alone(given):

@@ -1,4 +1,4 @@
-"""What training does with a model and a batch, beside the model's public methods."""
+"""Functions that train, evaluate and update metrics on one batch of a compiled model."""
 
 import inspect
 from functools import partial
@@ -10,7 +10,7 @@ from framework.training.step import TrainingStep
 
 
 def require_compiled(model, method):
-    """The `Compilation`; an error where there is none."""
+    """Return the model's `Compilation`; raise an error if it is not compiled."""
     if model._framework.training is None:
         raise InvalidArgumentError(
             f"{method}: the model {model.name!r} is not compiled yet. Call "
@@ -20,7 +20,7 @@ def require_compiled(model, method):
 
 
 def compiled_step(model):
-    """The step that `compile` made, or is making now."""
+    """Return the compiled model's `TrainingStep`, built at the first call."""
     training = require_compiled(model, "fit")
     if training.step is None:
         own_loss = overrides(model, "compute_loss")
@@ -36,7 +36,7 @@ def compiled_step(model):
 
 
 def own_loss_function(model, training):
-    """`compute_loss` called as this class has it: older code has no argument `training`."""
+    """Return `model.compute_loss` as a function; pass `training` only if it is a parameter."""
     compute = model.compute_loss
     parameters = inspect.signature(compute).parameters
     takes = "training" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -49,7 +49,7 @@ def own_loss_function(model, training):
 
 
 def parts_of(model, loss):
-    """The losses of a batch and how they add up, with the layers' own."""
+    """Return a function for [(kind, weight, loss)] of a batch, including the layers' losses."""
 
     def compute_parts(x, y, y_pred, sample_weight):
         parts = [] if loss.losses is None else loss.parts(y, y_pred, sample_weight)
@@ -67,12 +67,12 @@ def parts_of(model, loss):
 
 
 def overrides(model, method):
-    """Whether the model's class has a method of its own instead of the Trainer's."""
+    """Return whether the model's class overrides this method of the Trainer."""
     return getattr(type(model), method) is not getattr(builtin(model), method)
 
 
 def update_metrics(model, x, y, y_pred, sample_weight, loss):
-    """Take in a batch; returns the logs that an own `compute_metrics` makes of it, or None."""
+    """Update the metrics; return the logs of an overridden `compute_metrics`, otherwise None."""
     training = model._framework.training
     training.loss_tracker.update_state(loss, sample_weight=rows_of(x))
     if overrides(model, "compute_metrics"):
@@ -83,15 +83,15 @@ def update_metrics(model, x, y, y_pred, sample_weight, loss):
 
 
 def evaluate_batch(model, x, y, sample_weight):
-    """Take in a batch without training on it."""
+    """Evaluate one batch: update the metrics without training."""
     y_pred = model(x, training=False)
     loss = own_loss_function(model, False)(x, y, y_pred, sample_weight)
     return update_metrics(model, x, y, y_pred, sample_weight, loss)
 
 
 def no_loss(model):
-    """The error for a model that nothing gives a loss."""
+    """Return the error for a model without any loss."""
     return InvalidArgumentError(
-        f"fit: the model {model.name!r} has no loss: compile(loss=None) and no layer adds "
-        "one with add_loss()."
+        f"fit: the model {model.name!r} has no loss: compile was called with loss=None, and no "
+        "layer calls add_loss(). Pass a loss to compile."
     )

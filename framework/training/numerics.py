@@ -1,4 +1,4 @@
-"""debugging.numerics: finds where the first value that is not finite comes from."""
+"""debugging.numerics: finds the op that computes the first value that is not finite."""
 
 import numpy as np
 
@@ -6,17 +6,16 @@ from framework.autodiff.numerics import Checker, NumericsError, is_finite
 from framework.core import nest
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
-from framework.training.rewind import State
+from framework.training.rewind import Snapshot
 
 
 class numerics:
-    """Context in which a value that is not finite raises an error that says where it arose.
+    """Context in which a value that is not finite raises an error that names its origin.
 
-    `fit` and training steps run as ever; when a loss, weight or slot is not finite after a step,
-    everything is put back to what it was before, the step is run again with checks, and the error
-    names the op, its layer and line, whether it was in the forward pass, the backward pass or the
-    update, and the rows of the batch. Everything else in the context, hand-written loops too, is
-    checked op by op.
+    `fit` and training steps run as usual. If a loss, weight or slot is not finite after a step,
+    the state before the step is restored, the step runs again with checks, and the error names
+    the op, its layer and line, the phase (forward pass, backward pass or update), and the rows of
+    the batch. All other code in the context, such as hand-written loops, is checked op by op.
 
     Raises:
         NumericsError: a ValueError with `op`, `phase`, `layer`, `line` and `rows`.
@@ -35,7 +34,7 @@ class numerics:
 
     def __enter__(self):
         self._outer, thread.numerics = thread.numerics, self
-        self._errors = np.errstate(all="ignore")  # ours say more
+        self._errors = np.errstate(all="ignore")  # these errors say more than NumPy's warnings
         self._errors.__enter__()
         self._checker.__enter__()
         return self
@@ -46,12 +45,12 @@ class numerics:
         thread.numerics = self._outer
 
     def step(self, step, x, y, sample_weight):
-        """`step` on a batch of tensors, checked; its loss."""
+        """Run `step` on a batch of tensors with checks and return its loss."""
         model, optimizer = step.model, step.optimizer
         state = None
         if model.built:
             held = [*model.variables, *model.metrics_variables, *optimizer.variables]
-            state = State(held, optimizer)
+            state = Snapshot(held, optimizer)
         stack, thread.numerics = thread.stack, None
         ours = (self._checker, self._checker._journal)
         thread.stack = tuple(r for r in stack if r not in ours)
@@ -61,8 +60,8 @@ class numerics:
                 return loss
             if state is None:
                 raise NumericsError(
-                    "numerics: the first step gave values that are not finite; build the model "
-                    "before, to have the step run again and the place found."
+                    "numerics: the first step gave values that are not finite. Build the model "
+                    "first (model.build(shape)), so that the step can run again and find the op."
                 )
             state.restore()
             self._find(step, x, y, sample_weight, state)
@@ -75,7 +74,7 @@ class numerics:
         return is_finite(loss.array) and all(is_finite(v.array) for v in variables)
 
     def _find(self, step, x, y, sample_weight, state):
-        """Run the step again with checks, raise the error, and leave everything as it was."""
+        """Run the step again with checks, restore the state, and raise the error."""
         names = {}
         for name, part in (("x", x), ("y", y), ("sample_weight", sample_weight)):
             for leaf in nest.flatten(part):
@@ -83,21 +82,21 @@ class numerics:
                     leaf.serial = leaf.serial or next(serials)
                     names[leaf.serial] = name
         rows = next((t.array.shape[0] for t in nest.flatten(x) if t.array.ndim), None)
-        with _Following(rows=rows, names=names) as checker:
+        with _OriginChecker(rows=rows, names=names) as checker:
             loss = step(x, y, sample_weight)
         state.restore()
         origin = checker.origin_of(loss) or checker.first_assigned
         ending = " The model is as it was before the step."
         if origin is None:
             raise NumericsError(
-                "numerics: the step gave values that are not finite, but not when it was run "
-                f"again.{ending}"
+                "numerics: the step gave values that are not finite, but only finite values when "
+                f"it ran again.{ending}"
             )
         raise origin.error(ending)
 
 
-class _Following(Checker):
-    """A checker that remembers the first taint that reached a variable."""
+class _OriginChecker(Checker):
+    """A checker that keeps the origin of the first value assigned that is not finite."""
 
     first_assigned = None
 

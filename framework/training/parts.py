@@ -1,8 +1,8 @@
-"""The controls of a step by compiled plans: accumulation, what callbacks look at, the step's parts.
+"""Compiled plans of a step with accumulation or observers, and of `gradients` and `apply` alone.
 
-A plan is a function of arrays. So what is accumulated goes in as an argument and comes out as a
-result, and what a callback asks for is a result; whether an update is due and what is asked for are
-part of the plan's key.
+A plan is a function of arrays. So accumulated gradients are an argument and a result, and the
+values that a callback needs are results. Whether an update is due and which values are needed
+are part of the plan's key.
 """
 
 from functools import partial
@@ -22,11 +22,7 @@ _OUTPUTS, _GRADIENTS = Token("returns outputs"), Token("returns gradients")
 
 
 class StepParts:
-    """A `TrainingStep`'s plans beside that of a plain step.
-
-    Args:
-        step: the step; what is recorded is its own code.
-    """
+    """The plans of a `TrainingStep` for all calls but the plain step, traced from its own code."""
 
     def __init__(self, step):
         self._step = step
@@ -36,60 +32,64 @@ class StepParts:
     # ---- the whole step ----
 
     def whole(self, x, y, sample_weight):
-        """The step with its accumulator, under an observer, or with logs; returns the loss."""
+        """Run the step with its accumulator, observer or logs; return the loss."""
         step, observer = self._step, self._step._observer
-        asked, rates = (False, False), None
+        needed, rates = (False, False), None
         if observer is not None:
             x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
-            asked = observer.outputs_needed, observer.gradients_needed
+            needed = observer.outputs_needed, observer.gradients_needed
             step._bind()
             variables = step.model.trainable_variables
             rates = observer.rates_before(step.optimizer, variables)
-        extra = [note for note, is_one in zip((_OUTPUTS, _GRADIENTS), asked, strict=True) if is_one]
+        extra = [token for token, need in zip((_OUTPUTS, _GRADIENTS), needed) if need]
         with _Accumulated(step, step.model.trainable_variables, extra) as waiting:
             loss, outputs, gradients, waiting.after, step._logs = step._plans(
-                partial(self._whole, waiting, asked), [x, y, sample_weight], [waiting.before],
+                partial(self._whole, waiting, needed), [x, y, sample_weight], [waiting.before],
                 extra, (*BATCH, "accumulated"),
             )  # fmt: skip
         if observer is not None:
-            found = None
+            mapping = None
             if gradients is not None:
-                found = self._as_gradients(*gradients, step.model.trainable_variables, rows_of(x))
-            observer.take((x, y, sample_weight), outputs, loss, found, rates)
+                variables = step.model.trainable_variables
+                mapping = self._as_gradients(*gradients, variables, rows_of(x))
+            observer.take((x, y, sample_weight), outputs, loss, mapping, rates)
         return loss
 
-    def _whole(self, waiting, asked, x, y, sample_weight, before):
-        """What is recorded: loss, outputs and gradients where asked, what then waits, logs."""
+    def _whole(self, waiting, needed, x, y, sample_weight, before):
+        """The traced function: (loss, outputs, gradients, accumulated gradients, logs).
+
+        Outputs and gradients are None unless `needed`.
+        """
         step, logs = self._step, None
         with np.errstate(all="ignore"):
-            loss, y_pred, found = step._gradients(x, y, sample_weight)
+            loss, y_pred, mapping = step._gradients(x, y, sample_weight)
             step._bind()
             if step._unmatched:
                 step._match(y, y_pred)
-            gradients = self._as_nest(found) if asked[1] else None
-            after = waiting.run(before, step._apply, found)
+            gradients = self._as_nest(mapping) if needed[1] else None
+            after = waiting.run(before, step._apply, mapping)
             if step._update_metrics is not None:
                 logs = step._update_metrics(x, y, y_pred, sample_weight, loss)
-        return loss, y_pred if asked[0] else None, gradients, after, logs
+        return loss, y_pred if needed[0] else None, gradients, after, logs
 
-    # ---- its parts ----
+    # ---- its two halves ----
 
     def gradients(self, x, y, sample_weight):
-        """(loss, Gradients)."""
+        """Return (loss, Gradients)."""
         step = self._step
-        loss, found = self.gradient_plans(self._gradients, [x, y, sample_weight])
+        loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            step.optimizer._framework.stage = "unscaled"  # as the recorded run left it
+            step.optimizer._framework.stage = "unscaled"  # as the traced run left it
         variables = step.model.trainable_variables
-        return loss, self._as_gradients(*found, variables, _rows(x))
+        return loss, self._as_gradients(*gradients, variables, _rows(x))
 
     def _gradients(self, x, y, sample_weight):
         with np.errstate(all="ignore"):
-            loss, _, found = self._step._gradients(x, y, sample_weight)
-        return loss, self._as_nest(found)
+            loss, _, gradients = self._step._gradients(x, y, sample_weight)
+        return loss, self._as_nest(gradients)
 
     def apply(self, gradients):
-        """Update by `Gradients`; False, and nothing done, where that needs Python."""
+        """Update with `Gradients` and return True; return False if no plan can do so."""
         step, nest = self._step, self._as_nest(gradients)
         if nest is None or (step._scaled and step.optimizer._framework.stage != "unscaled"):
             return False
@@ -112,7 +112,7 @@ class StepParts:
             return waiting.run(before, self._step._apply, gradients)
 
     def flush(self):
-        """Update by what is accumulated."""
+        """Update with the accumulated gradients."""
         extra = [_FLUSHES]
         with _Accumulated(self._step, [], extra, flushes=True) as waiting:
             waiting.after = self.update_plans(
@@ -128,14 +128,14 @@ class StepParts:
 
     @staticmethod
     def _as_nest(gradients):
-        """(the tensors, the parts that add up in different ways or None); None: not of tensors."""
+        """Return (tensors, parts that add up in different ways or None); None if not tensors."""
         tensors = spread(gradients.tensors)
         if tensors is None or gradients._parts is None:
             return None if tensors is None else (tensors, None)
         parts = []
-        for kind, weight, found in gradients._parts:
+        for kind, weight, part in gradients._parts:
             weight = weight if type(weight) is Tensor else Tensor(np.asarray(weight, np.float64))  # noqa: PLW2901
-            rows = None if len(gradients._parts) == 1 else spread(found)
+            rows = None if len(gradients._parts) == 1 else spread(part)
             parts.append((spelled(kind), weight, rows))
         return tensors, parts
 
@@ -144,20 +144,20 @@ class StepParts:
         whole = finished_gradients(gathered(tensors, variables))
         if parts is not None:
             parts = [
-                (kind_of(kind), weight, whole if found is None else gathered(found, variables))
-                for kind, weight, found in parts
+                (kind_of(kind), weight, whole if part is None else gathered(part, variables))
+                for kind, weight, part in parts
             ]
         return Gradients(whole, variables, rows, parts)
 
 
 class _Accumulated:
-    """What a step's accumulator holds, as the argument and the result of one run.
+    """The contents of a step's accumulator as an argument and a result of one plan run.
 
     Args:
-        step: whose accumulator, if it has one.
-        variables: those that the run has gradients of.
-        extra: the key of the run; what it depends on is added.
-        flushes: the run takes what is there, whatever the count.
+        step: the step, with or without an accumulator.
+        variables: the variables whose gradients the run computes.
+        extra: the key of the run; the accumulator's state is appended to it.
+        flushes: the run updates whatever the count of batches.
     """
 
     def __init__(self, step, variables, extra, flushes=False):
@@ -165,43 +165,43 @@ class _Accumulated:
         self.before = self.after = ()
         if self._accumulator is None:
             return
-        made = self._accumulator
-        self._first, self._count = made.variables, made.count
-        self._all = made.met(variables)
-        self._due = flushes or made.count + 1 >= made.every
-        self.before = made.held()
+        accumulator = self._accumulator
+        self._first, self._count = accumulator.variables, accumulator.count
+        self._all = accumulator.met(variables)
+        self._due = flushes or accumulator.count + 1 >= accumulator.every
+        self.before = accumulator.held()
         extra.append(_UPDATES if self._due else _ADDS)
-        extra.append(tuple([v.serial for v in made.variables]))
+        extra.append(tuple([v.serial for v in accumulator.variables]))
 
     def run(self, before, work, *args):
-        """`work(*args)` on an accumulator that holds `before`; returns what it holds then."""
-        made = self._accumulator
-        if made is None:
+        """Call `work(*args)` with the accumulator holding `before`; return its new contents."""
+        accumulator = self._accumulator
+        if accumulator is None:
             work(*args)
             return ()
-        made.as_ops = bool(thread.stack) and replaying()
+        accumulator.as_ops = bool(thread.stack) and replaying()
         try:
-            made.hold(before, list(self._first), self._count)
+            accumulator.hold(before, list(self._first), self._count)
             work(*args)
-            return made.held()
+            return accumulator.held()
         finally:
-            made.as_ops = False
+            accumulator.as_ops = False
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        made, step = self._accumulator, self._step
-        if made is not None:
+        accumulator, step = self._accumulator, self._step
+        if accumulator is not None:
             if kind is not None:
-                made.hold(self.before, self._first, self._count)
+                accumulator.hold(self.before, self._first, self._count)
             elif self._due:
-                made.clear()
+                accumulator.clear()
             else:
-                made.hold(self.after, self._all, self._count + 1)
+                accumulator.hold(self.after, self._all, self._count + 1)
         if kind is None and step._scaled:
             step.optimizer._framework.stage = (
-                "unscaled" if made is not None and not self._due else None
+                "unscaled" if accumulator is not None and not self._due else None
             )
 
 

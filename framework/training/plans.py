@@ -1,4 +1,4 @@
-"""A model's work on a batch, by compiled plans where that can be."""
+"""Plans: runs a function of a model and a batch by compiled plans."""
 
 import numpy as np
 
@@ -12,45 +12,45 @@ from framework.layers.tracking import structure
 from framework.training.inputs import as_tensors
 
 BATCH = ("x", "y", "sample_weight")
-_CHANGES = 8  # of settings without a plan between them, until that is told
+_CHANGES = 8  # changes of settings in a row without a plan, after which `explain` reports them
 
 
 class Plans:
     """The plans of one function of a model and a batch.
 
-    A plan holds for one kind of batch (dtypes, shapes, structure), and for what the model is like:
-    which of its variables and layers train, how its layers and its optimizer are configured.
+    A plan is valid for one batch signature (dtypes, shapes, structure) and for one state of the
+    model: which variables and layers train, and the settings of its layers and its optimizer.
 
     Args:
-        model: whose `run_eagerly` is respected.
-        name: of the function in the source.
+        model: the model; its `run_eagerly` switches plans off.
+        name: the name of the function in the source.
     """
 
     def __init__(self, model, name):
         self._model, self.compiled = model, Compiled(name)
-        self._facts = None  # the counts of changes when the model was looked at, and what it is
-        self._in_vain = 0  # how often in a row settings changed before there was a plan
+        self._facts = None  # (change counters, hash of the model's state at these counters)
+        self._in_vain = 0  # changes of settings in a row without a plan between them
 
     def possible(self):
-        """Whether this call may run by a plan."""
+        """Return whether this call may run by a plan."""
         return not self._model.run_eagerly and compiles()
 
     def __call__(self, run, batch, held=(), extra=(), names=BATCH):
-        """`run(*batch, *held)` by a plan.
+        """Return `run(*batch, *held)`, run by a plan.
 
         Args:
-            run: the work in Python, which is recorded.
-            batch: a list of nests of tensors and arrays; None, where there is nothing.
-            held: further arguments, nests of tensors, arrays and texts, taken as they are.
-            extra: what else the run depends on.
-            names: of the arguments, for the source.
+            run: the Python function to trace.
+            batch: a list of nests of tensors and arrays, or None.
+            held: further arguments: nests of tensors, arrays and strings, not converted.
+            extra: further parts of the plan's key.
+            names: the arguments' names in the source.
         """
         arrays = []
-        key = [self._taken_for_granted(), *extra]
+        key = [self._model_state(), *extra]
         for i, part in enumerate(batch):
-            kind = type(part)
-            ready = kind is np.ndarray and part.dtype in dtypes.by_array
-            if ready or (kind is Tensor and not masks.in_use):
+            cls = type(part)
+            ready = cls is np.ndarray and part.dtype in dtypes.by_array
+            if ready or (cls is Tensor and not masks.in_use):
                 array = part if ready else part.array
                 arrays.append(array)
                 key.append(array.dtype)
@@ -58,7 +58,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += kind, None  # as `describe` has it
+                key += cls, None  # the form that `describe` gives
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)
@@ -66,9 +66,9 @@ class Plans:
             for part in held:
                 describe(part, key, arrays, id)
             batch = [*batch, *held]
-        return self.compiled(tuple(key), arrays, _Body(run, batch, names))
+        return self.compiled(tuple(key), arrays, _BatchFunction(run, batch, names))
 
-    def _taken_for_granted(self):
+    def _model_state(self):
         counts = changes.trainable, changes.configured, structure[0]
         if self._facts is None or self._facts[0] != counts:
             if self._facts is not None and self._facts[0][1] != counts[1]:
@@ -86,13 +86,13 @@ class Plans:
         self.compiled.forget_all()
 
 
-class _Body(Arguments):
-    """Work on a batch as a function of the batch's tensors: what is recorded."""
+class _BatchFunction(Arguments):
+    """A function of a batch as a function of the batch's tensors, for tracing."""
 
     __slots__ = ("_names", "_run")
 
     def __init__(self, run, batch, names):
-        self.values, self._leaves = batch, None  # as the base does it, without the call
+        self.values, self._leaves = batch, None  # as in the base class, without a call
         self._run, self._names = run, names
 
     def __call__(self, tensors):

@@ -1,8 +1,8 @@
-"""Where the time and the memory of a training step go, layer by layer: `model.profile(x, y)`.
+"""Time and memory of a training step by layer: `model.profile(x, y)`.
 
 The step runs op by op, so that each op belongs to the layer that called it. In the forward pass a
-recorder is told when another layer begins; for the backward pass the rules on the tape's record are
-replaced by ones that keep their time. Memory is what NumPy allocates, counted in a run of its own.
+recorder is notified when a layer begins. For the backward pass the derivative rules on the tape
+are wrapped by rules that measure time. A separate run measures the memory that NumPy allocates.
 """
 
 import time
@@ -20,13 +20,13 @@ from framework.core.tensor import Tensor
 from framework.ops.elementwise import unchanged
 from framework.training.inputs import as_tensors, rows_of
 from framework.training.report import LayerProfile, Profile
-from framework.training.rewind import State
+from framework.training.rewind import Snapshot
 
-OUTSIDE = "(loss)"  # what runs in no layer
+OUTSIDE = "(loss)"  # stands for ops outside all layers
 
 
 def profile(model, step, x, y, sample_weight, repeats):
-    """A `Profile` of `step` on a batch; the model is left as it was."""
+    """Return a `Profile` of `step` on a batch; the model's state is restored."""
     if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 1:
         raise InvalidArgumentError(f"profile: repeats must be an int >= 1, got {repeats!r}.")
     x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
@@ -34,11 +34,11 @@ def profile(model, step, x, y, sample_weight, repeats):
     if not model.built:
         model(x, training=False)
     held = [*model.variables, *model.metrics_variables, *step.optimizer.variables]
-    state = State(held, step.optimizer)
+    state = Snapshot(held, step.optimizer)
     stack, thread.stack = thread.stack, ()
     try:
         with np.errstate(all="ignore"):
-            _run(step, batch, Meter())  # slots are made, kernels compiled
+            _run(step, batch, Meter())  # creates slots, compiles kernels
             times = [_run(step, batch, Meter()) for _ in range(repeats)]
             sizes = _measured_memory(step, batch)
             counts = _run(step, batch, Count())
@@ -60,7 +60,7 @@ def _measured_memory(step, batch):
 
 
 def _run(step, batch, meter):
-    """One training step under the meter, which it returns."""
+    """Run one training step under the meter and return the meter."""
     x, y, sample_weight = batch
     optimizer = step.optimizer
     meter.begin("forward")
@@ -93,30 +93,30 @@ def _run(step, batch, meter):
 
 
 class Meter(Recorder):
-    """Seconds by phase and layer. Whatever happens until another layer begins is the present's."""
+    """Seconds by phase and layer; time until the next layer begins counts for the current one."""
 
     def __init__(self):
-        self.found = {"forward": {}, "backward": {}, "update": {}}
+        self.by_phase = {"forward": {}, "backward": {}, "update": {}}
         self.kept = {}
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        recorders.push(self)  # after the tape, which has given the outputs their serials
+        recorders.push(self)  # after the tape, which gives the outputs their serials
 
     def __exit__(self, *_):
         recorders.remove(self)
 
     def begin(self, phase):
-        """A phase of the step begins, outside all layers."""
-        self._phase, self._layer = self.found[phase], OUTSIDE
+        """Begin a phase of the step, outside all layers."""
+        self._phase, self._layer = self.by_phase[phase], OUTSIDE
         self._last = self.look()
 
     def end(self):
-        """The phase is over."""
+        """End the phase."""
         self.to(OUTSIDE)
 
     def to(self, layer):
-        """From here on `layer`; what has been goes to the one before."""
+        """Count what was measured so far for the current layer, and make `layer` current."""
         now = self.look()
         phase, before = self._phase, self._layer
         phase[before] = self.joined(phase.get(before), now)
@@ -127,7 +127,7 @@ class Meter(Recorder):
         self.to(OUTSIDE if layer is None else layer)
 
     def watch(self, tape):
-        """Have the tape's rules say when they run."""
+        """Wrap the derivative rules on the tape, so that they report when they run."""
         layers = Layers(tape)
         edges = tape._edges
         for i, edge in enumerate(edges):
@@ -135,13 +135,13 @@ class Meter(Recorder):
             edges[i] = self._watched(edge, OUTSIDE if layer is None else layer)
 
     def _watched(self, edge, layer):
-        made, last, op, rule, serial, shape, count, read = edge
+        output, last, op, rule, serial, shape, count, read = edge
         if rule is None:
             read = [(*part[:2], self._timed(part[2], layer), *part[3:]) for part in read]
-            return made, last, Watched(op, self, layer), rule, serial, shape, count, read
+            return output, last, TimedOp(op, self, layer), rule, serial, shape, count, read
         if rule is not unchanged:
             rule = self._timed(rule, layer)
-        return made, last, op, rule, serial, shape, count, read
+        return output, last, op, rule, serial, shape, count, read
 
     def _timed(self, rule, layer):
         def timed(*args, **more):
@@ -152,16 +152,16 @@ class Meter(Recorder):
         return timed
 
     def look(self):
-        """What is measured, as it is now."""
+        """Return the present reading of the measured quantity."""
         return time.perf_counter()
 
     def joined(self, before, now):
-        """A layer's measure so far, and what has been since it was looked at last."""
+        """Return a layer's measure `before`, updated by what was measured since the last look."""
         return (before or 0.0) + now - self._last
 
 
 class Bytes(Meter):
-    """The peak of the allocated bytes by phase and layer, and what the record keeps by layer."""
+    """The peak of allocated bytes by phase and layer, and the bytes that the tape keeps."""
 
     def __init__(self):
         super().__init__()
@@ -191,28 +191,28 @@ class Count(Meter):
 
     def __init__(self):
         super().__init__()
-        self._taken = {}  # the serial of an op's (first) output -> the operations it took
+        self._taken = {}  # serial of an op's first output -> the op's operations
 
     def op(self, op, args, attrs, outputs, saved):
         shapes = [arg.array.shape if type(arg) is Tensor else np.shape(arg) for arg in args]
         count = flops(op, shapes, [output.array.shape for output in outputs], attrs)
-        found = self.found["forward"]
-        found[self._layer] = found.get(self._layer, 0) + count
+        counts = self.by_phase["forward"]
+        counts[self._layer] = counts.get(self._layer, 0) + count
         if outputs[0].serial is not None:
             self._taken[outputs[0].serial] = count
 
     def watch(self, tape):
-        layers, found = Layers(tape), self.found["backward"]
+        layers, counts = Layers(tape), self.by_phase["backward"]
         live = {}  # the first output's serial -> (op, layer, inputs with a gradient)
-        for i, (made, _, op, rule, _, _, _, read) in enumerate(tape._edges):
-            serial = made[0][0] if rule is None else made
+        for i, (output, _, op, rule, _, _, _, read) in enumerate(tape._edges):
+            serial = output[0][0] if rule is None else output
             inputs = sum(end is not None for part in read for end in part[0]) if rule is None else 1
             layer = layers.at(i)
             _, _, before = live.get(serial, (op, layer, 0))
             live[serial] = op, OUTSIDE if layer is None else layer, before + inputs
         for serial, (op, layer, inputs) in live.items():
             count = backward_flops(op, self._taken.get(serial, 0), inputs)
-            found[layer] = found.get(layer, 0) + count
+            counts[layer] = counts.get(layer, 0) + count
 
     def look(self):
         return 0
@@ -221,8 +221,8 @@ class Count(Meter):
         return before or 0
 
 
-class Watched:
-    """An op with a joint rule whose backward pass says when it runs."""
+class TimedOp:
+    """An op with a joint rule, whose backward pass reports to a meter when it runs."""
 
     def __init__(self, op, meter, layer):
         self._op, self._meter, self._layer = op, meter, layer
@@ -231,14 +231,14 @@ class Watched:
         return getattr(self._op, name)
 
     def call_backward(self, g, arguments, needed):
-        """The op's own."""
+        """Report the layer to the meter and run the op's rule."""
         if self._meter._layer is not self._layer:
             self._meter.to(self._layer)
         return self._op.call_backward(g, arguments, needed)
 
 
 def _arrays(read):
-    """The arrays in what an edge keeps for its rule, those that own their memory."""
+    """Yield the arrays that an edge keeps for its rule; of views, the arrays they view."""
     array = read.array if type(read) is Tensor else read
     if isinstance(array, np.ndarray):
         while isinstance(array.base, np.ndarray):
@@ -256,23 +256,23 @@ def _is_new(array, seen):
     return True
 
 
-# ---- what comes of it ----------------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 
 def _report(model, times, sizes, counts, rows):
-    """Everything by layer, in the order in which the layers ran."""
+    """Return the Profile, with layers in the order in which they ran."""
     forward, backward = (_medians(times, phase) for phase in ("forward", "backward"))
     (update,) = _medians(times, "update").values()
     order = [*dict.fromkeys([*forward, *backward])]
-    if OUTSIDE in order:  # goes last
+    if OUTSIDE in order:  # last
         order = [*(layer for layer in order if layer is not OUTSIDE), OUTSIDE]
     trained = _trained(order)
     total = sum(trained.values()) or 1
-    found = []
+    profiles = []
     for layer in order:
-        peaks = [sizes.found[phase].get(layer, 0) for phase in ("forward", "backward")]
-        taken = [counts.found[phase].get(layer, 0) for phase in ("forward", "backward")]
-        found.append(
+        peaks = [sizes.by_phase[phase].get(layer, 0) for phase in ("forward", "backward")]
+        taken = [counts.by_phase[phase].get(layer, 0) for phase in ("forward", "backward")]
+        profiles.append(
             LayerProfile(
                 name=layer if layer is OUTSIDE else name_of(layer),
                 kind="" if layer is OUTSIDE else type(layer).__name__,
@@ -285,23 +285,23 @@ def _report(model, times, sizes, counts, rows):
                 peak=max(peaks),
             )
         )
-    peak = max(max(phase.values(), default=0) for phase in sizes.found.values())
-    return Profile(model.name, found, rows=rows, update=update, peak=peak)
+    peak = max(max(phase.values(), default=0) for phase in sizes.by_phase.values())
+    return Profile(model.name, profiles, rows=rows, update=update, peak=peak)
 
 
 def _medians(meters, phase):
-    layers = dict.fromkeys(layer for meter in meters for layer in meter.found[phase])
+    layers = dict.fromkeys(layer for meter in meters for layer in meter.by_phase[phase])
     return {
-        layer: float(np.median([meter.found[phase].get(layer, 0.0) for meter in meters]))
+        layer: float(np.median([meter.by_phase[phase].get(layer, 0.0) for meter in meters]))
         for layer in layers
     }
 
 
 def _trained(layers):
-    """How many parameters each layer trains; those of a layer within count there, if it ran."""
+    """Return the trainable parameters of each layer; an inner layer that ran counts its own."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # of two with the same variables
+    inner_first = layers[::-1]  # for two layers with the same variables
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

@@ -1,11 +1,11 @@
-"""Progress: a tqdm bar on a terminal, one line an epoch elsewhere."""
+"""Progress displays: a tqdm bar on a terminal, one line per epoch elsewhere."""
 
 import sys
 import time
 
 
 def progress_for(verbose, epochs):
-    """A progress display for `verbose`: 0 silent, 1 a bar, 2 a line an epoch; "auto" chooses."""
+    """Return the display for `verbose`: 0 silent, 1 or "auto" a bar, 2 a line per epoch."""
     if verbose == "auto":
         verbose = 1
     if verbose and (verbose == 2 or not sys.stdout.isatty()):
@@ -17,20 +17,20 @@ class Silent:
     """Shows nothing."""
 
     def begin(self, epoch, steps):
-        """An epoch of `steps` batches (None if unknown) begins."""
+        """Begin an epoch of `steps` batches (None if unknown)."""
 
     def batch(self, logs, done):
-        """So many batches of the epoch are done; `logs()` gives the running means."""
+        """Show that `done` batches of the epoch are done; `logs()` returns the running means."""
 
     def end(self, logs):
-        """The epoch is done; `logs` include the validation's."""
+        """End the epoch; `logs` include the validation's."""
 
     def close(self):
-        """Training is over, or was interrupted."""
+        """Close the display after training or an interruption."""
 
 
 class Lines(Silent):
-    """One line an epoch."""
+    """Prints one line per epoch."""
 
     def __init__(self, epochs):
         self.epochs = epochs
@@ -51,7 +51,7 @@ class Lines(Silent):
 
 
 class Bars(Silent):
-    """A bar an epoch, redrawn at most ten times a second."""
+    """Shows a bar per epoch, redrawn at most ten times a second."""
 
     def __init__(self, epochs):
         self.epochs = epochs
@@ -62,7 +62,7 @@ class Bars(Silent):
         self._bar = _tqdm()(total=steps, desc=heading, file=sys.stdout, unit="step")
 
     def batch(self, logs, done):
-        if self._bar.update(done - self._bar.n):  # true when it was redrawn
+        if self._bar.update(done - self._bar.n):  # true if the bar was redrawn
             self._bar.set_postfix_str(text(logs()), refresh=False)
 
     def end(self, logs):
@@ -76,14 +76,14 @@ class Bars(Silent):
 
 
 def _tqdm():
-    """Imported when the first bar is drawn: it would cost every import of the package 30 ms."""
+    """Import tqdm when the first bar is drawn: importing it takes 30 ms."""
     from tqdm import tqdm
 
     return tqdm
 
 
 def text(logs):
-    """`loss: 0.3098 - accuracy: 0.9123`."""
+    """Return the logs as `loss: 0.3098 - accuracy: 0.9123`."""
     return " - ".join(f"{name}: {_number(value)}" for name, value in logs.items())
 
 

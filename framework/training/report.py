@@ -1,18 +1,18 @@
-"""Profile: what `model.profile` found, as numbers and as a table."""
+"""Profile: the result of `model.profile`, as numbers and as a table."""
 
 from typing import NamedTuple
 
 
 class LayerProfile(NamedTuple):
-    """One layer's share of a training step, without the layers within it.
+    """One layer's share of a training step, without its inner layers.
 
     Attributes:
-        name, kind: its path, and its class.
-        parameters: how many of its numbers are trained.
+        name, kind: the layer's path, and the name of its class.
+        parameters: the number of its trainable parameters.
         forward, backward, update: seconds.
         flops: floating-point operations of both passes.
         kept: bytes that the tape keeps for its backward pass.
-        peak: the most bytes in use while it ran, beyond those before the step.
+        peak: the peak of bytes in use while it ran, beyond those before the step.
     """
 
     name: str
@@ -32,18 +32,18 @@ class LayerProfile(NamedTuple):
 
     @property
     def gflops(self):
-        """Billions of operations a second in both passes."""
+        """Billions of operations per second in both passes."""
         taken = self.forward + self.backward
         return self.flops / taken / 1e9 if taken else 0.0
 
 
 class Profile:
-    """The layers of a model in the order in which they ran; as a text, a table.
+    """The layers of a model in the order in which they ran; `str` gives a table.
 
     Attributes:
-        layers: a list of `LayerProfile`; the last one is what ran in no layer, the loss above all.
+        layers: a list of `LayerProfile`; the last one, "(loss)", is for ops outside all layers.
         total: a `LayerProfile` of the whole step.
-        rows: of the batch.
+        rows: the number of rows of the batch.
     """
 
     def __init__(self, model, layers, rows, update, peak):
@@ -55,11 +55,11 @@ class Profile:
         self.total = LayerProfile(name="total", kind="", update=update, peak=peak, **sums)
 
     def __getitem__(self, name):
-        """The layer of that path, or of that last part of it."""
+        """Return the layer of that path, or the first whose path ends with that name."""
         for layer in self.layers:
             if layer.name == name or layer.name.rpartition("/")[2] == name:
                 return layer
-        raise KeyError(f"{name!r} is none of {[layer.name for layer in self.layers]}.")
+        raise KeyError(f"{name!r} is not one of {[layer.name for layer in self.layers]}.")
 
     def __str__(self):
         table = [HEADER, *(_row(layer, self.total) for layer in (*self.layers, self.total))]
@@ -88,7 +88,7 @@ def _row(layer, total):
 
 
 def _number(value):
-    """Three digits."""
+    """Return the number as a text with three digits."""
     if not value:
         return "0"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,7 +1,7 @@
-"""State: the values of variables and random counters at one moment, to go back to.
+"""Snapshot: the values of variables and random counters at one moment, to be restored.
 
-The arrays are kept, not copied: whoever writes in place asks `exclusive` first, and sees that they
-are held.
+Arrays are kept without copies: code that writes in place first checks `exclusive`, which is False
+while a snapshot holds the array.
 """
 
 from framework.core import random
@@ -10,48 +10,48 @@ from framework.optimizers.multi import optimizer_of
 from framework.optimizers.updating import forget_plans
 
 
-class State:
-    """What a step may change.
+class Snapshot:
+    """The state that a training step may change.
 
     Args:
-        variables: those of the model, the optimizer and the metrics.
-        optimizer: what it and the optimizers inside it keep is part of the state, and slots made
-            later are taken away again; None where there is none.
+        variables: the variables of the model, the optimizer and the metrics.
+        optimizer: its state and that of inner optimizers is included, and `restore` removes slots
+            created later; or None.
     """
 
     def __init__(self, variables, optimizer=None):
         generators = [random.global_generator(), *random.seeded_generators()]
-        found = [*variables, *(generator.state for generator in generators)]
-        self._made = []
+        held = [*variables, *(generator.state for generator in generators)]
+        self._slots = []
         for part in parts_of(optimizer, variables):
-            slots = {serial: dict(made) for serial, made in part._framework.slots.items()}
-            self._made.append((part, slots, dict(part._framework.shared)))
-            found += state_of(part)
-        self._arrays = [(variable, variable.array) for variable in found]
+            slots = {serial: dict(own) for serial, own in part._framework.slots.items()}
+            self._slots.append((part, slots, dict(part._framework.shared)))
+            held += state_of(part)
+        self._arrays = [(variable, variable.array) for variable in held]
 
     def restore(self):
-        """Put every value back."""
+        """Restore every value."""
         for variable, array in self._arrays:
             variable._array = array
-        for part, slots, shared in self._made:
+        for part, slots, shared in self._slots:
             own = part._framework
             if _sizes(own.slots) == _sizes(slots) and len(own.shared) == len(shared):
-                continue  # nothing was made since
-            for held, before in ((own.slots, slots), (own.shared, shared)):
-                held.clear()
-                held.update(before)
-            forget_plans(part)  # they hold the slots
+                continue  # no slot was created since
+            for present, before in ((own.slots, slots), (own.shared, shared)):
+                present.clear()
+                present.update(before)
+            forget_plans(part)  # plans refer to the removed slots
 
 
 def _sizes(slots):
-    return {serial: len(made) for serial, made in slots.items()}
+    return {serial: len(own) for serial, own in slots.items()}
 
 
 def parts_of(optimizer, variables=()):
-    """The optimizer and those inside it, as far as they are ours.
+    """Return the optimizer and its inner optimizers, without classes from outside the package.
 
     Args:
-        variables: of a `MultiOptimizer` also the optimizers that these will meet.
+        variables: of a `MultiOptimizer`, also create the optimizers of these variables.
     """
     if not is_ours(optimizer):
         return []

@@ -1,4 +1,4 @@
-"""The state of a training step: all variables and counters that its next result depends on."""
+"""Saving and restoring the state of a training step, as a dict of arrays."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ _GENERATOR = "random/global"
 
 
 def state_of(model, optimizer, metrics, accumulator):
-    """A dict of arrays, copies of everything; see `TrainingStep.state`."""
-    found = {name: np.array(v.array) for name, v in _variables(model, optimizer, metrics).items()}
-    found[_GENERATOR] = np.array(global_generator().state.array)
+    """Return the state as a dict of copied arrays; see `TrainingStep.state`."""
+    saved = {name: np.array(v.array) for name, v in _variables(model, optimizer, metrics).items()}
+    saved[_GENERATOR] = np.array(global_generator().state.array)
     if accumulator is not None:
         waiting = accumulator.state(model.variables)
-        found.update({f"accumulated/{name}": array for name, array in waiting.items()})
-    return found
+        saved.update({f"accumulated/{name}": array for name, array in waiting.items()})
+    return saved
 
 
 def restore(saved, model, optimizer, metrics, accumulator):
-    """Set everything back; InvalidArgumentError, and nothing changed, where it does not fit."""
+    """Restore a state; raise InvalidArgumentError, changing nothing, if it does not fit."""
     settled = [metric for metric in metrics if metric.settled]
     variables = _variables(model, optimizer, settled)
     expected = {*variables, _GENERATOR}
@@ -29,23 +29,23 @@ def restore(saved, model, optimizer, metrics, accumulator):
     found.difference_update(later)
     for names, what in ((expected - found, "lacks"), (found - expected, "has no use for")):
         if names:
-            told = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
+            listed = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
             raise InvalidArgumentError(
-                f"restore: the state is another step's: it {what} {told}."
+                f"restore: the state is of another training step: it {what} {listed}."
                 if what == "lacks"
-                else f"restore: the state is another step's: the step {what} {told}."
+                else f"restore: the state is of another training step: this step {what} {listed}."
             )
     for name, variable in variables.items():
         shape = np.shape(saved[name])
         if shape != variable.array.shape:
             raise InvalidArgumentError(
-                f"restore: {name} has shape {variable.array.shape}, the state's has {shape}."
+                f"restore: {name}: expected shape {variable.array.shape}, got {shape}."
             )
     waiting = {k.partition("/")[2]: a for k, a in saved.items() if k.startswith("accumulated/")}
     if (accumulator is None) != (not waiting):
         raise InvalidArgumentError(
-            "restore: the state is that of a step with accumulate=..., this one has none, or the "
-            "reverse."
+            "restore: the state is of a step with accumulate=..., and this step has none, or the "
+            "reverse. Create the step with the same arguments."
         )
     for name, variable in variables.items():
         variable.assign(np.array(saved[name], variable.array.dtype))
@@ -58,21 +58,21 @@ def restore(saved, model, optimizer, metrics, accumulator):
 
 
 def _variables(model, optimizer, metrics):
-    """{name: variable} in a fixed order; slots that do not exist yet are made."""
+    """Return {name: variable} in a fixed order; missing slots are created."""
     if not model.built:
         raise InvalidArgumentError(
-            f"state: the model {model.name!r} is not built yet, so it has no weights. Call it on a "
-            "batch, or model.build(shape), first."
+            f"state: the model {model.name!r} is not built yet, so it has no weights. First call "
+            "the model on a batch, or model.build(shape)."
         )
     optimizer.build(model.trainable_variables)
-    found = {}
+    named = {}
     for group, variables in (
         ("model", model.variables),
         ("optimizer", state_of_optimizer(optimizer)),
         ("metrics", [v for metric in metrics for v in metric.variables]),
     ):
         for i, variable in enumerate(variables):
-            # not by path: another model of the same make, with other names, can be restored to it
+            # by index, not by path: layers of an equal model may have other names
             name = f"/{variable.name}" if group == "model" else ""
-            found[f"{group}/{i}{name}"] = variable
-    return found
+            named[f"{group}/{i}{name}"] = variable
+    return named

@@ -1,7 +1,7 @@
-"""The one train step: forward, loss, gradients, update, metrics.
+"""The training step: forward pass, loss, gradients, update, metrics.
 
-`fit` and the explicit API (`model.training_step(...)`) run the code of this file; a raw loop of
-`GradientTape` and `optimizer.apply_gradients` does the same with the same pieces, bit for bit.
+`fit` and `model.training_step(...)` both run this code. A loop of `GradientTape` and
+`optimizer.apply_gradients` gives the same numbers, bit for bit.
 """
 
 import numpy as np
@@ -16,14 +16,14 @@ from framework.training.gradients import Gradients
 from framework.training.inputs import as_tensors, rows_of
 from framework.training.parts import StepParts
 from framework.training.plans import Plans
-from framework.training.rewind import State
+from framework.training.rewind import Snapshot
 
 
 class TrainingStep:
     """A model, a loss and an optimizer as one callable: `loss = step(x, y)`.
 
-    Made by `model.training_step(loss=..., optimizer=..., metrics=...)`. Its parts can be called
-    alone: `loss, grads = step.gradients(x, y)`, then `step.apply(grads)`.
+    `model.training_step(loss=..., optimizer=..., metrics=...)` returns one. Its two halves can be
+    called separately: `loss, grads = step.gradients(x, y)`, then `step.apply(grads)`.
 
     Args:
         model: called as `model(x, training=True)`.
@@ -31,11 +31,11 @@ class TrainingStep:
         optimizer: updates the model's trainable variables.
         update_metrics: `update_metrics(x, y, y_pred, sample_weight, loss)`, or None.
         clip: a `Clip`, or None.
-        accumulator: an `Accumulator`: updates come once in so many batches; or None.
-        compute_parts: as `compute_loss`, but a list [(kind, weight, loss)] that says how losses of
-            batches add up; a mean over rows where None.
-        metrics: what `state` is to hold beside model and optimizer.
-        reports: `update_metrics` gives the batch's logs, which `_logs` then holds.
+        accumulator: an `Accumulator`, which updates once per several batches; or None.
+        compute_parts: as `compute_loss`, but returns [(kind, weight, loss)]: how the losses of
+            several batches add up; None: the loss is a mean over rows.
+        metrics: metrics that `state` saves beside the model and the optimizer.
+        reports: `update_metrics` returns the batch's logs, which `_logs` then holds.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class TrainingStep:
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
         self._metrics = list(metrics)
         self._unmatched = bool(self._metrics)
-        self._logs = None  # what `update_metrics` made of the last batch
+        self._logs = None  # the result of `update_metrics` for the last batch
         self._gives_loss_only = accumulator is None and not reports
         self._reasons = None  # why gradients are missing
-        self._observer = None  # a `StepRecord` while a callback wants to look on
+        self._observer = None  # a `StepRecord` while a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
         self._bound = rules_of(inside(optimizer)) is None
@@ -60,7 +60,7 @@ class TrainingStep:
         self._parts = StepParts(self)
 
     def __call__(self, x, y=None, sample_weight=None):
-        """Do one step on a batch and return its loss, a 0-d tensor."""
+        """Train on one batch and return its loss, a 0-d tensor."""
         if self._plans.possible():
             if self._observer is None and self._gives_loss_only:
                 return self._plans(self._in_python, [x, y, sample_weight])
@@ -79,23 +79,23 @@ class TrainingStep:
                     self._match(y, y_pred)
                 self._apply_gradients(grads, variables)
             else:
-                loss, y_pred, found = self._gradients(x, y, sample_weight)
+                loss, y_pred, gradients = self._gradients(x, y, sample_weight)
                 self._bind()
                 if self._unmatched:
                     self._match(y, y_pred)
                 if self._observer is not None:
-                    rates = self._observer.rates_before(self.optimizer, found.variables)
-                    self._observer.take((x, y, sample_weight), y_pred, loss, found, rates)
-                self._apply(found)
+                    rates = self._observer.rates_before(self.optimizer, gradients.variables)
+                    self._observer.take((x, y, sample_weight), y_pred, loss, gradients, rates)
+                self._apply(gradients)
             if self._update_metrics is not None:
                 self._logs = self._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss
 
-    # ---- what it runs by ----
+    # ---- its plans ----
 
     @property
     def source(self):
-        """The Python source of the compiled step: one function for each kind of batch so far.
+        """The Python source of the compiled step: one function per batch shape and dtype so far.
 
         Example:
             >>> import numpy as np
@@ -111,33 +111,33 @@ class TrainingStep:
         return "\n".join(filter(None, [plans.compiled.source for plans in self._all_plans()]))
 
     def explain(self):
-        """Which plans there are, and what runs in Python and why: a text."""
-        found = [(plans.compiled.name, plans.compiled.explain()) for plans in self._all_plans()]
+        """Return a text that lists the plans, and what runs in Python with the reason."""
+        texts = [(plans.compiled.name, plans.compiled.explain()) for plans in self._all_plans()]
         return "\n".join(
-            text if name == "step" else f"{name}:\n{text}" for name, text in found if text
+            text if name == "step" else f"{name}:\n{text}" for name, text in texts if text
         )
 
     def _all_plans(self):
         return [self._plans, self._parts.gradient_plans, self._parts.update_plans]
 
-    # ---- its parts ----
+    # ---- its two halves ----
 
     def gradients(self, x, y=None, sample_weight=None):
-        """The loss on a batch and its `Gradients` by variable path; nothing is updated."""
+        """Return the loss on a batch and its `Gradients` by variable path; nothing is updated."""
         if self._plans.possible() and self.model.built:
             return self._parts.gradients(x, y, sample_weight)
         x, y, sample_weight = as_tensors(x), as_tensors(y), as_tensors(sample_weight)
         with np.errstate(all="ignore"):
-            loss, _, found = self._gradients(x, y, sample_weight)
-        return loss, found
+            loss, _, gradients = self._gradients(x, y, sample_weight)
+        return loss, gradients
 
     def apply(self, gradients):
-        """Update the variables by what `gradients` returned, or by a dict from paths to tensors.
+        """Update the variables with a `Gradients`, or with a dict from variable paths to tensors.
 
-        With `accumulate` they are added up, and the update comes with the last of so many.
+        With `accumulate=k` they are added up, and every k-th call updates.
 
         Raises:
-            ValueError: a path that no trainable variable has.
+            ValueError: no trainable variable has one of the paths.
         """
         if not isinstance(gradients, Gradients):
             by_path = {v.path: v for v in self.model.trainable_variables}
@@ -154,10 +154,10 @@ class TrainingStep:
             self._apply(gradients)
 
     def flush(self):
-        """Update by what is accumulated, although it is less than `accumulate` batches.
+        """Update with the gradients accumulated so far, even if fewer than `accumulate` batches.
 
         Returns:
-            Whether there was anything.
+            Whether any gradients were accumulated.
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
@@ -170,22 +170,22 @@ class TrainingStep:
 
     @property
     def accumulated(self):
-        """How many batches wait for their update."""
+        """The number of batches accumulated since the last update."""
         return 0 if self._accumulator is None else self._accumulator.count
 
     def state(self):
-        """All that the run depends on, a plain dict of arrays: a step restored to it goes on alike.
+        """Return the whole training state as a dict of arrays; training resumes exactly from it.
 
-        Weights, the states of random generators, the optimizer's slots and iterations, metrics,
-        and accumulated gradients. Shuffling is the data's: it is not in here.
+        It holds weights, the states of random generators, the optimizer's slots and iterations,
+        metrics, and accumulated gradients. The order of shuffled data is not included.
         """
         return state.state_of(self.model, self.optimizer, self._metrics, self._accumulator)
 
     def restore(self, saved):
-        """Set everything back to what `state()` gave.
+        """Restore a state that `state()` returned.
 
         Raises:
-            ValueError: it is another model's or optimizer's; nothing is changed then.
+            ValueError: the state is of another model or optimizer; nothing is changed then.
         """
         state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
 
@@ -204,15 +204,15 @@ class TrainingStep:
         return loss, y_pred, grads, variables
 
     def _explain_missing(self, x, y, sample_weight, trace):
-        """Find out why gradients are missing, for the warning that comes.
+        """Find out why gradients are missing, for the warning about them.
 
-        The first time the computation is done once more with tracing on, for the lines; nothing
-        else comes of that.
+        The first time, run the forward and backward pass again with tracing on, for source lines,
+        and restore the variables afterwards.
         """
         if trace:
-            self._reasons = thread.missing.told(self.model.trainable_variables)
+            self._reasons = thread.missing.explained(self.model.trainable_variables)
         elif self._reasons is None:
-            state = State([*self.model.variables, *self.model.metrics_variables])
+            state = Snapshot([*self.model.variables, *self.model.metrics_variables])
             try:
                 self._differentiate(x, y, sample_weight, trace=True)
             finally:
@@ -221,19 +221,19 @@ class TrainingStep:
             thread.missing = self._reasons
 
     def _match(self, y, y_pred):
-        """Match the metrics to the outputs: a mistake there is found before anything is changed."""
+        """Match the metrics to the outputs, so that errors come before any variable changes."""
         for metric in self._metrics:
             metric.match(y, y_pred)
         self._unmatched = False
 
     def _bind(self):
-        """Let the paths in the optimizer's groups start at the model, once it is built."""
+        """Resolve the paths in the optimizer's groups relative to the model, once it is built."""
         if not self._bound:
             bind(inside(self.optimizer), self.model)
             self._bound, self._plain = True, self._in_one
 
     def _gradients(self, x, y, sample_weight):
-        """(loss, outputs, Gradients in their true size)."""
+        """Return (loss, outputs, unscaled Gradients)."""
         if self._accumulator is not None and self._compute_parts is not None:
             return self._gradients_of_parts(x, y, sample_weight)
         if not self._scaled:
@@ -250,29 +250,29 @@ class TrainingStep:
         return loss, y_pred, Gradients(grads, variables, rows_of(x))
 
     def _gradients_of_parts(self, x, y, sample_weight):
-        """The same for losses that add up in different ways: a walk back for each way."""
+        """As `_gradients`, with one backward pass for each way in which losses add up."""
         with GradientTape(persistent=True) as tape:
             y_pred = self.model(x, training=True)
-            kinds = _by_kind(self._compute_parts(x, y, y_pred, sample_weight))
-            targets = [part for _, _, part in kinds]
+            losses = _by_kind(self._compute_parts(x, y, y_pred, sample_weight))
+            targets = [part for _, _, part in losses]
             loss = targets[0]
             for part in targets[1:]:
                 loss = loss + part
             if self._scaled:
                 targets = [self.optimizer.get_scaled_loss(part) for part in targets]
         variables = self.model.trainable_variables
-        found = []
-        for (kind, weight, _), target in zip(kinds, targets, strict=True):
+        parts = []
+        for (kind, weight, _), target in zip(losses, targets, strict=True):
             grads = tape.gradient(target, variables)
-            found.append((kind, weight, grads))
+            parts.append((kind, weight, grads))
         if self._scaled:
-            together = [g for *_, grads in found for g in grads]
+            together = [g for *_, grads in parts for g in grads]
             together = iter(self.optimizer.get_unscaled_gradients(together))
-            found = [(k, w, [next(together) for _ in grads]) for k, w, grads in found]
-        total = found[0][2]
-        for *_, grads in found[1:]:
+            parts = [(k, w, [next(together) for _ in grads]) for k, w, grads in parts]
+        total = parts[0][2]
+        for *_, grads in parts[1:]:
             total = [_sum(a, b) for a, b in zip(total, grads, strict=True)]
-        return loss, y_pred, Gradients(total, variables, rows_of(x), found)
+        return loss, y_pred, Gradients(total, variables, rows_of(x), parts)
 
     def _apply(self, gradients):
         if self._accumulator is None:
@@ -285,7 +285,7 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        if self._factor is not None:  # the optimizer takes them for gradients of a scaled loss
+        if self._factor is not None:  # the optimizer divides by its loss scale again
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
         self._apply_gradients(gradients, variables)
@@ -294,16 +294,19 @@ class TrainingStep:
         if variables:
             self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
         else:
-            warn(f"The model {self.model.name!r} has no trainable weights: nothing is trained.")
+            warn(
+                f"The model {self.model.name!r} has no trainable weights, so training changes "
+                "nothing. Add a layer with weights, or set `trainable = True` on a layer."
+            )
 
 
 def _by_kind(parts):
-    """Parts of one kind and weight added up."""
-    found = {}
+    """Return `parts` with the losses of each kind added up."""
+    sums = {}
     for kind, weight, part in parts:
-        have = found.get(kind)
-        found[kind] = (kind, weight, part if have is None else have[2] + part)
-    return list(found.values())
+        have = sums.get(kind)
+        sums[kind] = (kind, weight, part if have is None else have[2] + part)
+    return list(sums.values())
 
 
 def _sum(a, b):

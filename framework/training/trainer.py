@@ -1,4 +1,4 @@
-"""Trainer: what makes a model trainable by `compile` and `fit`; a mixin, not a layer."""
+"""Trainer: the mixin that gives a model `compile`, the batch steps of `fit` and `training_step`."""
 
 from framework.compiler.compiled import compiles
 from framework.core.configurable import unexpected_argument
@@ -35,7 +35,7 @@ from framework.training.step import TrainingStep
 
 
 class Trainer(Fitting):
-    """`compile`, what `fit` does with a batch, and `training_step` for hand-written loops."""
+    """`compile`, the steps of `fit` on one batch, and `training_step` for hand-written loops."""
 
     optimizer = None
     loss = None
@@ -53,7 +53,7 @@ class Trainer(Fitting):
         weighted_metrics=None, run_eagerly=False, steps_per_execution=1, jit_compile="auto",
         auto_scale_loss=True, *, accumulate=None, **unknown,
     ):  # fmt: skip
-        """Say how the model is trained.
+        """Configure the model for training.
 
         Args:
             optimizer: a name or an optimizer.
@@ -62,17 +62,17 @@ class Trainer(Fitting):
             loss_weights: factors of the losses, in the same ways.
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
                 outputs a list of such lists, a dict or a nest.
-            weighted_metrics: the same; these are given the sample weights.
-            run_eagerly: run Python at every step; no compiled plans.
-            jit_compile: accepted; nothing depends on it.
-            steps_per_execution: callbacks are told of so many batches at once.
+            weighted_metrics: as `metrics`, but these are weighted by the sample weights.
+            run_eagerly: run every step as Python, without compiled plans.
+            jit_compile: accepted for compatibility; has no effect.
+            steps_per_execution: call the batch hooks of callbacks once per so many batches.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
-            accumulate: update once in so many batches, exactly as for one batch that large; what
-                is left at the end of an epoch is an update too.
+            accumulate: update once per so many batches, exactly as for one batch that large; the
+                batches left at the end of an epoch give an update too.
 
         Raises:
-            ValueError: an unknown name (the nearest is suggested), or arguments that do not fit.
-            TypeError: an argument that compile does not have.
+            ValueError: an unknown name (the nearest is suggested), or incompatible arguments.
+            TypeError: an unknown argument.
         """
         if unknown:
             raise unexpected_argument("compile", unknown, Trainer.compile)
@@ -95,11 +95,11 @@ class Trainer(Fitting):
             self._framework.compile_arguments["accumulate"] = accumulate
 
     def get_compile_config(self):
-        """The arguments of `compile` as a config; None where it was not called."""
+        """Return the arguments of `compile` as a config; None if the model is not compiled."""
         return config_of(self._framework.compile_arguments) if self.compiled else None
 
     def compile_from_config(self, config):
-        """Compile as `get_compile_config` described it."""
+        """Compile with a config that `get_compile_config` returned."""
         self.compile(**arguments_in(config))
         if self.built:
             self.optimizer.build(self.trainable_variables)
@@ -110,14 +110,14 @@ class Trainer(Fitting):
 
     @property
     def compiled_metrics(self):
-        """The metrics given to compile, as one."""
+        """The metrics passed to `compile`, as one `CompiledMetrics`."""
         return None if self._framework.training is None else self._framework.training.metrics
 
     @property
     def compiled_loss(self):
-        """The losses given to compile, as one function.
+        """The losses passed to `compile`, as one function.
 
-        In a model with its own `train_step` or `test_step` a call also updates the metric "loss",
+        If the model overrides `train_step` or `test_step`, a call also updates the metric "loss",
         as in TensorFlow 2.
         """
         training = self._framework.training
@@ -129,13 +129,13 @@ class Trainer(Fitting):
 
     @property
     def losses(self):
-        """The layers' losses in the last call: `add_loss`, activity and weight regularizers."""
+        """The layers' losses of the last call: `add_loss`, activity and weight regularizers."""
         self._framework.losses_read = True
         return super().losses
 
     @property
     def metrics(self):
-        """The loss's running mean, the compiled metrics as one, and those that layers hold."""
+        """The running mean of the loss, the compiled metrics (as one), and the layers' metrics."""
         own = [] if self._framework.training is None else self._framework.training.all_metrics
         return [*own, *super().metrics]
 
@@ -148,20 +148,20 @@ class Trainer(Fitting):
             metric.reset_state()
 
     def get_metrics_result(self):
-        """The present values of all metrics by name; the loss goes first.
+        """Return the current values of all metrics by name, the loss first.
 
-        They are Python floats; tensors in a `train_step` or `test_step` that is being compiled.
+        Values are Python floats; tensors while a `train_step` or `test_step` is traced.
         """
-        found = {}
+        results = {}
         for metric in _metrics_as_logged(self):
             result = metric.result()
-            found.update(result if isinstance(result, dict) else {metric.name: result})
-        return found if on_tensors() else loop.as_floats(found)
+            results.update(result if isinstance(result, dict) else {metric.name: result})
+        return results if on_tensors() else loop.as_floats(results)
 
-    # ---- what a user may override, as in Keras ----
+    # ---- methods that a user may override, as in Keras ----
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        """The compiled loss of a batch plus the layers' losses, 0-d."""
+        """Return the compiled loss of a batch plus the layers' losses, a 0-d tensor."""
         compilation = require_compiled(self, "compute_loss")
         total = None
         if compilation.loss.losses is not None:
@@ -172,12 +172,12 @@ class Trainer(Fitting):
         return total
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """Update the compiled metrics by a batch; returns all metrics' values."""
+        """Update the compiled metrics with a batch and return the values of all metrics."""
         require_compiled(self, "compute_metrics").metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def train_step(self, data):
-        """One training step on `data` = (x, y, sample_weight), any tail of it left out."""
+        """Train on one batch: `data` is x, (x, y) or (x, y, sample_weight)."""
         x, y, sample_weight = unpack(data)
         step = compiled_step(self)
         step(x, y, sample_weight)
@@ -189,34 +189,34 @@ class Trainer(Fitting):
         return _reported(self, evaluate_batch(self, x, y, sample_weight))
 
     def predict_step(self, data):
-        """The outputs for one batch."""
+        """Return the model's outputs for one batch."""
         x, _, _ = unpack(data)
         return self(as_tensors(x), training=False)
 
     def make_train_function(self, force=False):
-        """Make `train_function(iterator)`, which trains on the iterator's next batch."""
+        """Return `train_function(iterator)`, which trains on the iterator's next batch."""
         if self.train_function is None or force:
             self.train_function = lambda iterator: self.train_step(next(iterator))
         return self.train_function
 
     def make_test_function(self, force=False):
-        """Make `test_function(iterator)`, which evaluates the iterator's next batch."""
+        """Return `test_function(iterator)`, which evaluates the iterator's next batch."""
         if self.test_function is None or force:
             self.test_function = lambda iterator: self.test_step(next(iterator))
         return self.test_function
 
     def make_predict_function(self, force=False):
-        """Make `predict_function(iterator)`, which predicts the iterator's next batch."""
+        """Return `predict_function(iterator)`, which predicts the iterator's next batch."""
         if self.predict_function is None or force:
             self.predict_function = lambda iterator: self.predict_step(next(iterator))
         return self.predict_function
 
     @readable
     def step_source(self):
-        """The Python source of the compiled step of `fit`: one function for each kind of batch.
+        """The Python source of the compiled step of `fit`: one function per batch shape and dtype.
 
         Raises:
-            ValueError: there is none yet, or none at all; the message says why.
+            ValueError: there is no compiled step; the message gives the reason.
 
         Example:
             >>> import numpy as np
@@ -241,27 +241,27 @@ class Trainer(Fitting):
         self, loss=None, optimizer=None, metrics=None, *, loss_weights=None, weighted_metrics=None,
         clipnorm=None, clipvalue=None, global_clipnorm=None, accumulate=None,
     ):  # fmt: skip
-        """One train step as a callable, for hand-written loops.
+        """Return one training step as a callable, for hand-written loops.
 
         Args:
-            loss, loss_weights: as in `compile`; the compiled ones where `loss` is None.
-            optimizer: as in `compile`; the compiled one where None.
+            loss, loss_weights: as in `compile`; the compiled ones if `loss` is None.
+            optimizer: as in `compile`; the compiled one if None.
             metrics, weighted_metrics: as in `compile`: each step updates them.
-            clipnorm: scale each gradient down to at most this L2 norm, in this step only.
+            clipnorm: scale each gradient to an L2 norm of at most this, in this step only.
             clipvalue: clip the gradients' elements to [-clipvalue, clipvalue].
-            global_clipnorm: scale all gradients together down to at most this L2 norm.
-            accumulate: update once in so many calls, exactly as for one batch that large: rows are
-                weighted, sample weights included; decay, clipping, schedules and the iteration
-                count come with the update. `step.flush()` updates by what is left. (A batch
-                normalisation still sees each batch by itself.)
+            global_clipnorm: scale all gradients to a joint L2 norm of at most this.
+            accumulate: update once per so many calls, exactly as for one batch that large, sample
+                weights included; decay, clipping, schedules and the iteration count advance with
+                the update. `step.flush()` applies the calls left over. (Batch normalization still
+                normalizes each batch separately.)
 
         Returns:
-            A `TrainingStep`: `loss = step(x, y, sample_weight=None)`; its parts are
+            A `TrainingStep`: `loss = step(x, y, sample_weight=None)`; its two halves are
             `loss, grads = step.gradients(x, y)` and `step.apply(grads)`; `step.state()` and
-            `step.restore(state)` keep a run.
+            `step.restore(state)` save and resume a run.
 
         Raises:
-            ValueError: arguments that do not fit, or a model that is not compiled and no `loss`.
+            ValueError: incompatible arguments, or no `loss` and the model is not compiled.
 
         Example:
             >>> import numpy as np
@@ -289,32 +289,37 @@ class Trainer(Fitting):
             compute_loss = own_loss_function(self, True)
             parts = None if overrides(self, "compute_loss") else parts_of(self, compiled.loss)
         else:
-            made = CompiledLoss(
+            compiled_loss = CompiledLoss(
                 loss, loss_weights, lambda: output_names_of(self),
                 find_layer=lambda i: output_layer(self, i),
             )  # fmt: skip
-            compute_loss, parts = _plus_layer_losses(self, made), parts_of(self, made)
-        update, held = None, ()
+            compute_loss = _plus_layer_losses(self, compiled_loss)
+            parts = parts_of(self, compiled_loss)
+        update, step_metrics = None, ()
         if metrics or weighted_metrics:
-            held = (CompiledMetrics(metrics, weighted_metrics, lambda: output_names_of(self)),)
+            own = CompiledMetrics(metrics, weighted_metrics, lambda: output_names_of(self))
+            step_metrics = (own,)
 
             def update(x, y, y_pred, sample_weight, loss):
-                held[0].update_state(y, y_pred, sample_weight)
+                own.update_state(y, y_pred, sample_weight)
 
         return TrainingStep(
-            self, compute_loss, optimizer, update, clip or None, accumulator, parts, held
+            self, compute_loss, optimizer, update, clip or None, accumulator, parts, step_metrics
         )
 
 
 def _reported(model, logs):
-    """What a step on a batch returns: the logs that an own `compute_metrics` gave, or ours."""
+    """Return `logs` of an overridden `compute_metrics`; without one, the values of all metrics."""
     if logs is None:
         return model.get_metrics_result()
     return logs if on_tensors() else loop.as_floats(logs)
 
 
 def _trained_by(model):
-    """What `fit` trains by, with `source` and `explain()`; None for what users make."""
+    """Return the object that runs the steps of `fit`, with `source` and `explain()`.
+
+    None if the user's `make_train_function` builds the step.
+    """
     training = require_compiled(model, "step_source")
     if overrides(model, "make_train_function"):
         return None
@@ -325,15 +330,15 @@ def _trained_by(model):
 
 def _why_none(model, runs):
     if overrides(model, "make_train_function"):
-        return ": fit runs what its own make_train_function makes, as it is."
+        return ": its class overrides make_train_function, and fit calls that function uncompiled."
     if model.run_eagerly:
-        return ": it was compiled with run_eagerly=True."
+        return ": compile was called with run_eagerly=True."
     if not compiles():
-        return ": compilation is off, or this call is being recorded."
-    told = "" if runs is None else runs.explain()
-    if told:
-        return f". It runs\n{told}"
-    return " yet: fit it on more batches of one kind."
+        return ": compilation is off, or a trace is active."
+    explanation = "" if runs is None else runs.explain()
+    if explanation:
+        return f". It runs\n{explanation}"
+    return " yet: fit it on more batches of the same shapes and dtypes."
 
 
 def _plus_layer_losses(model, loss):
@@ -344,7 +349,7 @@ def _plus_layer_losses(model, loss):
 
 
 def _metrics_as_logged(model):
-    """`metrics`, with the loss and each output's loss at their beginning."""
+    """Return `model.metrics` with the total loss and each output's loss first."""
     metrics, training = model.metrics, model._framework.training
     own = () if training is None else (training.loss_tracker, *training.loss.trackers)
     first = [metric for metric in own if metric in metrics]

@@ -1,4 +1,4 @@
-"""The data that `fit` validates on: held out of the arrays, or given."""
+"""The validation data of `fit`: split off the arrays, or `validation_data`."""
 
 import numpy as np
 
@@ -10,13 +10,18 @@ from framework.training.inputs import unpack
 
 
 def split_off(share, x, y, sample_weight):
-    """The first rows, and (x, y, sample_weight) of the last `share` of them."""
+    """Split off the last `share` of the rows.
+
+    Returns:
+        (x, y, sample_weight, (x, y, sample_weight) of the rows split off).
+    """
     if isinstance(share, (bool, str)) or not hasattr(share, "__float__") or not 0 < share < 1:
         raise InvalidArgumentError(f"fit: validation_split must lie in (0, 1), got {share!r}.")
     leaves = nest.flatten((x, y) if y is not None else (x,))
     if not all(hasattr(leaf, "shape") or isinstance(leaf, (int, float)) for leaf in leaves):
         raise InvalidArgumentError(
-            "fit: validation_split works with arrays only; give validation_data=..."
+            "fit: validation_split works only if x and y are arrays. Pass validation_data=... "
+            "instead."
         )
     x, y, sample_weight = (_rows_as_arrays(part) for part in (x, y, sample_weight))
     lengths = {len(a) for a in nest.flatten((x, y, sample_weight)) if a is not None}
@@ -29,7 +34,7 @@ def split_off(share, x, y, sample_weight):
     if first in (0, rows):
         raise InvalidArgumentError(
             f"fit: validation_split={share} of {rows} rows leaves no rows to "
-            f"{'train' if first == 0 else 'validate'} on."
+            f"{'train' if first == 0 else 'validate'} on. Pass another share or more rows."
         )
 
     def part(structure, rows_of_it):
@@ -43,7 +48,7 @@ def split_off(share, x, y, sample_weight):
 
 
 def _rows_as_arrays(structure):
-    """Arrays in the nest; a list of numbers, or of rows of them, is one array."""
+    """Return the nest with its leaves as arrays; a list of numbers or rows becomes one array."""
     if structure is None:
         return None
     if isinstance(structure, list) and not any(hasattr(part, "shape") for part in structure):
@@ -52,21 +57,22 @@ def _rows_as_arrays(structure):
 
 
 def validation_batches(data, batch_size, steps):
-    """The batches of validation_data: (x, y), (x, y, sample_weight), or anything with batches.
+    """Return the batches of `validation_data`.
 
     Args:
-        batch_size, steps: as of `as_batches`.
+        data: (x, y), (x, y, sample_weight), a Dataset, or an iterable of batches.
+        batch_size, steps: as in `as_batches`.
     """
     if isinstance(data, (tuple, list)):
         if not 1 <= len(data) <= 3:
             raise InvalidArgumentError(
-                "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got a "
+                "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset, got a "
                 f"{type(data).__name__} of {len(data)}."
             )
         data = unpack(data)
     elif isinstance(data, (int, float, str)):
         raise InvalidArgumentError(
-            "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset; got "
+            "fit: validation_data must be (x, y), (x, y, sample_weight) or a Dataset, got "
             f"{data!r}."
         )
     else:
@@ -75,14 +81,14 @@ def validation_batches(data, batch_size, steps):
 
 
 def validates(epoch, frequency):
-    """Whether epoch number `epoch`, counted from 0, is one that is validated."""
+    """Return whether `fit` validates after epoch `epoch`, counted from 0."""
     if hasattr(frequency, "__index__"):
         return (epoch + 1) % frequency == 0
     return epoch + 1 in frequency
 
 
 def check_frequency(frequency):
-    """An error unless it is an int >= 1 or a collection of epochs, counted from 1."""
+    """Raise an error unless `frequency` is an int >= 1 or a collection of epochs from 1."""
     if isinstance(frequency, (list, tuple, set, range)):
         return
     if isinstance(frequency, bool) or not hasattr(frequency, "__index__") or frequency < 1:

@@ -247,7 +247,7 @@ CAUSES = [  # situation, how it begins, what it says, the remedy; whether a trac
     (dead_relu, ZERO, "relu", "leaky_relu", True),
     (times_zero, ZERO, "its other input is 0 everywhere", "check that input", True),
     (flat, ZERO, "the slope of sign", "has a slope", True),
-    (cancelled, ZERO, "cancels out", "each path", False),
+    (cancelled, ZERO, "cancel out", "each path", False),
 ]  # fmt: skip
 IDS = [case[0].__name__ for case in CAUSES]
 
@@ -400,7 +400,7 @@ def test_a_partly_dead_relu_says_its_share():
         y = tf.nn.relu(v)[0]
     said = tape.explain(y, v)
     assert "50 % of its units are 0" in said
-    assert "all that the gradient comes to" in said
+    assert "including all with a nonzero cotangent" in said
 
 
 def test_the_layer_of_a_dead_relu():

@@ -61,14 +61,14 @@ def test_classes_in_proportion(shuffle):
 MISTAKES = {
     "no size": ({}, ValueError, "at least one of left_size and right_size"),
     "too many": ({"left_size": 11}, ValueError, "left_size must be a number of rows below 10"),
-    "beyond one": ({"left_size": 1.5}, ValueError, "a share between 0 and 1, got 1.5"),
+    "beyond one": ({"left_size": 1.5}, ValueError, "a fraction between 0 and 1, got 1.5"),
     "below zero": ({"right_size": -1}, ValueError, "right_size must be"),
     "zero": ({"left_size": 0.0}, ValueError, "left_size must be"),
-    "together": ({"left_size": 0.9, "right_size": 0.9}, ValueError, "ask for 9 and 9"),
-    "rows together": ({"left_size": 8, "right_size": 8}, ValueError, "ask for 8 and 8"),
-    "nothing left": ({"left_size": 0.01}, ValueError, "ask for 0 and 10"),
+    "together": ({"left_size": 0.9, "right_size": 0.9}, ValueError, "mean 9 and 9"),
+    "rows together": ({"left_size": 8, "right_size": 8}, ValueError, "mean 8 and 8"),
+    "nothing left": ({"left_size": 0.01}, ValueError, "mean 0 and 10"),
     "a string": ({"left_size": "a"}, TypeError, "must be an int, a float or None, got 'a'"),
-    "classes": ({"left_size": 3, "stratify": [1]}, ValueError, "one class for each of the 10 rows"),
+    "classes": ({"left_size": 3, "stratify": [1]}, ValueError, "one class per row"),
 }
 
 

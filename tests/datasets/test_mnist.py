@@ -126,7 +126,7 @@ def test_a_damaged_file(home, damage):
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("x_train", None, "no x_train"),
+        ("x_train", None, "expected the arrays x_train"),
         ("x_train", np.zeros((6, 28, 28)), "float64"),
         ("x_test", np.zeros((3, 8, 8), np.uint8), r"\(3, 8, 8\)"),
         ("x_train", np.zeros((6, 784), np.uint8), r"\(6, 784\)"),

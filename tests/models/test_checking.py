@@ -69,7 +69,7 @@ def test_a_wrong_rule_is_named_with_its_layer():
 
 
 def test_a_model_without_a_loss():
-    with pytest.raises(ValueError, match=r"'sequential.*' is not compiled; pass loss="):
+    with pytest.raises(ValueError, match=r"'sequential.*' is not compiled.*Pass loss="):
         classifier().check_gradients(X, Y)
 
 

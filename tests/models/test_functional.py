@@ -189,7 +189,7 @@ def test_the_same_call_twice_is_two_steps():
     model = Model(i, [drop(i), drop(i)])
     a, b = model(np.ones((1, 100)), training=True)
     assert not np.array_equal(a, b)
-    assert len(model._framework.program.steps) == 2
+    assert len(model._framework.sequence.calls) == 2
 
 
 def test_training_reaches_the_layers():

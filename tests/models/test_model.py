@@ -57,7 +57,7 @@ def test_reserved_and_unknown_names():
         model.get_layer("x")
     with pytest.raises(InvalidArgumentError, match="at index 3 but model only has 3"):
         model.get_layer(index=3)
-    with pytest.raises(InvalidArgumentError, match="give a name or an index"):
+    with pytest.raises(InvalidArgumentError, match="expected a name or an index"):
         model.get_layer()
     with pytest.raises(NotImplementedError, match="Model Model does not have a `call"):
         Model()(X)

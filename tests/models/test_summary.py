@@ -98,7 +98,7 @@ def test_it_is_printed(capsys):
 
 def test_groups_of_the_optimizer():
     model = Sequential([Input((5,)), Dense(4, name="body"), Dropout(0.5), Dense(2, name="head")])
-    with pytest.raises(InvalidArgumentError, match="compile the model first"):
+    with pytest.raises(InvalidArgumentError, match="needs a compiled model"):
         text(model, show_groups=True)
     groups = {"body/*": {"learning_rate": 1e-5}, "head/bias": {"weight_decay": 0}}
     model.compile(Adam(groups=groups), "mse")

@@ -91,7 +91,7 @@ def test_gradients_can_be_edited():
 def test_a_gradient_of_another_shape_is_refused():
     _, step = make()
     _, grads = step.gradients(X, Y)
-    with pytest.raises(ValueError, match=r"net/out/bias.*shape \(2,\), the new gradient \(3,\)"):
+    with pytest.raises(ValueError, match=r"net/out/bias.*shape \(2,\), got shape \(3,\)"):
         grads["net/out/bias"] = [1.0, 2.0, 3.0]
 
 
@@ -197,9 +197,7 @@ def test_another_models_state_is_refused():
         step.restore({k: v for k, v in saved.items() if "optimizer" not in k})
     with pytest.raises(ValueError, match=r"no use for more"):
         step.restore({**saved, "more": np.zeros(1)})
-    with pytest.raises(
-        ValueError, match=r"model/0/kernel has shape \(5, 6\), the state's has \(2,\)"
-    ):
+    with pytest.raises(ValueError, match=r"model/0/kernel: expected shape \(5, 6\), got \(2,\)"):
         step.restore({**saved, "model/0/kernel": np.zeros(2)})
     assert_equal(before, other.model.get_weights())
 

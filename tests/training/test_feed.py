@@ -103,7 +103,7 @@ def test_a_generator_goes_on():
 def test_a_generator_that_ends_early():
     model, seen = watching()
     with pytest.warns(
-        UserWarning, match=r"gave 1 of 2 steps in epoch 3 of 9.*iterated again"
+        UserWarning, match=r"after 1 of 2 steps in epoch 3 of 9.*iterated again"
     ) as told:
         history = model.fit(batches(), epochs=9, steps_per_epoch=2, verbose=0)
     assert len(told) == 1
@@ -113,7 +113,7 @@ def test_a_generator_that_ends_early():
 
 def test_a_generator_without_steps_is_one_epoch():
     model, seen = watching()
-    with pytest.warns(UserWarning, match=r"gave 0 steps in epoch 2 of 3") as told:
+    with pytest.warns(UserWarning, match=r"after 0 steps in epoch 2 of 3") as told:
         history = model.fit(batches(), epochs=3, verbose=0)
     assert len(told) == 1
     assert len(seen) == 5
@@ -125,7 +125,7 @@ def test_an_endless_dataset_goes_on():
     dataset = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4).repeat()
     model.fit(dataset, epochs=2, steps_per_epoch=3, verbose=0)
     assert seen == [0, 4, 8, 12, 16, 0]
-    with pytest.raises(ValueError, match=r"never end: give the number of steps"):
+    with pytest.raises(ValueError, match=r"infinite, so an epoch needs a number of batches"):
         model.fit(dataset, verbose=0)
 
 
@@ -146,7 +146,7 @@ def test_validation_begins_anew_each_epoch():
 
 def test_a_generator_validates_until_it_has_run_out():
     model, seen = watching()
-    told = r"validation_data: the data ran out: they gave 0 steps\. Pass data that"
+    told = r"validation_data: the data ran out after 0 steps\. Pass data that"
     with pytest.warns(UserWarning, match=told):
         history = model.fit(X, Y, epochs=3, verbose=0, validation_data=batches()).history
     assert seen.count(-1) == 1
@@ -170,7 +170,7 @@ def test_steps_without_a_batch_size_share_the_rows():
 
 def test_too_few_steps_to_evaluate():
     model, seen = watching()
-    with pytest.warns(UserWarning, match=r"evaluate: the data ran out: they gave 5 of 9 steps"):
+    with pytest.warns(UserWarning, match=r"evaluate: the data ran out after 5 of 9 steps"):
         model.evaluate(X, Y, batch_size=4, steps=9, verbose=0)
     assert len(seen) == 5
 

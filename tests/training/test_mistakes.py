@@ -98,7 +98,7 @@ ONE_OUTPUT = {
     "split": (fit(validation_split=1.5), ValueError, r"must lie in \(0, 1\), got 1.5"),
     "split of all": (fit(validation_split=0.99), ValueError, "leaves no rows to train"),
     "split of a generator": (
-        fit(x=iter([(X, Y)]), y=None, validation_split=0.5), ValueError, "works with arrays only"
+        fit(x=iter([(X, Y)]), y=None, validation_split=0.5), ValueError, "x and y are arrays"
     ),
     "validation_freq": (
         fit(validation_freq=0, validation_data=(X, Y)), ValueError, "validation_freq must be"
@@ -108,7 +108,7 @@ ONE_OUTPUT = {
         fit(validation_data=(X, Y, Y, Y)), ValueError, "validation_data must be.*tuple of 4"
     ),
     "validation lengths": (fit(validation_data=(X, Y[:3])), ValueError, "y has 3"),
-    "y beside batches": (fit(x=iter([(X, Y)])), ValueError, "y cannot be given beside x"),
+    "y beside batches": (fit(x=iter([(X, Y)])), ValueError, "y must be None if x is"),
     "a string": (fit(x="data.csv"), TypeError, "the string 'data.csv'"),
     "a number": (fit(x=3.0, y=None), TypeError, "x must be arrays"),
     "objects": (fit(x=np.array([[1], [1, 2]], object)), TypeError, "dtype object"),
@@ -124,7 +124,7 @@ ONE_OUTPUT = {
     # batches
     "used up": (fit(x=used_up(), y=None), ValueError, "no batch"),
     "empty PyDataset": (fit(x=Empty(), y=None), ValueError, "has no batches"),
-    "endless PyDataset": (fit(x=Endless(), y=None), ValueError, "never end.*steps_per_epoch"),
+    "endless PyDataset": (fit(x=Endless(), y=None), ValueError, "infinite.*steps_per_epoch"),
     "PyDataset without items": (fit(x=NoItems(), y=None), NotImplementedError, "__getitem__"),
     "workers": (lambda m: Empty(workers=-1), ValueError, "workers must be an int >= 0, got -1"),
     "four parts": (fit(x=four_parts(), y=None), ValueError, "got 4 parts"),
@@ -173,7 +173,7 @@ ONE_OUTPUT = {
     ),
     "schedule's rate": (
         fit(callbacks=[keras.callbacks.LearningRateScheduler(lambda epoch, rate: "low")]),
-        ValueError, "must give a number, got 'low'",
+        ValueError, "must return a number, got 'low'",
     ),
     "averages": (
         fit(callbacks=[keras.callbacks.SwapEMAWeights()], validation_split=0.5),
@@ -182,19 +182,19 @@ ONE_OUTPUT = {
 }  # fmt: skip
 
 TWO_OUTPUTS = {
-    "loss key": ({"loss": {"p": "mse", "r": "mae"}}, "loss: no output is called 'r'.*'p', 'q'"),
-    "losses": ({"loss": ["mse"] * 3}, "loss: a list of 3 .* 2 outputs"),
+    "loss key": ({"loss": {"p": "mse", "r": "mae"}}, "loss: no output has the name 'r'.*'p', 'q'"),
+    "losses": ({"loss": ["mse"] * 3}, "loss: .* 2 outputs .* a list of 3"),
     "metric key": (
-        {"loss": "mse", "metrics": {"z": ["mae"]}}, "metrics: no output is called 'z'.*'p', 'q'"
+        {"loss": "mse", "metrics": {"z": ["mae"]}}, "metrics: no output has the name 'z'.*'p', 'q'"
     ),
-    "metrics": ({"loss": "mse", "metrics": ["mae", "mse", "mae"]}, "metrics: a list of 3"),
+    "metrics": ({"loss": "mse", "metrics": ["mae", "mse", "mae"]}, "metrics: .* got a list of 3"),
     "weight key": (
-        {"loss": "mse", "loss_weights": {"p": 1.0, "x": 2.0}}, "loss_weights: no output is.*'x'"
+        {"loss": "mse", "loss_weights": {"p": 1.0, "x": 2.0}}, "loss_weights: no output.*'x'"
     ),
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:EarlyStopping watches")
+@pytest.mark.filterwarnings("ignore:EarlyStopping monitors")
 @pytest.mark.parametrize(("call", "error", "message"), ONE_OUTPUT.values(), ids=ONE_OUTPUT)
 def test_one_output(call, error, message):
     model = compiled()
@@ -220,9 +220,9 @@ def test_two_outputs(options, message):
 
 
 TARGETS = {
-    "one target": (Y, "y: one target was given, but the model has 2 outputs"),
-    "key": ({"p": Y, "r": Y}, "y: no output is called 'r'"),
-    "number": ([Y, Y, Y], "y: a list of 3"),
+    "one target": (Y, "y: expected one target for each of the model's 2 outputs"),
+    "key": ({"p": Y, "r": Y}, "y: no output has the name 'r'"),
+    "number": ([Y, Y, Y], "y: .* got a list of 3"),
 }
 
 
@@ -245,7 +245,7 @@ def test_labels_outside_the_classes():
 def test_class_weights_for_several_targets():
     model = two_outputs()
     model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match=r"several targets.*give a dict of weights for each"):
+    with pytest.raises(ValueError, match=r"several targets.*expected a dict of weights for each"):
         model.fit(X, {"p": Y, "q": Y}, class_weight={0: 1.0}, verbose=0)
 
 

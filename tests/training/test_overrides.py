@@ -261,12 +261,12 @@ def test_logits_given_as_probabilities():
 
 @pytest.mark.parametrize("activation", ["sigmoid", "relu"])
 def test_rows_that_do_not_sum_to_one(activation):
-    with pytest.warns(UserWarning, match=r"layer 'scores' (do not sum to 1|reach from)"):
+    with pytest.warns(UserWarning, match=r"layer 'scores' (do not sum to 1|range from)"):
         fit_once(classifier("sparse_categorical_crossentropy", activation))
 
 
 def test_probabilities_given_as_logits():
-    with pytest.warns(UserWarning, match=r"'scores' are probabilities, made by softmax"):
+    with pytest.warns(UserWarning, match=r"'scores' are probabilities, computed by softmax"):
         fit_once(classifier(LOSS(from_logits=True), "softmax"))
 
 
@@ -298,7 +298,7 @@ def test_model_losses_left_out():
         made.compile("sgd", "mse")
         return made
 
-    message = r"OwnLoss.train_step leaves out the model's 1 own loss \(of 'net/only/kernel'\)"
+    message = r"does not add the 1 loss of the model's layers \(of 'net/only/kernel'\)"
     with pytest.warns(UserWarning, match=message) as caught:
         model().fit(X, Y, epochs=2, verbose=0)
     assert len(caught) == 1
@@ -311,7 +311,10 @@ def test_many_model_losses_left_out_are_not_all_listed():
     layers = [keras.layers.Dense(3, kernel_regularizer="l2", name=f"d{i}") for i in range(7)]
     model = OwnLoss([*layers, keras.layers.Dense(1)], name="net")
     model.compile("sgd", "mse")
-    with pytest.warns(UserWarning, match=r"7 own losses \(of 'net/d0/kernel', .*d4/kernel', ...\)"):
+    with pytest.warns(
+        UserWarning,
+        match=r"7 losses of the model's layers \(of 'net/d0/kernel', .*d4/kernel', ...\)",
+    ):
         model.fit(X, Y, verbose=0)
 
 
@@ -320,7 +323,7 @@ def test_a_metric_of_one_number_is_weighted_by_rows():
         return tf.sqrt(tf.reduce_mean(tf.square(y_true - y_pred)))
 
     model = made(keras.Sequential, keras.optimizers.SGD(0.0), "mse", metrics=[rmse])
-    with pytest.warns(UserWarning, match="'rmse' gives one number per batch") as caught:
+    with pytest.warns(UserWarning, match="'rmse' returns one number per batch") as caught:
         found = model.fit(X, Y, batch_size=8, epochs=2, verbose=0, shuffle=False)
     assert len(caught) == 1
     errors = (model.predict(X, verbose=0) - Y) ** 2
@@ -332,6 +335,6 @@ def test_a_metric_of_one_number_is_weighted_by_rows():
 def test_split_that_holds_unseen_classes():
     y = np.repeat([0, 1, 2, 3], 5)
     model = made(keras.Sequential)
-    with pytest.warns(UserWarning, match="classes that training never sees: 3"):
+    with pytest.warns(UserWarning, match="classes that the training rows do not have: 3"):
         fit_once(model, y, validation_split=0.25)
     fit_once(model, y % 2, validation_split=0.25)

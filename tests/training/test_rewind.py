@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framework import keras
-from framework.training.rewind import State, parts_of
+from framework.training.rewind import Snapshot, parts_of
 from tests.optimizers.cases import CASES
 
 kinds = keras.optimizers
@@ -55,7 +55,7 @@ def test_what_was_undone_left_no_trace(name, begun):
     if begun:
         train(plain)
         train(tried)
-    state = State([*tried.variables, *tried.metrics_variables], tried.optimizer)
+    state = Snapshot([*tried.variables, *tried.metrics_variables], tried.optimizer)
     train(tried)
     state.restore()
     for model in (plain, tried):

@@ -82,7 +82,7 @@ def test_a_new_compile_begins_anew():
     ("cls", "arguments", "why"),
     [
         (keras.Sequential, {"run_eagerly": True}, "run_eagerly=True"),
-        (OwnFunction, {}, "its own make_train_function"),
+        (OwnFunction, {}, "its class overrides make_train_function"),
         (Reading, {}, r"leaves it as a value .*test_step_source\.py"),
     ],
 )

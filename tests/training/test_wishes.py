@@ -239,7 +239,7 @@ def test_41_a_metric_function_of_one_number_is_weighted_by_rows_and_warned_of():
         return tf.sqrt(tf.reduce_mean(tf.square(y_true - y_pred)))
 
     model = make(keras.optimizers.SGD(0.0), metrics=[rmse, keras.metrics.RootMeanSquaredError()])
-    with pytest.warns(UserWarning, match="'rmse' gives one number per batch"):
+    with pytest.warns(UserWarning, match="'rmse' returns one number per batch"):
         found = model.fit(X, Y, batch_size=8, verbose=0, shuffle=False).history
     errors = (model.predict(X, verbose=0) - Y) ** 2
     parts = [np.sqrt(errors[i : i + 8].mean()) for i in (0, 8, 16)]
@@ -258,7 +258,7 @@ def test_42_what_divides_a_weighted_loss():
 def test_43_a_split_that_holds_classes_unseen_in_training():
     model = keras.Sequential([keras.layers.Dense(4, "softmax")])
     model.compile("sgd", "sparse_categorical_crossentropy")
-    with pytest.warns(UserWarning, match="classes that training never sees: 3"):
+    with pytest.warns(UserWarning, match="classes that the training rows do not have: 3"):
         model.fit(X, LABELS, validation_split=0.25, verbose=0)
     train, held_out = keras.utils.split_dataset(
         (X, LABELS), left_size=0.75, shuffle=True, seed=1, stratify=LABELS
@@ -284,7 +284,7 @@ def test_45_data_that_run_out_and_validation_that_begins_anew():
         for i in range(n):
             yield X[5 * i : 5 * i + 5], Y[5 * i : 5 * i + 5]
 
-    with pytest.warns(UserWarning, match=r"gave 3 of 4 steps.*iterated again"):
+    with pytest.warns(UserWarning, match=r"after 3 of 4 steps.*iterated again"):
         make().fit(rows(3), steps_per_epoch=4, epochs=2, verbose=0)
     model = make(keras.optimizers.SGD(0.0))
     data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(5)

@@ -1,4 +1,4 @@
-"""Callbacks: what happens at the beginnings and ends of training, epochs and batches."""
+"""Callbacks: objects whose hooks run at the start and end of training, epochs and batches."""
 
 from framework.training.callbacks.base import Callback
 from framework.training.callbacks.callback_list import CallbackList

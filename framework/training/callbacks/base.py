@@ -1,23 +1,23 @@
-"""The hooks of a callback."""
+"""Callback: the base class with all hooks."""
 
 from framework.core.own import ClassRecord, Owning, Record, Shown
 
 
 class CallbackRecord(Record):
-    """What is internal to a callback."""
+    """The internal state of a callback."""
 
     step = None  # the StepRecord of the run
-    needs = frozenset()  # beside those that the class declares
-    lazy_logs = False  # whether hooks take a function that makes the logs
+    needs = frozenset()  # in addition to the `needs` of the class
+    lazy_logs = False  # whether hooks receive a function that computes the logs
 
 
 class Callback(Owning):
-    """Base of callbacks: every hook does nothing until a subclass overrides it.
+    """Base class of callbacks; every hook does nothing unless a subclass overrides it.
 
     `self.model` is the model in training, `self.params` a dict with "epochs", "steps" and
-    "verbose". `logs` are Python floats: the running means of loss and metrics. A subclass that
-    declares `needs`, any of "batch", "outputs", "loss", "gradients", "norms" and "rates", finds
-    them in `self.step` at `on_train_batch_end`; an attribute `step` of its own hides that.
+    "verbose". `logs` are Python floats: the running means of loss and metrics. A subclass may
+    declare `needs`, a set of "batch", "outputs", "loss", "gradients", "norms" and "rates":
+    `self.step` has these values at `on_train_batch_end`, unless the subclass defines `step`.
 
     Example:
         >>> from framework import keras
@@ -33,7 +33,7 @@ class Callback(Owning):
 
     needs = frozenset()
     params = None
-    step = Shown("step", "The last batch and what training made of it: a `StepRecord`.")
+    step = Shown("step", "The last batch with its outputs, loss and gradients: a `StepRecord`.")
     _model = None
 
     @property
@@ -47,54 +47,54 @@ class Callback(Owning):
         self.params = params
 
     def on_train_begin(self, logs=None):
-        """Before the first epoch."""
+        """Called before the first epoch."""
 
     def on_train_end(self, logs=None):
-        """After the last epoch; `logs` are the last epoch's."""
+        """Called after the last epoch, with the last epoch's logs."""
 
     def on_epoch_begin(self, epoch, logs=None):
-        """Before epoch `epoch`, counted from 0."""
+        """Called before epoch `epoch`, counted from 0."""
 
     def on_epoch_end(self, epoch, logs=None):
-        """After epoch `epoch`; `logs` include the validation's, named "val_..."."""
+        """Called after epoch `epoch`; `logs` include the validation's, named "val_..."."""
 
     def on_batch_begin(self, batch, logs=None):
-        """`on_train_batch_begin` under its older name."""
+        """The older name of `on_train_batch_begin`."""
 
     def on_batch_end(self, batch, logs=None):
-        """`on_train_batch_end` under its older name."""
+        """The older name of `on_train_batch_end`."""
 
     def on_train_batch_begin(self, batch, logs=None):
-        """Before training batch `batch` of an epoch, counted from 0."""
+        """Called before training batch `batch` of an epoch, counted from 0."""
         self.on_batch_begin(batch, logs=logs)
 
     def on_train_batch_end(self, batch, logs=None):
-        """After training batch `batch`."""
+        """Called after training batch `batch`."""
         self.on_batch_end(batch, logs=logs)
 
     def on_test_begin(self, logs=None):
-        """Before an evaluation or validation."""
+        """Called before an evaluation or validation."""
 
     def on_test_end(self, logs=None):
-        """After an evaluation or validation."""
+        """Called after an evaluation or validation."""
 
     def on_test_batch_begin(self, batch, logs=None):
-        """Before an evaluated batch."""
+        """Called before each evaluated batch."""
 
     def on_test_batch_end(self, batch, logs=None):
-        """After an evaluated batch."""
+        """Called after each evaluated batch."""
 
     def on_predict_begin(self, logs=None):
-        """Before a prediction."""
+        """Called before `predict` runs its first batch."""
 
     def on_predict_end(self, logs=None):
-        """After a prediction."""
+        """Called after `predict` has run its last batch."""
 
     def on_predict_batch_begin(self, batch, logs=None):
-        """Before a predicted batch."""
+        """Called before each predicted batch."""
 
     def on_predict_batch_end(self, batch, logs=None):
-        """After a predicted batch; `logs["outputs"]` are the model's."""
+        """Called after each predicted batch; `logs["outputs"]` are the model's outputs."""
 
 
 Callback._framework = ClassRecord(Callback, record=CallbackRecord)

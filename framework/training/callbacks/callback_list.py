@@ -1,4 +1,4 @@
-"""CallbackList: callbacks that are called as one."""
+"""CallbackList: calls the hooks of several callbacks."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
@@ -10,17 +10,17 @@ _OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "o
 
 
 class CallbackList:
-    """Calls each callback's hook in turn; a hook that nobody overrides costs nothing.
+    """Calls each callback's hook in turn; a hook that no callback overrides costs nothing.
 
     Args:
-        callbacks: a list of callbacks, or one.
-        add_history: add a `History`, unless there is one.
-        add_progbar: add a `ProgbarLogger`, unless there is one.
-        model: set as each callback's `model`.
-        **params: set as each callback's `params`.
+        callbacks: a list of callbacks, or one callback.
+        add_history: add a `History` if the list has none.
+        add_progbar: add a `ProgbarLogger` if the list has none.
+        model: the `model` of each callback.
+        **params: the `params` of each callback.
 
-    Each hook (`on_epoch_end(epoch, logs)`, ...) is a method of the list. `logs` may be a function:
-    it is called for the logs only if some callback wants them.
+    Each hook (`on_epoch_end(epoch, logs)`, ...) is a method. `logs` may be a function that
+    returns the logs; it is called only if a callback overrides the hook.
     """
 
     def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
@@ -40,9 +40,9 @@ class CallbackList:
         if model is not None:
             self.set_model(model)
 
-    def _add(self, kind, wanted):
-        if wanted and not any(isinstance(c, kind) for c in self.callbacks):
-            self.callbacks.append(kind())
+    def _add(self, cls, wanted):
+        if wanted and not any(isinstance(c, cls) for c in self.callbacks):
+            self.callbacks.append(cls())
 
     def append(self, callback):
         self.callbacks.append(callback)
@@ -61,11 +61,11 @@ class CallbackList:
                 callback._framework.step = self.record
 
     def history(self):
-        """The first History among them."""
+        """Return the first History of the list."""
         return next(c for c in self.callbacks if isinstance(c, History))
 
     def listeners(self, hook):
-        """The bound methods of those who override `hook`."""
+        """Return [(bound method, takes lazy logs)] of the callbacks that override `hook`."""
         if hook not in self._listeners:
             self._listeners[hook] = [
                 (getattr(c, hook), isinstance(c, Callback) and c._framework.lazy_logs)
@@ -93,7 +93,7 @@ def _flat(callbacks):
         return []
     if not isinstance(callbacks, (list, tuple)):
         return [callbacks]
-    return [one for part in callbacks for one in _flat(part)]
+    return [callback for part in callbacks for callback in _flat(part)]
 
 
 def _plain(name):
@@ -118,7 +118,7 @@ def _of_epoch(name):
 
 
 for _name in [name for name in vars(Callback) if name.startswith("on_")]:
-    _kind = _of_batch if "_batch_" in _name else _of_epoch if "_epoch_" in _name else _plain
-    _method = _kind(_name)
+    _factory = _of_batch if "_batch_" in _name else _of_epoch if "_epoch_" in _name else _plain
+    _method = _factory(_name)
     _method.__name__, _method.__doc__ = _name, getattr(Callback, _name).__doc__
     setattr(CallbackList, _name, _method)

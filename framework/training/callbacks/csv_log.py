@@ -1,4 +1,4 @@
-"""CSVLogger: a line of a file for each epoch."""
+"""CSVLogger: writes a line to a CSV file after each epoch."""
 
 import csv
 from functools import partial
@@ -10,14 +10,14 @@ from framework.training.callbacks.base import Callback
 
 
 class CSVLogger(Callback):
-    """Writes each epoch's logs to a CSV file, readable while training goes on.
+    """Writes each epoch's logs to a CSV file; the file is complete at any time during training.
 
     Args:
         filename: a path.
-        separator: between the values.
-        append: go on with an existing file in place of writing it anew.
-        batch: write a line for each batch in place of one for each epoch: epoch, number of the
-            batch, and its own loss.
+        separator: the string between values.
+        append: append to an existing file instead of overwriting it.
+        batch: write a line per batch instead of a line per epoch: epoch, batch number and the
+            loss of the batch.
 
     Example:
         >>> CSVLogger("training.csv", append=True).sep
@@ -32,18 +32,19 @@ class CSVLogger(Callback):
         own.epoch, own.by_batch = 0, batch
         if batch:
             own.needs = frozenset({"loss"})
-            self.on_train_batch_end = partial(_write_batch, self)  # nobody else listens to batches
+            # on the instance: without `batch` the hook must not be overridden
+            self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs=None):
-        going_on = self.append and self.filename.exists() and self.filename.stat().st_size > 0
+        has_header = self.append and self.filename.exists() and self.filename.stat().st_size > 0
         self.keys = None
-        if going_on:
+        if has_header:
             with self.filename.open(newline="") as file:
                 self.keys = next(csv.reader(file, delimiter=self.sep))[1:]
         mode = "a" if self.append else "w"
         own = self._framework
         own.file, own.writer = self.filename.open(mode, newline=""), None
-        own.heading = not going_on
+        own.heading = not has_header
 
     def on_epoch_begin(self, epoch, logs=None):
         self._framework.epoch = epoch

@@ -1,21 +1,21 @@
-"""EarlyStopping: stops training when a value gets no better."""
+"""EarlyStopping: stops training when a logged value stops improving."""
 
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 
 class EarlyStopping(Monitor):
-    """Stops training when the watched value has not become better for a while.
+    """Stops training when the monitored value has not improved for `patience` epochs.
 
     Args:
-        monitor: the value's name in the logs.
-        min_delta: less than this does not count as better.
+        monitor: the name of the value in the logs.
+        min_delta: a smaller change does not count as an improvement.
         patience: epochs without improvement after which training stops.
-        verbose: 1 prints what happens.
-        mode: "min", "max" or "auto".
-        baseline: training also stops if the value does not become better than this.
-        restore_best_weights: go back to the weights of the best epoch at the end, also where
-            training was not stopped.
-        start_from_epoch: epochs to wait before watching.
+        verbose: 1 prints a line when training stops or weights are restored.
+        mode: "min", "max" or "auto": which direction is better.
+        baseline: training also stops if the value does not improve on this.
+        restore_best_weights: restore the weights of the best epoch at the end, even if training
+            was not stopped early.
+        start_from_epoch: the number of epochs before monitoring starts.
 
     Example:
         >>> EarlyStopping(monitor="loss", patience=3).patience
@@ -40,7 +40,7 @@ class EarlyStopping(Monitor):
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            _keep(self, epoch)  # should nothing ever be better, the first weights watched are best
+            _keep(self, epoch)  # if no later value is better, these are the best weights
         self.wait += 1
         if is_better(self, current, self.best):
             self.best = current

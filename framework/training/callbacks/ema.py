@@ -1,4 +1,4 @@
-"""SwapEMAWeights: evaluates with the running mean of the weights."""
+"""SwapEMAWeights: evaluates with the moving average of the weights."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.optimizers.asking import inside
@@ -6,11 +6,11 @@ from framework.training.callbacks.base import Callback
 
 
 class SwapEMAWeights(Callback):
-    """Puts the running means of the weights (`use_ema=True`) in their place for each evaluation.
+    """Swaps the weights with their moving averages (`use_ema=True`) during each evaluation.
 
     Args:
-        swap_on_epoch: swap at the end of each epoch too, for callbacks that save the model there;
-            the weights come back at the next epoch's beginning.
+        swap_on_epoch: also swap at the end of each epoch, for callbacks that save the model there;
+            the start of the next epoch swaps back.
 
     Example:
         >>> SwapEMAWeights(swap_on_epoch=True).swap_on_epoch
@@ -22,7 +22,7 @@ class SwapEMAWeights(Callback):
         self._framework.swapped = False
 
     def on_train_begin(self, logs=None):
-        _averages(self)  # an error now, not after an epoch
+        _averages(self)  # raises before the first epoch, not after it
         self._framework.swapped = False
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -40,7 +40,7 @@ class SwapEMAWeights(Callback):
             return
         _swap(self, True)
         if epoch == (self.params or {}).get("epochs", 0) - 1:
-            for variable, average in _averages(self):  # the end of fit makes them the weights
+            for variable, average in _averages(self):  # `fit` ends by copying averages to weights
                 average.assign(variable.array.copy())
             self._framework.swapped = False
 
@@ -55,18 +55,18 @@ class SwapEMAWeights(Callback):
 
 
 def _averages(callback):
-    """[(variable, the variable of its running mean)]."""
+    """Return [(variable, the variable of its moving average)]."""
     optimizer = getattr(callback.model, "optimizer", None)
     optimizer = inside(optimizer)
     if optimizer is None or not getattr(optimizer, "use_ema", False):
         raise InvalidArgumentError(
             "SwapEMAWeights needs an optimizer with use_ema=True, such as Adam(use_ema=True)."
         )
-    found = [
+    pairs = [
         (v, optimizer._framework.slots.get(v.serial, {}).get("average"))
         for v in callback.model.trainable_variables
     ]
-    return [(variable, average) for variable, average in found if average is not None]
+    return [(variable, average) for variable, average in pairs if average is not None]
 
 
 def _swap(callback, into_averages):

@@ -1,4 +1,4 @@
-"""LambdaCallback: hooks given as functions."""
+"""LambdaCallback: a callback whose hooks are functions."""
 
 from framework.core.errors import suggest
 from framework.training.callbacks.base import Callback
@@ -7,7 +7,7 @@ _HOOKS = [name for name in vars(Callback) if name.startswith("on_")]
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions.
+    """A callback whose hooks are the functions passed to it.
 
     Args:
         on_epoch_begin, on_epoch_end: called with (epoch, logs).

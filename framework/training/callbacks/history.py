@@ -6,13 +6,13 @@ from framework.training.callbacks.base import Callback
 
 
 class History(Callback):
-    """What `fit` returns: `history.history["loss"]` is the list of each epoch's loss.
+    """The logs of training; `fit` returns it. `history.history["loss"]` has each epoch's loss.
 
-    It is filled as training goes on, so it is complete up to an interruption.
+    It grows during training, so after an interruption it is complete up to that point.
 
     Args:
-        batch: keep each batch's own loss too, in `history.batches["loss"]`; an epoch's logs, and
-            those of its batches, are means so far.
+        batch: also keep each batch's own loss in `history.batches["loss"]`. (The logs of epochs
+            and batches are running means.)
     """
 
     def __init__(self, batch=False):
@@ -21,7 +21,8 @@ class History(Callback):
         self.batches = {}
         if batch:
             self._framework.needs = frozenset({"loss"})
-            self.on_train_batch_end = partial(_keep_loss, self)  # nobody else listens to batches
+            # on the instance: without `batch` the hook must not be overridden
+            self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs=None):
         self.epoch = []
@@ -36,7 +37,7 @@ class History(Callback):
 
 
 def complete(history, epoch, logs):
-    """Take in the epoch, unless that is done: a callback before it was interrupted."""
+    """Append the epoch unless `history` has it: another callback's error may have skipped it."""
     if history.epoch[-1:] != [epoch]:
         history.on_epoch_end(epoch, logs)
 

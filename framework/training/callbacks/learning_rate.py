@@ -1,4 +1,4 @@
-"""Callbacks that change the learning rate."""
+"""LearningRateScheduler and ReduceLROnPlateau: callbacks that change the learning rate."""
 
 import inspect
 import itertools
@@ -9,18 +9,18 @@ from framework.training.callbacks.base import Callback
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 _AS_GOOD_AS = 1 + 1e-6
-"""Rates are float32: one that is so near another was meant to be the same."""
+"""Relative tolerance when rates are compared: they are float32."""
 
 
 class LearningRateScheduler(Callback):
     """Sets the learning rate before each epoch.
 
     Args:
-        schedule: `schedule(epoch, rate)`, or `schedule(epoch)`: the new rate.
-        verbose: 1 prints it.
+        schedule: `schedule(epoch, rate)` or `schedule(epoch)`, which returns the new rate.
+        verbose: 1 prints the new rate.
 
-    The logs of the epoch hold it as "learning_rate". Each optimizer of a `MultiOptimizer` has its
-    own, in the logs "learning_rate_" and its name.
+    The epoch's logs have the rate as "learning_rate". Each optimizer of a `MultiOptimizer` has
+    its own rate, logged as "learning_rate_" and the optimizer's name.
 
     Example:
         >>> halving = LearningRateScheduler(lambda epoch, rate: rate * 0.5)
@@ -48,20 +48,21 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Monitor):
-    """Reduces the learning rate when a value gets no better.
+    """Reduces the learning rate when a logged value stops improving.
 
     Args:
-        monitor: the value's name in the logs.
-        factor: what the rate is multiplied by, less than 1.
-        patience: epochs without improvement after which it is reduced.
-        verbose: 1 prints what happens.
-        mode: "min", "max" or "auto".
-        min_delta: less than this does not count as better.
+        monitor: the name of the value in the logs.
+        factor: the factor on the rate, less than 1.
+        patience: epochs without improvement after which the rate is reduced.
+        verbose: 1 prints each reduction.
+        mode: "min", "max" or "auto": which direction is better.
+        min_delta: a smaller change does not count as an improvement.
         cooldown: epochs to wait after a reduction.
-        min_lr: the rate is not reduced below this.
+        min_lr: the lowest rate.
 
-    Where the optimizer has a schedule it goes on, its rates multiplied; groups' rates are too. Each
-    optimizer of a `MultiOptimizer` has its own rate, in the logs "learning_rate_" and its name.
+    A schedule of the optimizer continues, its rates multiplied by the factor, as are the rates of
+    parameter groups. Each optimizer of a `MultiOptimizer` has its own rate, logged as
+    "learning_rate_" and the optimizer's name.
 
     Example:
         >>> ReduceLROnPlateau(factor=0.5, patience=2).factor
@@ -113,12 +114,12 @@ class ReduceLROnPlateau(Monitor):
 
 def _new_rate(callback, epoch, rate):
     takes_rate = callback._framework.takes_rate
-    found = callback.schedule(epoch, rate) if takes_rate else callback.schedule(epoch)
-    if isinstance(found, bool) or not hasattr(found, "__float__"):
+    new = callback.schedule(epoch, rate) if takes_rate else callback.schedule(epoch)
+    if isinstance(new, bool) or not hasattr(new, "__float__"):
         raise InvalidArgumentError(
-            f"LearningRateScheduler: schedule({epoch}, rate) must give a number, got {found!r}."
+            f"LearningRateScheduler: schedule({epoch}, rate) must return a number, got {new!r}."
         )
-    return float(found)
+    return float(new)
 
 
 def _reset(callback):
@@ -127,7 +128,7 @@ def _reset(callback):
 
 
 def _reduce(callback, epoch):
-    """Reduce the rates that are not at their least yet."""
+    """Multiply the rates above `min_lr` by `factor`."""
     for name, optimizer in _rated(callback).items():
         rate = float(optimizer.learning_rate)
         if rate <= callback.min_lr * _AS_GOOD_AS:
@@ -141,45 +142,45 @@ def _reduce(callback, epoch):
 
 
 def _rates(callback):
-    """The present learning rates by their names in the logs."""
+    """Return the current learning rates by their names in the logs."""
     return {name: float(o.learning_rate) for name, o in _rated(callback).items()}
 
 
 def _words(name):
-    """What to call a rate of this name in the logs."""
+    """Return the printed description of the rate that the logs call `name`."""
     _, _, whose = name.partition("learning_rate_")
     return f"the learning rate of {whose!r}" if whose else "the learning rate"
 
 
 def _rated(callback):
-    """The optimizers that have a learning rate, by the rates' names in the logs."""
+    """Return the optimizers that have a learning rate, by the rates' names in the logs."""
     optimizer = getattr(callback.model, "optimizer", None)
     optimizer = inside(optimizer)
     if not is_several(optimizer) and hasattr(optimizer, "learning_rate"):
         return {"learning_rate": optimizer}
-    found = {}
-    for one in _several(optimizer, callback.model):
-        name, number = f"learning_rate_{one.name}", itertools.count(1)
+    by_name = {}
+    for part in _several(optimizer, callback.model):
+        name, number = f"learning_rate_{part.name}", itertools.count(1)
         unique = name
-        while unique in found:
+        while unique in by_name:
             unique = f"{name}_{next(number)}"
-        found[unique] = one
-    if not found:
+        by_name[unique] = part
+    if not by_name:
         raise InvalidArgumentError(
             f"{type(callback).__name__}: the model's optimizer has no learning rate to change."
         )
-    return found
+    return by_name
 
 
 def _several(optimizer, model):
-    """The optimizers of a `MultiOptimizer`; none where it is something else."""
+    """Return the optimizers of a `MultiOptimizer`; an empty list for any other optimizer."""
     if is_several(optimizer) and not several(optimizer) and model.built:
-        optimizer.build(model)  # a function chooses them, by the variables
+        optimizer.build(model)  # a user's function chooses an optimizer for each variable
     return several(optimizer)
 
 
 def _takes_two(function):
-    """Whether a function takes two arguments by position, or does not say what it takes."""
+    """Return whether a function takes two positional arguments, or has no signature."""
     try:
         inspect.signature(function).bind(None, None)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Monitor: which of two values of a metric is better."""
+"""Monitor: the base class of callbacks that compare a logged value between epochs."""
 
 import re
 
@@ -15,16 +15,16 @@ _DOWN = ("loss", "error", "mse", "mae", "rmse", "crossentropy", "ce")
 
 
 class Monitor(Callback):
-    """Base of callbacks that watch a value in the logs.
+    """Base class of callbacks that monitor a value in the logs.
 
     Args:
-        monitor: its name.
-        mode: "min" or "max": which is better; "auto" tells by the metric, or by a word in its name
-            such as "loss" or "accuracy".
-        min_delta: what counts as better must be so by more than this.
+        monitor: the name of the value.
+        mode: "min" or "max": which direction is better; "auto" decides by the metric, or by a
+            word in its name such as "loss" or "accuracy".
+        min_delta: a smaller change does not count as an improvement.
 
     Raises:
-        ValueError: as training begins, where "auto" cannot tell.
+        ValueError: at the start of training, if "auto" cannot decide.
     """
 
     def __init__(self, monitor="val_loss", mode="auto", min_delta=0.0):
@@ -35,14 +35,14 @@ class Monitor(Callback):
         self.monitor, self.mode = monitor, mode
         self.min_delta = abs(min_delta)
         self.monitor_op = None  # np.less or np.greater, once it is known
-        self._framework.told = False
+        self._framework.warned = False
 
     def on_train_begin(self, logs=None):
         _set_mode(self)
 
 
 def _set_mode(callback):
-    """Find out which direction is better."""
+    """Set `monitor_op` to the comparison that means "better"."""
     up = _goes_up(callback) if callback.mode == "auto" else callback.mode == "max"
     callback.monitor_op = np.greater if up else np.less
 
@@ -53,7 +53,7 @@ def _goes_up(callback):
     if words[-1] == "loss":
         return False
     for metric in sorted(_metrics(callback), key=lambda metric: -len(metric.name)):
-        # in the logs an output's name may stand before it, a number behind it
+        # names in logs may have an output's name before the metric's and a number after it
         if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
             direction = _direction_of(metric)
             if direction is not None:
@@ -61,8 +61,8 @@ def _goes_up(callback):
     up, down = ([word for word in words if word in known] for known in (_UP, _DOWN))
     if bool(up) == bool(down):
         raise InvalidArgumentError(
-            f"{type(callback).__name__}: monitor={callback.monitor!r} does not tell whether more "
-            'of it is better, or less. Pass mode="max" or mode="min".'
+            f'{type(callback).__name__}: monitor={callback.monitor!r}: mode="auto" cannot tell '
+            'whether higher or lower is better. Pass mode="max" or mode="min".'
         )
     return bool(up)
 
@@ -75,7 +75,7 @@ def _metrics(callback):
 
 
 def is_better(callback, value, than):
-    """Whether `value` is better than the best one so far, None where there is none."""
+    """Return whether `value` is better than `than`, which may be None: no value yet."""
     if callback.monitor_op is None:
         _set_mode(callback)
     if than is None:
@@ -85,23 +85,23 @@ def is_better(callback, value, than):
 
 
 def value_in(callback, logs):
-    """The watched value; None, with one warning, where the logs do not have it."""
+    """Return the monitored value; None, with one warning, if the logs do not have it."""
     value = (logs or {}).get(callback.monitor)
-    if value is None and not callback._framework.told:
-        callback._framework.told = True
+    if value is None and not callback._framework.warned:
+        callback._framework.warned = True
         warn(
-            f"{type(callback).__name__} watches {callback.monitor!r}, which the logs do not have: "
-            f"they have {', '.join(logs or ())}."
+            f"{type(callback).__name__} monitors {callback.monitor!r}, but the logs do not have "
+            f"this value. They have {', '.join(logs or ())}."
         )
     return value
 
 
 def _direction_of(metric):
-    """What the metric says, "up" or "down", or None; the mean of a loss goes down."""
+    """Return the better direction of a metric, "up" or "down", or None; of losses, "down"."""
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    told = getattr(metric, "_direction", None)  # Keras's name for it
-    if told is None and isinstance(metric, Metric):
+    direction = getattr(metric, "_direction", None)  # Keras's name
+    if direction is None and isinstance(metric, Metric):
         return type(metric)._framework.direction
-    return told
+    return direction

@@ -1,4 +1,4 @@
-"""TerminateOnNaN: stops training when the loss is no number any more."""
+"""TerminateOnNaN: stops training when the loss becomes nan or infinite."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from framework.training.callbacks.base import Callback
 
 
 class TrainingError(FrameworkError, RuntimeError):
-    """Training cannot go on."""
+    """Raised by `TerminateOnNaN(raise_error=True)` when the loss becomes nan or infinite."""
 
 
 class TerminateOnNaN(Callback):
     """Stops training when the loss becomes nan or infinite.
 
     Args:
-        raise_error: raise a RuntimeError in place of stopping.
+        raise_error: raise a RuntimeError instead of stopping.
 
     Example:
         >>> TerminateOnNaN(raise_error=True).raise_error

@@ -1,4 +1,4 @@
-"""ProgbarLogger: shows how far training is."""
+"""ProgbarLogger: shows the progress of training."""
 
 from framework.training.callbacks.base import Callback
 from framework.training.progress import progress_for
@@ -9,7 +9,7 @@ class ProgbarLogger(Callback):
 
     def __init__(self):
         own = self._framework
-        own.lazy_logs = True  # it takes a function, and asks it only when the bar is drawn anew
+        own.lazy_logs = True  # logs are computed only when the bar is redrawn
         own.display, own.training = None, False
 
     def on_train_begin(self, logs=None):
@@ -24,10 +24,10 @@ class ProgbarLogger(Callback):
         self._framework.display.begin(epoch, self.params.get("steps"))
 
     def on_train_batch_end(self, batch, logs=None):
-        self._framework.display.batch(_asked(logs), _done(self, batch))
+        self._framework.display.batch(_lazy(logs), _done(self, batch))
 
     def on_epoch_end(self, epoch, logs=None):
-        self._framework.display.end(_asked(logs)())
+        self._framework.display.end(_lazy(logs)())
 
     def on_test_begin(self, logs=None):
         if not self._framework.training:
@@ -36,11 +36,11 @@ class ProgbarLogger(Callback):
 
     def on_test_batch_end(self, batch, logs=None):
         if not self._framework.training:
-            self._framework.display.batch(_asked(logs), _done(self, batch))
+            self._framework.display.batch(_lazy(logs), _done(self, batch))
 
     def on_test_end(self, logs=None):
         if not self._framework.training:
-            self._framework.display.end(_asked(logs)())
+            self._framework.display.end(_lazy(logs)())
             close(self)
 
     def on_predict_begin(self, logs=None):
@@ -54,7 +54,7 @@ class ProgbarLogger(Callback):
         close(self)
 
 
-def _asked(logs):
+def _lazy(logs):
     return logs if callable(logs) else lambda: logs or {}
 
 
@@ -64,12 +64,12 @@ def _begin(logger, epochs):
 
 
 def _done(logger, batch):
-    """How many batches are done; the last of a group may be beyond the last there is."""
+    """Return the number of finished batches, at most the number of steps."""
     steps = (logger.params or {}).get("steps")
     return batch + 1 if steps is None else min(batch + 1, steps)
 
 
 def close(logger):
-    """Take the bar away, also when training was interrupted."""
+    """Close the bar, also after an interruption."""
     if logger._framework.display is not None:
         logger._framework.display.close()

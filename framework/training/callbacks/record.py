@@ -1,4 +1,4 @@
-"""StepRecord: what callbacks may look at of the batch that was just trained on."""
+"""StepRecord: the last training batch with its outputs, loss and gradients, for callbacks."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.optimizers.applying import plans_of
@@ -8,17 +8,17 @@ from framework.optimizers.rates import rate_now
 from framework.training.callbacks.base import Callback
 
 NEEDS = ("batch", "outputs", "loss", "gradients", "norms", "rates")
-"""What a callback may declare in `needs`."""
+"""The values that a callback may declare in `needs`."""
 
 
 class StepRecord:
-    """`self.step` of a callback: the last batch and what training made of it.
+    """`self.step` of a callback: the last batch with its outputs, loss and gradients.
 
-    Only what some callback declares is there, as `needs = {"gradients", "loss"}`.
+    It has only values that a callback declares, as in `needs = {"gradients", "loss"}`.
 
     - `batch`: (x, y, sample_weight); `x`, `y` and `sample_weight` are its parts
-    - `outputs`: the model's, before the update
-    - `loss`: this batch's own, a float (logs hold the mean so far)
+    - `outputs`: the model's outputs, before the update
+    - `loss`: the loss of this batch, a float (logs have the running mean)
     - `gradients`: `Gradients` by variable path, before clipping
     - `norms`: the L2 norm of each gradient, a float by path
     - `rates`: the learning rate of each trainable variable, a float by path
@@ -31,11 +31,11 @@ class StepRecord:
         self.gradients_needed = not needs.isdisjoint(("gradients", "norms"))
 
     def rates_before(self, optimizer, variables):
-        """The rates of an update that is to come, if they are needed."""
+        """Return the learning rates of the next update if needed, otherwise None."""
         return rates_of(optimizer, variables) if "rates" in self._needs else None
 
     def take(self, batch, outputs, loss, gradients, rates):
-        """Hold what is needed of one step: its values before the update."""
+        """Keep the needed values of one step, from before the update."""
         held, needs = {}, self._needs
         if "batch" in needs:
             held["batch"] = batch
@@ -52,13 +52,13 @@ class StepRecord:
     def _get(self, name):
         if name not in self._needs:
             raise InvalidArgumentError(
-                f"self.step.{name}: no callback in this run declares that it needs it. Write "
-                f'needs = {{"{name}"}} in the body of the callback\'s class.'
+                f"self.step.{name}: no callback in this run declares that it needs this value. "
+                f'Write needs = {{"{name}"}} in the body of the callback\'s class.'
             )
         if name not in self._held and not (name == "norms" and "gradients" in self._held):
             raise InvalidArgumentError(
-                f"self.step.{name}: there was no batch yet, or train_step is overridden and does "
-                "not go through the model's own step."
+                f"self.step.{name}: there was no batch yet, or the model overrides train_step "
+                "without calling super().train_step."
             )
         return self._held.get(name)
 
@@ -95,7 +95,7 @@ class StepRecord:
 
 
 def rates_of(optimizer, variables):
-    """The learning rate of each variable at the present step, a float by path."""
+    """Return the learning rate of each variable at the current step, a float by path."""
     optimizer = inside(optimizer)
     chosen = optimizer.optimizer_map if is_several(optimizer) else lambda variable: optimizer
     return {v.path: _rate(chosen(v), v) for v in variables}
@@ -108,27 +108,29 @@ def _rate(optimizer, variable):
 
 
 def needs_of(callbacks):
-    """All that the callbacks declare; an error for a word that means nothing.
+    """Return all values that the callbacks declare in `needs`.
 
-    An attribute of an object may be the user's own: only the words that are known count there.
+    An unknown word in a class raises an error. In an object it is ignored: the attribute `needs`
+    may be the user's own.
     """
-    found = set()
+    declared = set()
     for callback in callbacks:
         needs = _words(getattr(type(callback), "needs", ()))
         unknown = needs.difference(NEEDS)
         if unknown:
             raise InvalidArgumentError(
-                f"{type(callback).__name__}.needs: {min(unknown)!r} is none of {', '.join(NEEDS)}."
+                f"{type(callback).__name__}.needs: expected words out of {', '.join(NEEDS)}, got "
+                f"{min(unknown)!r}."
             )
-        found |= needs
+        declared |= needs
         if isinstance(callback, Callback):
-            found |= callback._framework.needs
-            found |= _words(vars(callback).get("needs")).intersection(NEEDS)
-    return found
+            declared |= callback._framework.needs
+            declared |= _words(vars(callback).get("needs")).intersection(NEEDS)
+    return declared
 
 
 def _words(needs):
-    """What an attribute `needs` declares, which may be anything at all."""
+    """Return the strings of an attribute `needs`, which may be any object."""
     needs = {needs} if isinstance(needs, str) else needs
     if not isinstance(needs, (set, frozenset, list, tuple)):
         return set()
