@@ -115,7 +115,9 @@ class Compiled:
         audits = self.audits(key)
         recording = Recording(tensors, undoable=bool(audits.due))
         function, watches = getattr(body, "function", None), watches or self.watches(key, audits)
-        run = traced(recording, lambda: body(tensors), packing, function, watches)
+        looks = not (key in self.seen or key in self.unlike or audits.due)
+        lines = key in self.user_code
+        run = traced(recording, lambda: body(tensors), packing, function, watches, looks, lines)
         names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
         def plan_of(graph, state):

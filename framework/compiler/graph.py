@@ -171,6 +171,7 @@ class Recording(Recorder):
         self.refusal = None
         self.made_variables = False  # such a run is not like later ones
         self.runs_user_code = False  # whether an op was called in code outside the package
+        self.finds_user_code = self.keeps_lines = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of those that layers keep
         self._read = {}  # variable's serial -> the Value it held at first
@@ -222,10 +223,12 @@ class Recording(Recorder):
             variable._array = array
 
     def _line(self):
-        """The user's position; notes whether the run is in the user's code."""
-        position, within = _position(sys._getframe(2))
-        self.runs_user_code = self.runs_user_code or within
-        return position
+        """The user's position, where it is kept; else it is noted that there is user's code."""
+        if self.keeps_lines:
+            return user_position(2)
+        if self.finds_user_code and not self.runs_user_code:
+            self.runs_user_code = _in_user_code(sys._getframe(2))
+        return None
 
     # ---- values ----
 
@@ -383,25 +386,30 @@ class _Refusal:
 _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
 
 
+_inside = set()  # ids of the package's code objects, which live as long as the process
 ENTRY = None  # the code of the function that runs what is traced
 
 
-def user_position():
+def user_position(depth=1):
     """(file, line number) of the innermost frame outside the package and NumPy; None without."""
-    return _position(sys._getframe(2))[0]
-
-
-def _position(frame):
-    """The same of a frame, and whether that frame is within the run that is traced."""
-    within = True
+    frame = sys._getframe(depth + 1)
     while frame is not None:
-        code = frame.f_code
-        if code is ENTRY:
-            within = False
-        elif not code.co_filename.startswith(_FOLDERS):
-            return (code.co_filename, frame.f_lineno), within
+        file = frame.f_code.co_filename
+        if not file.startswith(_FOLDERS):
+            return file, frame.f_lineno
         frame = frame.f_back
-    return None, False
+    return None
+
+
+def _in_user_code(frame):
+    """Whether a frame outside the package stands between this one and the traced run's first."""
+    while frame is not None and (code := frame.f_code) is not ENTRY:
+        if id(code) not in _inside:
+            if not code.co_filename.startswith(_FOLDERS):
+                return True
+            _inside.add(id(code))
+        frame = frame.f_back
+    return False
 
 
 def user_line():

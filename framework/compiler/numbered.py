@@ -74,7 +74,8 @@ class Numbered:
             audits = compiled.audits(general)
             tensors = body.tensors(arrays)
             recording = Recording(tensors, undoable=True)
-            run = traced(recording, lambda: body(tensors), packing, watches=False)
+            call = lambda: body(tensors)
+            run = traced(recording, call, packing, watches=False, keeps_lines=True)
 
             def by_plan(entry):
                 given = body.own(arrays, entry.shared) if entry.shared else arrays

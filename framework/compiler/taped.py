@@ -103,7 +103,10 @@ class Taped:
 
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
-            run = traced(recording, run_body, packing, body.function, compiled.watches(key, audits))
+            watches = compiled.watches(key, audits)
+            run = traced(
+                recording, run_body, packing, body.function, watches, keeps_lines=not watches
+            )
         taped = _TapedRun(run, inner, copies, alike, tape)
 
         def graph():

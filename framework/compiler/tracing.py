@@ -87,7 +87,9 @@ class Run:
         return Trace(graph, self.state, self.watch.asks_for_types, self.is_first)
 
 
-def traced(recording, body, packing, function=None, watches=True):
+def traced(
+    recording, body, packing, function=None, watches=True, looks=False, keeps_lines=False
+):  # fmt: skip
     """`body()` with `recording` listening, as a `Run`.
 
     Args:
@@ -97,9 +99,12 @@ def traced(recording, body, packing, function=None, watches=True):
         function: the Python function that the body calls, where it is known.
         watches: whether Python code outside the package is watched, which takes as long again as
             the run.
+        looks: where code is not watched, whether it is noted if there is any.
+        keeps_lines: whether the graph knows the users' lines, also where code is not watched.
     """
     watch = Watch(function)
     recording.runs_user_code = function is not None
+    recording.keeps_lines, recording.finds_user_code = watches or keeps_lines, looks
     with recording, watch if watches else contextlib.nullcontext():
         result = body()
         packed = packing(result)
