@@ -22,10 +22,10 @@ def _powers(order):
 
 def _inverse_powers(order):
     """Return Π ((2j - 1)² - 4 order²) / (k! 8**k) for the powers of 1/x, highest first."""
-    found = [1.0]
+    coefficients = [1.0]
     for k in range(1, 31):
-        found.append(found[-1] * ((2 * k - 1) ** 2 - 4 * order * order) / (8 * k))
-    return found[::-1]
+        coefficients.append(coefficients[-1] * ((2 * k - 1) ** 2 - 4 * order * order) / (8 * k))
+    return coefficients[::-1]
 
 
 _POWERS = {order: _powers(order) for order in (0, 1)}

@@ -36,11 +36,11 @@ def _libraries():
     linked = getattr(np._core, "_multiarray_umath", np)
     folders = package.parent / "numpy.libs", package / ".libs", package / ".dylibs"
     bundled = [file for folder in folders for file in folder.glob("*openblas*")]
-    found = []
+    libraries = []
     for file in (linked.__file__, *map(str, bundled)):
         with contextlib.suppress(OSError, TypeError):
-            found.append(ctypes.CDLL(file))
-    return found
+            libraries.append(ctypes.CDLL(file))
+    return libraries
 
 
 def core():
@@ -102,10 +102,10 @@ class limited:
             given = controls()
             if given is not None and _inside == 1:
                 get, put = given
-                found = get()
-                if found != self._number:
+                present = get()
+                if present != self._number:
                     put(self._number)
-                    _before = found
+                    _before = present
 
     def __exit__(self, *_):
         global _inside, _before

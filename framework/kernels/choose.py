@@ -48,11 +48,11 @@ def positive(x):
         return np.maximum(x, zeros[x.dtype])
     if whole_rows:
         return np.maximum(x.reshape(-1, _ROW), row).reshape(x.shape)
-    found, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
-    flat, out = x.reshape(-1), found.reshape(-1)
+    y, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
+    flat, out = x.reshape(-1), y.reshape(-1)
     np.maximum(flat[:whole].reshape(-1, _ROW), row, out=out[:whole].reshape(-1, _ROW))
     np.maximum(flat[whole:], row[: size - whole], out=out[whole:])
-    return found
+    return y
 
 
 def masked(x, condition):

@@ -40,9 +40,9 @@ def gelu(x, *, approximate):
     """Return x Φ(x), or its tanh approximation."""
     if wide := halves(x):
         return gelu(*wide, approximate=approximate).astype(x.dtype)
-    found = _fast("gelu_tanh" if approximate else "gelu", x)
-    if found is not None:
-        return found
+    y = _fast("gelu_tanh" if approximate else "gelu", x)
+    if y is not None:
+        return y
     if approximate:
         return _made_by_blocks(_gelu_tanh_block, x)
     if x.dtype == np.float32:
@@ -57,9 +57,9 @@ def gelu_back(g, x, *, approximate):
         return gelu_back(*wide, approximate=approximate).astype(g.dtype)
     if g.dtype != x.dtype or g.shape != x.shape:
         return g * gelu_back(np.ones_like(x), x, approximate=approximate)
-    found = _fast("gelu_tanh_back" if approximate else "gelu_back", g, x)
-    if found is not None:
-        return found
+    d = _fast("gelu_tanh_back" if approximate else "gelu_back", g, x)
+    if d is not None:
+        return d
     if approximate:
         return _made_by_blocks(_tanh_back_block, g, x)
     if x.dtype == np.float32:

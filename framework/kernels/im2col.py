@@ -163,21 +163,21 @@ class _Im2colLayout:
 
     def columns(self, wide):
         """Return the windows as rows, (positions, cells), with groups (group, positions, cells)."""
-        found = windows.view(wide, self.size, *self.moves, self.places)
+        view = windows.view(wide, self.size, *self.moves, self.places)
         rows = len(wide) * math.prod(self.places)
         if self.groups > 1:
             inner = self.channels // self.groups
-            split = found.reshape(rows, math.prod(self.size), self.groups, inner)
+            split = view.reshape(rows, math.prod(self.size), self.groups, inner)
             return np.moveaxis(split, 2, 0).reshape(self.groups, rows, self.cells // self.groups)
         if self.channels <= _FEW:
             columns = np.empty((self.cells + self.ones, rows), wide.dtype).T
-            cells, middle = found.ndim - 1 - len(self.size), columns[:, : self.cells].T
-            order = (*range(cells, found.ndim), *range(cells))
-            found = found.transpose(order)
-            np.copyto(middle.reshape(found.shape), found)
+            cells, middle = view.ndim - 1 - len(self.size), columns[:, : self.cells].T
+            order = (*range(cells, view.ndim), *range(cells))
+            view = view.transpose(order)
+            np.copyto(middle.reshape(view.shape), view)
         else:
             columns = np.empty((rows, self.cells + self.ones), wide.dtype)
-            np.copyto(columns[:, : self.cells].reshape(found.shape), found)
+            np.copyto(columns[:, : self.cells].reshape(view.shape), view)
         if self.ones:
             columns[:, -1] = 1
         return columns

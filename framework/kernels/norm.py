@@ -106,10 +106,10 @@ def moments(x):
     if fast is not None:
         return _fast_moments(fast, x)
     wide, fold = _folded(x)
-    found = _by_blocks(lambda at: _of_block(wide[at]), wide)
-    counts = np.repeat([float(n) for n, *_ in found], fold)
+    of_blocks = _by_blocks(lambda at: _of_block(wide[at]), wide)
+    counts = np.repeat([float(n) for n, *_ in of_blocks], fold)
     shape = len(counts), x.shape[1]
-    vectors = [np.float64([f[i] for f in found]).reshape(shape) for i in (1, 2)]
+    vectors = [np.float64([f[i] for f in of_blocks]).reshape(shape) for i in (1, 2)]
     return _joined(counts, *vectors, x.dtype)
 
 
@@ -139,16 +139,16 @@ def _rounded(mean, deviations, count, dtype):
 def _fast_moments(fast, x):
     fold, channels = _fold(x), x.shape[1]
     parts, flat = _parts(x, fold), x.reshape(-1)
-    found = np.empty((len(parts), 2, fold * channels))
+    partial = np.empty((len(parts), 2, fold * channels))
 
     def work(i):
-        fast.moments(flat, *parts[i], fold * channels, found[i, 0], found[i, 1])
+        fast.moments(flat, *parts[i], fold * channels, partial[i, 0], partial[i, 1])
 
     threads.run(work, range(len(parts)))
-    if found.shape[0] == fold == 1:
-        return _rounded(*found[0], len(x), x.dtype)
+    if partial.shape[0] == fold == 1:
+        return _rounded(*partial[0], len(x), x.dtype)
     counts = np.repeat([last - first for first, last in parts], fold).astype(float)
-    means, deviations = (found[:, i].reshape(-1, channels) for i in (0, 1))
+    means, deviations = (partial[:, i].reshape(-1, channels) for i in (0, 1))
     return _joined(counts, means, deviations, x.dtype)
 
 
@@ -278,13 +278,13 @@ def _sums(g, x, line):
     if fast is not None:
         fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))
         parts, line = _parts(x, fold), _fast_line(line, fold)
-        found = np.empty((len(parts), 2, fold * len(mean)), np.float32)
+        partial = np.empty((len(parts), 2, fold * len(mean)), np.float32)
 
         def work(i):
-            fast.sums(*arrays, *parts[i], *line, found[i, 0], found[i, 1])
+            fast.sums(*arrays, *parts[i], *line, partial[i, 0], partial[i, 1])
 
         threads.run(work, range(len(parts)))
-        return tuple(found.reshape(len(parts), 2, fold, -1).sum(axis=(0, 2)))
+        return tuple(partial.reshape(len(parts), 2, fold, -1).sum(axis=(0, 2)))
     return _sums_by_blocks(g, x, line)
 
 
@@ -299,8 +299,8 @@ def _sums_by_blocks(g, x, line):
         centred *= passed
         return total, _over(centred)
 
-    found = _by_blocks(work, wide)
-    sums = np.array(found, x.dtype).reshape(len(found), 2, fold, x.shape[1])
+    partial = _by_blocks(work, wide)
+    sums = np.array(partial, x.dtype).reshape(len(partial), 2, fold, x.shape[1])
     return tuple(sums.sum(axis=(0, 2)))
 
 

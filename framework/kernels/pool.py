@@ -150,17 +150,17 @@ def max_cell(x, *, size, strides, padding, dilations):
 
 def _largest(wide, inside, cells, chosen):
     """Write `max_cell` to `chosen`; `inside` is False on padding."""
-    best, found = None, None
+    best, seen = None, None
     for number, (_, index) in enumerate(cells):
         here, there = wide[index], inside[index]
         if best is None:
-            best, found = here.copy(), there
+            best, seen = here.copy(), there
             chosen[...] = 0
             continue
         better = here > best
-        if not found.all():  # the lowest value of the input wins against padding
-            better |= there & ~found
-            found = found | there
+        if not seen.all():  # the lowest value of the input wins against padding
+            better |= there & ~seen
+            seen = seen | there
         np.maximum(best, here, out=best)
         np.multiply(chosen, ~better, out=chosen)
         chosen += np.multiply(better, chosen.dtype.type(number), dtype=chosen.dtype)

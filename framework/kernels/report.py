@@ -34,7 +34,7 @@ def show_config(mode="stdout"):
     """
     if mode not in ("stdout", "dicts"):
         raise InvalidArgumentError(f"mode must be 'stdout' or 'dicts', got {mode!r}.")
-    found = {
+    report = {
         "versions": {
             "framework": sys.modules["framework"].__version__,
             "python": platform.python_version(),
@@ -46,10 +46,10 @@ def show_config(mode="stdout"):
         "numba": _numba(),
         "extras": {library: _version(library) for library in _EXTRAS},
     }
-    found["warnings"] = list(_warnings(found))
+    report["warnings"] = list(_warnings(report))
     if mode == "dicts":
-        return found
-    print("\n".join(_lines(found)))
+        return report
+    print("\n".join(_lines(report)))
     return None
 
 
@@ -96,18 +96,18 @@ def _blas_speed(n=512):
 
 
 def _numba():
-    found = {"version": _version("numba"), "tier": tier.tier(), "missing": tier.numba_missing()}
+    about = {"version": _version("numba"), "tier": tier.tier(), "missing": tier.numba_missing()}
     micro, target = tier.library("micro"), tier.library("target")
     if micro is not None:
         rows, depth = 2048, 256
         a, b = np.ones(rows * depth, np.float32), np.ones(depth * micro.WIDTH, np.float32)
         c = np.empty(rows * micro.WIDTH, np.float32)
         numbers = 0, depth, 1, b, 0, micro.WIDTH, depth, 1, 0, 0, 0, rows, micro.WIDTH
-        found["vectors"] = f"{target.NAME}, {target.LANES} float32"
-        found["gigaflops"] = _gigaflops(
+        about["vectors"] = f"{target.NAME}, {target.LANES} float32"
+        about["gigaflops"] = _gigaflops(
             2 * rows * depth * micro.WIDTH, lambda: micro.panel(c, 0, micro.WIDTH, a, *numbers)
         )
-    return found
+    return about
 
 
 def _gigaflops(operations, function):
@@ -127,18 +127,18 @@ def _version(library):
         return None
 
 
-def _warnings(found):
+def _warnings(report):
     chosen = os.environ.get(_CORE)
-    if chosen and found["blas"]["core"]:
+    if chosen and report["blas"]["core"]:
         core, speed = _by_itself()
-        if core and core != found["blas"]["core"]:
+        if core and core != report["blas"]["core"]:
             yield (
-                f"{_CORE}={chosen} makes OpenBLAS compute for {found['blas']['core']} at "
-                f"{found['blas']['gigaflops']:.0f} GF/s; without it OpenBLAS chooses {core}, at "
+                f"{_CORE}={chosen} makes OpenBLAS compute for {report['blas']['core']} at "
+                f"{report['blas']['gigaflops']:.0f} GF/s; without it OpenBLAS chooses {core}, at "
                 f"{speed:.0f} GF/s here. Unset {_CORE}."
             )
-    if found["numba"]["missing"] and found["extras"]["numba"]:
-        yield f"Numba is installed, but cannot be used: {found['numba']['missing']}"
+    if report["numba"]["missing"] and report["extras"]["numba"]:
+        yield f"Numba is installed, but cannot be used: {report['numba']['missing']}"
 
 
 def _by_itself():
@@ -158,13 +158,13 @@ def _by_itself():
         return None, None
 
 
-def _lines(found):
-    versions, cpu, numba = found["versions"], found["cpu"], found["numba"]
-    limits = ", ".join(f"{name}: {value}" for name, value in found["threads"]["limits"].items())
+def _lines(report):
+    versions, cpu, numba = report["versions"], report["cpu"], report["numba"]
+    limits = ", ".join(f"{name}: {value}" for name, value in report["threads"]["limits"].items())
     yield ", ".join(f"{name} {value}" for name, value in versions.items())
     yield f"cpu      {cpu['name']} ({' '.join(cpu['features'])})"
-    yield f"threads  {found['threads']['used']} ({limits})"
-    about = found["blas"]
+    yield f"threads  {report['threads']['used']} ({limits})"
+    about = report["blas"]
     core = f" for {about['core']}, {about['threads']} threads" if about["core"] else ""
     speed = f"{about['gigaflops']:.0f} GF/s on one thread"
     yield f"blas     {about['name']} {about['version']}{core}; {speed}"
@@ -173,11 +173,11 @@ def _lines(found):
         yield f"numba    {numba['version']}, tier {numba['tier']}, {numba['vectors']}; {speed}"
     else:
         why = "not installed"
-        if found["extras"]["numba"]:
+        if report["extras"]["numba"]:
             why = f"{numba['version']}, not used: {numba['missing'] or 'tier ' + numba['tier']}"
         yield f"numba    {why}"
-    for library, version in found["extras"].items():
+    for library, version in report["extras"].items():
         remedy = f"not installed: pip install 'framework[{_EXTRAS[library]}]'"
         yield f"extra    {library} {version or remedy}"
-    for text in found["warnings"]:
+    for text in report["warnings"]:
         yield f"WARNING  {text}"

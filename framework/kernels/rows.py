@@ -265,8 +265,8 @@ def rms_norm_back(g, x, scale, rstd, *, needed):
 
         d_scale = np.empty_like(flat)
         _do(_adding(work, rows, (d_scale,)), rows)
-    made = d.reshape(x.shape), d_scale.reshape(scale.shape)
-    return tuple(v.astype(narrow, copy=False) for v, n in zip(made, needed, strict=True) if n)
+    all_d = d.reshape(x.shape), d_scale.reshape(scale.shape)
+    return tuple(v.astype(narrow, copy=False) for v, n in zip(all_d, needed, strict=True) if n)
 
 
 # ---- softmax -------------------------------------------------------------------------------------
@@ -309,9 +309,9 @@ def softmax(x, *, axis):
     """Return exp(x) / sum(exp(x)) along `axis`."""
     if wide := halves(x):
         return softmax(*wide, axis=axis).astype(x.dtype)
-    found = _fast_softmax("softmax", (x,), axis)
-    if found is not None:
-        return found
+    y = _fast_softmax("softmax", (x,), axis)
+    if y is not None:
+        return y
     e, _ = exponentials(x, axis)
     e /= added(e, (axis,), keepdims=True)
     return e
@@ -336,9 +336,9 @@ def log_softmax(x, *, axis):
     """Return x - log(sum(exp(x))) along `axis`."""
     if wide := halves(x):
         return log_softmax(*wide, axis=axis).astype(x.dtype)
-    found = _fast_softmax("log_softmax", (x,), axis)
-    if found is not None:
-        return found
+    y = _fast_softmax("log_softmax", (x,), axis)
+    if y is not None:
+        return y
     e, shifted = exponentials(x, axis)
     shifted -= np.log(added(e, (axis,), keepdims=True))
     return shifted
@@ -349,7 +349,7 @@ def log_softmax_back(g, p, *, axis):
     """Return g - exp(p) * sum(g): the input cotangent of a log_softmax with result p."""
     if wide := halves(g, p):
         return log_softmax_back(*wide, axis=axis).astype(g.dtype)
-    found = _fast_softmax("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
-    if found is not None:
-        return found
+    d = _fast_softmax("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None
+    if d is not None:
+        return d
     return g - np.exp(p) * added(g, (axis,), keepdims=True)

@@ -40,13 +40,13 @@ class SealedFile:
 
     def exists(self):
         """Return whether a file of this name exists; only `read` checks its digest."""
-        return (found := _folder()) is not None and (found[0] / self.name).exists()
+        return (opened := _folder()) is not None and (opened[0] / self.name).exists()
 
     def read(self):
         """Return the content, or None if the file is missing or its digest is wrong."""
-        if (found := _folder()) is None:
+        if (opened := _folder()) is None:
             return None
-        folder, key = found
+        folder, key = opened
         held = _read(folder / self.name, _OTHERS_WRITE)
         if held is None or not compare_digest(held[:_SIZE], self._seal(key, held[_SIZE:])):
             return None
@@ -54,9 +54,9 @@ class SealedFile:
 
     def write(self, content):
         """Write the content; if that fails, warn once in a process."""
-        if (found := _folder()) is None:
+        if (opened := _folder()) is None:
             return
-        folder, key = found
+        folder, key = opened
         try:
             _replace(folder / self.name, self._seal(key, content) + content)
         except OSError as error:
@@ -71,7 +71,7 @@ class SealedFile:
 
 def folder():
     """Return the folder for these versions and this CPU, created if necessary; None on failure."""
-    return None if (found := _folder()) is None else found[0]
+    return None if (opened := _folder()) is None else opened[0]
 
 
 _told = []
@@ -100,8 +100,8 @@ def _folder():
 def _opened(asked, cpu, features):
     try:
         root = Path(asked).absolute() if asked else _users_cache()
-        found = _private(root, _versions(cpu, features))
-        return found, _key(found / "key")
+        folder = _private(root, _versions(cpu, features))
+        return folder, _key(folder / "key")
     except (OSError, RuntimeError) as error:  # RuntimeError: no home
         tell_not_kept(error)
         return None
@@ -135,27 +135,27 @@ def _private(root, name):
 def _is_private(folder):
     """Return whether only this user may write to a folder, which is created if necessary."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and _is_own(found, _OTHERS_WRITE)
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and _is_own(status, _OTHERS_WRITE)
 
 
-def _is_own(found, forbidden):
+def _is_own(status, forbidden):
     """Whether a file is this user's, and has none of the permissions."""
     if not hasattr(os, "getuid"):
         return True
-    return found.st_uid == os.getuid() and not found.st_mode & forbidden
+    return status.st_uid == os.getuid() and not status.st_mode & forbidden
 
 
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
-    found = _known_key(path)
+    key = _known_key(path)
     for first in (True, False):  # an existing file may hold no valid key
-        if found is None:
+        if key is None:
             _replace(path, os.urandom(_SIZE), first)
-            found = _known_key(path)  # another process may have written it
-    if found is None:
+            key = _known_key(path)  # another process may have written it
+    if key is None:
         raise OSError(f"no key can be kept in {path.parent}")
-    return found
+    return key
 
 
 def _known_key(path):

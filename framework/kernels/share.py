@@ -21,14 +21,14 @@ def share(function, number, work):
     """
     count = max(min(_PARTS, number), 1) if work >= _LEAST else 1
     ranges = list(itertools.pairwise(number * i // count for i in range(count + 1)))
-    found = [None] * count
+    results = [None] * count
 
     def part(i):
-        found[i] = function(*ranges[i])
+        results[i] = function(*ranges[i])
 
     with blas.limited(1):
         threads.run(part, range(count))
-    return found
+    return results
 
 
 def blocks(first, last, step):

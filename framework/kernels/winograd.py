@@ -107,9 +107,9 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None
                 block.put_back(z, u, by_x[images])
         return None if x is None else form.back(by_u), by_b
 
-    found = share(work, len(g), 9 * channels * g.size)
-    by_w = None if x is None else sum(f[0] for f in found)
-    return by_x, by_w, np.asarray(sum(f[1] for f in found)) if sums else None
+    results = share(work, len(g), 9 * channels * g.size)
+    by_w = None if x is None else sum(f[0] for f in results)
+    return by_x, by_w, np.asarray(sum(f[1] for f in results)) if sums else None
 
 
 def _add_products(v, z, total):
@@ -154,9 +154,9 @@ class _ImageBlock:
             wide, (side, side, batch, rows, columns, channels),
             (row, column, image, self.form.m * row, self.form.m * column, one), writeable=False,
         )  # fmt: skip
-        found = self._planes("one", side * side, batch * self.number * channels)
-        np.copyto(found.reshape(patches.shape), patches)
-        return self._product(self.form.patches, found, "other", channels)
+        planes = self._planes("one", side * side, batch * self.number * channels)
+        np.copyto(planes.reshape(patches.shape), patches)
+        return self._product(self.form.patches, planes, "other", channels)
 
     def put(self, v, u, bias, relu, y):
         """Write the outputs of the products of v and u to y."""
@@ -167,14 +167,14 @@ class _ImageBlock:
         np.matmul(v, u, out=planes[: form.places])
         if bias is not None:
             planes[form.places] = bias
-        found = self._product(given, planes.reshape(len(planes), -1), "other", self.filters)
+        outputs = self._product(given, planes.reshape(len(planes), -1), "other", self.filters)
         whole = self._whole(y)
         tiles = _tiled(whole, form.m)
-        found = found.reshape(tiles.shape)
+        outputs = outputs.reshape(tiles.shape)
         if relu:
-            np.maximum(found, 0, out=tiles)
+            np.maximum(outputs, 0, out=tiles)
         else:
-            np.copyto(tiles, found)
+            np.copyto(tiles, outputs)
         if whole is not y:
             np.copyto(y, whole[:, : y.shape[1], : y.shape[2]])
 
@@ -182,17 +182,17 @@ class _ImageBlock:
         """Apply the transpose of `put`'s transform to g: (points, patches, filters)."""
         whole = self._framed("g", g, (0, 0), 0)
         tiles = _tiled(whole, self.form.m)
-        found = self._planes("one", self.form.m**2, tiles[0, 0].size)
-        np.copyto(found.reshape(tiles.shape), tiles)
-        return self._product(self.form.outputs.T, found, "z", self.filters)
+        planes = self._planes("one", self.form.m**2, tiles[0, 0].size)
+        np.copyto(planes.reshape(tiles.shape), tiles)
+        return self._product(self.form.outputs.T, planes, "z", self.filters)
 
     def put_back(self, z, u, x):
         """Apply the transpose of `spread` to the products of z and u, and write the result to x."""
         m, batch, (top, left) = self.form.m, len(x), self.before
         planes = self._planes("other", self.form.places, z.shape[1] * self.channels)
         np.matmul(z, u, out=planes.reshape(-1, z.shape[1], self.channels))
-        found = self._product(self.form.patches.T, planes, "one", self.channels)
-        found = found.reshape(m + 2, m + 2, batch, *self.tiles, self.channels)
+        patches = self._product(self.form.patches.T, planes, "one", self.channels)
+        patches = patches.reshape(m + 2, m + 2, batch, *self.tiles, self.channels)
         sizes = [(n + 1) * m for n in self.tiles]
         wide = self._array("dx", (batch, *sizes, self.channels))
         wide[:, -m:], wide[:, :, -m:] = 0, 0
@@ -200,7 +200,7 @@ class _ImageBlock:
         for down in (0, m):
             for right in (0, m):
                 tiles = wide[:, down : sizes[0] - m + down, right : sizes[1] - m + right]
-                part = found[down : down + m, right : right + m]
+                part = patches[down : down + m, right : right + m]
                 tiles = _tiled(tiles, m)[: len(part), : part.shape[1]]
                 if down or right:
                     np.add(tiles, part, out=tiles)
@@ -209,9 +209,9 @@ class _ImageBlock:
         np.copyto(x, wide[:, top : top + self.height, left : left + self.width])
 
     def _product(self, matrix, planes, name, channels):
-        found = self._planes(name, len(matrix), planes.shape[1])
-        np.matmul(matrix, planes, out=found)
-        return found.reshape(len(matrix), -1, channels)
+        product = self._planes(name, len(matrix), planes.shape[1])
+        np.matmul(matrix, planes, out=product)
+        return product.reshape(len(matrix), -1, channels)
 
     def _framed(self, name, x, before, extra):
         """Return x padded with zeros to whole tiles plus `extra` pixels; x itself if it has that

@@ -368,16 +368,16 @@ def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work, x.size + g.size + gate.size)
-    found = [np.zeros(shape, np.float32) for _ in ranges]
+    gradients = [np.zeros(shape, np.float32) for _ in ranges]
     totals = [np.zeros(shape[3] if sums else 0, np.float32) for _ in ranges]
 
     def part(i):
         wide = _wide(x, window, "conv.wide")
         wide_g = scratch.take("conv.wide_g", g[0].size)
-        multiply_turned(x, g, gate, wide, wide_g, window, *ranges[i], found[i], totals[i])
+        multiply_turned(x, g, gate, wide, wide_g, window, *ranges[i], gradients[i], totals[i])
 
     threads.run(part, range(len(ranges)))
-    return added(found), added(totals) if sums else None
+    return added(gradients), added(totals) if sums else None
 
 
 def added(arrays):

@@ -300,20 +300,20 @@ def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
     channels, filters = x.shape[-1], g.shape[-1]
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, g.shape[1:-1], channels)
     number = threads.count()
-    found = [np.zeros((*size, channels, filters), np.float32) for _ in range(number)]
+    gradients = [np.zeros((*size, channels, filters), np.float32) for _ in range(number)]
     totals = [np.zeros(filters if sums else 0, np.float32) for _ in range(number)]
     arrays = x.reshape(-1), g.reshape(-1), gate.reshape(-1), given
 
     def part(i, images):
         wide = _wide(given, padding, given.length < LANES and not given.plain)
         packed = scratch.take("im2col.panels", -(-filters // WIDTH) * WIDTH * given.block)
-        w = found[i].reshape(-1)
+        w = gradients[i].reshape(-1)
         multiply_turned(
             *arrays, *images, w, filters, totals[i], wide, _rows(given), packed
         )  # fmt: skip
 
     used = _share(len(x), given, filters, part)
-    return added(found[:used]), added(totals[:used]) if sums else None
+    return added(gradients[:used]), added(totals[:used]) if sums else None
 
 
 def _share(batch, given, filters, work):

@@ -30,8 +30,8 @@ def prepared(a, b):
     except KeyError:
         if len(_known) >= _MOST_KNOWN:  # sizes that change at every call do not recur
             _known.clear()
-        found = _known[sizes] = _SharedProduct(*sizes[:4])
-        return found
+        prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
+        return prepared_product
 
 
 _known = {}  # sizes: _SharedProduct

@@ -286,7 +286,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
     """
     stride = depth * WIDTH + APART
     rows_of_a, rest = memory[:_OF_TOGETHER], memory[_OF_TOGETHER:]
-    made, packed = rest[:_TILE], rest[_TILE:]
+    tile_of_c, packed = rest[:_TILE], rest[_TILE:]
     broadest = min(_TILE // _TOGETHER, packed.size // stride * WIDTH)
     for j in range(0, columns, broadest):
         breadth = min(broadest, columns - j)
@@ -295,13 +295,13 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
             rows = min(_TOGETHER, last - i)
             _pack_a(a, i, 1, a_step, depth, rows, rows_of_a)
             _block(
-                made, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
+                tile_of_c, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
             together = rows if breadth == columns else 1  # rows that are contiguous in every array
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
-                own[place] = made.ctypes.data + 4 * (r * breadth - at)
+                own[place] = tile_of_c.ctypes.data + 4 * (r * breadth - at)
                 perform(loop, own.ctypes.data, at, at + together * breadth, 0)
 
 
@@ -329,8 +329,8 @@ def swapped(numbers, first, last, memory):
     """Compute columns of C as rows of C' = B' A', and transpose them: this packs A instead of B."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
-    made = whole[_OF_ROWS:]
-    step = made.size // rows // ROWS * ROWS
+    c_t = whole[_OF_ROWS:]
+    step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
     if rows >= BROAD:  # B would be packed as well
         multiply(
@@ -341,10 +341,10 @@ def swapped(numbers, first, last, memory):
     for i in range(first, last, step):
         here = min(step, last - i)
         multiply(
-            made, rows, b[i * numbers[7] :], numbers[7], 1, a, 1, numbers[4], depth, 0, here, 0,
+            c_t, rows, b[i * numbers[7] :], numbers[7], 1, a, 1, numbers[4], depth, 0, here, 0,
             rows, False, whole,
         )  # fmt: skip
-        turn(c, i, columns, made, 0, rows, here, rows)
+        turn(c, i, columns, c_t, 0, rows, here, rows)
 
 
 @CompiledTask

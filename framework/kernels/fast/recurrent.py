@@ -18,12 +18,12 @@ _ONE = np.float32(1)
 def packed(weights):
     """Return flat panels of a matrix (steps, columns), which may be a transposed view."""
     steps, columns = weights.shape
-    found = np.empty((-(-columns // WIDTH), steps, WIDTH), np.float32)
+    panels = np.empty((-(-columns // WIDTH), steps, WIDTH), np.float32)
     transposed = not weights.flags.c_contiguous
     flat = np.ascontiguousarray(weights.T if transposed else weights).reshape(-1)
     b_step, b_column = (1, steps) if transposed else (columns, 1)
-    pack(flat, 0, b_step, b_column, steps, columns, found)
-    return found.reshape(-1)
+    pack(flat, 0, b_step, b_column, steps, columns, panels)
+    return panels.reshape(-1)
 
 
 @routine

@@ -44,8 +44,8 @@ def make(rows, vectors, any_columns=False, fetching=False):
         kind = _PrefetchingMicroKernel if fetching else _MicroKernel
 
         def block(count, masked=0):
-            made = kind(context, builder, signature, arguments, rows, count, masked)
-            made.generate(vectors * LANES)
+            micro_kernel = kind(context, builder, signature, arguments, rows, count, masked)
+            micro_kernel.generate(vectors * LANES)
 
         if any_columns:
             _by_columns(builder, arguments[-1], vectors, block)
