@@ -250,10 +250,10 @@ class Writer:
             for i, (name, (dtype, _, _)) in enumerate(zip(self.parameters, self.kinds, strict=True))
         ]
         lines += self._sizes(two_levels)
-        return [*lines, "state = let_others(n)"] if self._sized else lines
+        return [*lines, "state = release_gil(n)"] if self._sized else lines
 
     def _returned(self):
-        return ["take_turn(state)", "return done()"] if self._sized else ["return done()"]
+        return ["take_gil(state)", "return done()"] if self._sized else ["return done()"]
 
     def _size_of(self, parameter):
         return f"size(things[{self.places[parameter]}])"

@@ -99,7 +99,7 @@ NAMES = {
     **{f"{np.dtype(k).name}_of": lambda array, k=k: _At(k, array.ctypes.data) for k in _KINDS},
     "is_array": _is_array, "size": np.size,
     "wrong_arrays": _wrong, "wrong_sizes": _wrong, "done": lambda: None,
-    "let_others": lambda elements: 0, "take_turn": lambda state: None,
+    "release_gil": lambda elements: 0, "take_gil": lambda state: None,
     "np": np, "load": load, "store": store, "plus": lambda total, x: total + x,
     "maximum": _maximum, "minimum": _minimum,
     **{kind.__name__: kind for kind in (

@@ -85,4 +85,4 @@ def pause(_):
 
 
 # Yield this CPU to another thread; None on systems without such a function.
-give_way = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None
+sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None

@@ -175,7 +175,7 @@ _MATH = (
     "expm1", "log", "sigmoid", "erf", "gelu", "gelu_slope", "gelu_tanh", "gelu_tanh_slope",
 )  # fmt: skip
 _OF_ENTRIES = (
-    "is_array", "size", "let_others", "take_turn", "done", "wrong_arrays", "wrong_sizes",
+    "is_array", "size", "release_gil", "take_gil", "done", "wrong_arrays", "wrong_sizes",
 )  # fmt: skip
 NAMES = {
     "np": np,

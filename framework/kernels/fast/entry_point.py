@@ -92,13 +92,14 @@ def size(thing):
 
 
 @kernel(forceinline=True)
-def let_others(elements):
-    """Release the GIL if there is enough work; return the state for `take_turn`."""
+def release_gil(elements):
+    """Release the GIL if there is enough work; return the state for `take_gil`."""
     return _save_thread() if elements > 8192 else 0
 
 
 @kernel(forceinline=True)
-def take_turn(state):
+def take_gil(state):
+    """Take the GIL again if `release_gil` released it."""
     if state:
         _restore_thread(state)
 

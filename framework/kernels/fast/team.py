@@ -24,14 +24,14 @@ from numba import carray  # pyright: ignore[reportPrivateImportUsage]
 
 from framework.kernels import threads
 from framework.kernels.fast import scratch
-from framework.kernels.fast.atomic import add, exchange, give_way, load, pause, store
+from framework.kernels.fast.atomic import add, exchange, load, pause, sched_yield, store
 from framework.kernels.fast.entry_point import (
     EntryPoint,
     address,
     done,
-    let_others,
+    release_gil,
     size,
-    take_turn,
+    take_gil,
 )
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.products import PACKED, SPARE
@@ -52,7 +52,7 @@ _PARTS = 0xFFFF
 # Rounds of waiting: the first _BRIEF rounds keep the CPU, later rounds yield it to other threads.
 # After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # elements, for `let_others`: shared work is always large
+_LONG = 1 << 20  # elements, for `release_gil`: shared work is always large
 _LOOK = 200  # jobs between two checks of the leader's CPU
 
 
@@ -120,9 +120,9 @@ def _do_lists(_kind, things, _count):
     shared = address(things[0]) if size(things[0]) else 0
     tasks, phases, count = address(things[2]), address(things[3]), size(things[3])
     memory = address(things[1])
-    thread = let_others(_LONG)
+    thread = release_gil(_LONG)
     _do_phases(shared, tasks, phases, count, memory)
-    take_turn(thread)
+    take_gil(thread)
     return done()
 
 
@@ -147,9 +147,9 @@ def _do_alike(_kind, things, count):
             own[begin + i] = address(things[3 + task * arrays + i])
         own[first + TASK * task + 1] = memory + SPARE + 8 * begin
     tasks, phase = memory + SPARE + 8 * first, memory + SPARE + 8 * (length - PHASE)
-    thread = let_others(_LONG)
+    thread = release_gil(_LONG)
     _do_phases(shared, tasks, phase, PHASE, memory)
-    take_turn(thread)
+    take_gil(thread)
     return done()
 
 
@@ -182,7 +182,7 @@ def _nothing():
     pass
 
 
-_let_others_in = give_way or _nothing
+_yield_cpu = sched_yield or _nothing
 
 
 @routine
@@ -192,7 +192,7 @@ def _wait(rounds):
         return
     for _ in range(16):
         pause()
-    _let_others_in()
+    _yield_cpu()
 
 
 class ThreadTeam(threads.ThreadPool):
@@ -210,7 +210,7 @@ class ThreadTeam(threads.ThreadPool):
     def do(self, most, work, arrays):
         """Run `work` with up to `most` threads; return False, without running it, if another
         thread is leading."""
-        if give_way is None or not self._leading.acquire(blocking=False):
+        if sched_yield is None or not self._leading.acquire(blocking=False):
             return False
         try:
             wanted = most - 1
