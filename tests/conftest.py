@@ -68,6 +68,7 @@ def no_failures_of_the_compiler():
 @pytest.fixture(scope="module")
 def numba_tier():
     """Loops and kernels of Numba in all of a module."""
+    pytest.importorskip("numba")
     from framework.kernels import tier  # late: it imports NumPy
 
     before = tier.tier()
