@@ -1,4 +1,4 @@
-"""Derivatives: the tape and what is built on it."""
+"""Derivatives: GradientTape, ForwardAccumulator, and grad, vjp, jvp, hvp, hessian."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,9 @@
-"""check_gradients: the tape's derivatives against differences of the function's values.
+"""check_gradients: compares the tape's derivatives with finite differences of the function.
 
 Everything runs in float64. Along random directions the slope of a random combination of the outputs
-is compared with the gradient. Where the two one-sided slopes differ the direction crosses a kink
-and is left out. If a slope is wrong every recorded op is checked alone (`local`), and the first
-whose rule is wrong is named.
+is compared with the gradient. A direction whose two one-sided slopes differ crosses a kink and is
+skipped. If a slope is wrong, each recorded op is checked alone (`local.py`), and the report names
+the first op with a wrong rule.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from framework.autodiff import local, paths
 from framework.autodiff.differences import Differences
 from framework.autodiff.explain import serials_of
-from framework.autodiff.repeat import Repeat, in_double
+from framework.autodiff.repeat import RepeatableFunction, in_double
 from framework.autodiff.tape import GradientTape
 from framework.core import dtypes, nest
 from framework.core.doors import tensor
@@ -21,12 +21,12 @@ from framework.core.variable import CoreVariable
 
 
 class GradientCheck:
-    """What `check_gradients` found; true where every gradient is right.
+    """The report of `check_gradients`; true if every gradient is right.
 
     Attributes:
-        rows: one `Row` for each argument and variable.
-        wrong: a sentence that names the first op whose rule is wrong, or says what else is; ""
-            where all is right.
+        rows: one `Row` per argument and variable.
+        wrong: a sentence that names the first op with a wrong rule or another cause; "" if all
+            gradients are right.
     """
 
     def __init__(self, rows, wrong):
@@ -49,12 +49,12 @@ class GradientCheck:
 
 
 class Row:
-    """One argument or variable.
+    """The result for one argument or variable.
 
     Attributes:
         name: as in `args[0]`, or a variable's path.
         error: the largest relative error of a slope.
-        checked, kinks: the directions compared, and those left out at kinks.
+        checked, kinks: the numbers of directions compared and skipped at kinks.
         ok: whether the gradient is right.
     """
 
@@ -63,24 +63,24 @@ class Row:
 
 
 def check_gradients(fn, args=(), variables=None, *, n=5, tolerance=None, seed=0):
-    """Compare the gradients of a function with differences of its values.
+    """Compare the gradients of a function with finite differences of its values.
 
     Args:
-        fn: a function of tensors that returns a tensor, or a nest of them. Random draws in it are
-            the same at each call.
+        fn: a function of tensors that returns a tensor, or a nest of them. Its random draws are
+            repeated at each call.
         args: its arguments, a tuple or list of arrays, tensors, or nests of them; a single array
-            or tensor stands for a tuple of one.
-        variables: the variables to check too; those trainable ones that `fn` reads where None.
-        n: the random directions for each argument and variable.
-        tolerance: the relative error that is accepted; 1e-5 where None, more where `fn` computes
-            in less than float64.
-        seed: of the directions.
+            or tensor means a tuple of one.
+        variables: variables to check too; None: the trainable variables that `fn` reads.
+        n: the number of random directions per argument and variable.
+        tolerance: the accepted relative error; None: 1e-5, or more if `fn` computes in a dtype
+            below float64.
+        seed: the seed of the directions.
 
     Returns:
-        A `GradientCheck`, true where every gradient is right.
+        A `GradientCheck`, true if every gradient is right.
 
     Raises:
-        ValueError: nothing in `args` or `variables` is floating.
+        ValueError: `args` and `variables` have no floating values.
 
     Example:
         >>> import framework as tf
@@ -94,18 +94,19 @@ def check_gradients(fn, args=(), variables=None, *, n=5, tolerance=None, seed=0)
     try:
         with in_double(function.variables):
             return _Check(function, args, n, tolerance, seed, np.float64).run()
-    except DTypeError:  # something in fn is float32 for good
+    except DTypeError:  # fn has constants of a fixed dtype such as float32
         return _Check(function, args, n, tolerance, seed, None).run()
 
 
 def _repeatable(fn, args, variables):
-    """The function and its arguments, in a dtype in which it takes them."""
+    """Return a repeatable `fn` and its arguments, in a floating dtype that `fn` accepts."""
     dtypes_to_try = [None, dtypes.floatx().np, np.dtype(np.float64)]
     while True:
         dtype = dtypes_to_try.pop(0)
         given = nest.map_structure(lambda a: _as(a, dtype), args)  # noqa: B023 (called at once)
         try:
-            return Repeat(fn, nest.map_structure(_tensor_of, given), variables), given
+            tensors = nest.map_structure(_tensor_of, given)
+            return RepeatableFunction(fn, tensors, variables), given
         except DTypeError:
             if not dtypes_to_try:
                 raise
@@ -124,8 +125,8 @@ class _Check:
         self._names = _names(args)
         if not self._places and not function.variables:
             raise InvalidArgumentError(
-                "check_gradients: no floating argument and no trainable variable to check; give "
-                "float arrays in args."
+                "check_gradients: expected a floating argument or a trainable variable, got none. "
+                "Pass float arrays in args."
             )
         self._tolerance, self._differences, self._size = tolerance, None, 0.0
 
@@ -186,7 +187,7 @@ class _Check:
             row.error = max(row.error, found[0])
 
     def _value(self, k, shift, weights):
-        """The weighted sum of the outputs with the `k`th source moved by `shift`."""
+        """Return the weighted sum of the outputs with source number `k` moved by `shift`."""
         tensors = [Tensor(self._flat[i]) for i in self._places]
         if k < len(tensors):
             array = tensors[k].array
@@ -203,7 +204,7 @@ class _Check:
         arrays = [t.array for t in outputs if _is_floating(t.array)]
         return sum(float(np.sum(w * a)) for w, a in zip(weights, arrays, strict=True))
 
-    # ---- what is wrong ----
+    # ---- the cause of a wrong gradient ----
 
     def _blame(self, tape, targets, sources, rows):
         tensors = [Tensor(self._flat[i]) for i in self._places]
@@ -221,7 +222,7 @@ class _Check:
 
 
 def _array_of(value):
-    """A leaf of the arguments: what holds numbers as an array."""
+    """Return a leaf of the arguments, numeric ones as an array."""
     if isinstance(value, CoreVariable):
         return value.array
     numeric = isinstance(value, (Tensor, np.ndarray, np.generic, int, float, complex))
@@ -233,7 +234,7 @@ def _tensor_of(value):
 
 
 def _as(value, dtype):
-    """A floating array as `dtype`."""
+    """Return the value, a floating array cast to `dtype`."""
     return value.astype(dtype) if dtype is not None and _is_floating(value) else value
 
 
@@ -242,7 +243,7 @@ def _is_floating(value):
 
 
 def _names(value, name="args"):
-    """A name for each leaf, as one would index it."""
+    """Return each leaf's name, written as an index expression: args[0]['x']."""
     if isinstance(value, dict):
         return [n for key in sorted(value) for n in _names(value[key], f"{name}[{key!r}]")]
     if isinstance(value, (list, tuple)):

@@ -1,18 +1,17 @@
-"""Gradients that the user writes: custom_gradient and what is made of it.
+"""custom_gradient, grad_pass_through, recompute_grad and stop_gradient: gradients by the user.
 
-A call of a decorated function is one record like any other. To recorders it is an `Op` of several
-outputs with a joint backward:
+Recorders see a call of a decorated function as one `Op` of several outputs with a joint rule:
 
-- its inputs are the tensors of the arguments, a read of each variable that the function used, and
-  then the results that the function computed, in this order;
-- its forward hands the results on, as new tensors: that is all a replay has to do, for the ops
-  inside the function were recorded before it;
+- its inputs are the tensors among the arguments, the value of each variable that the function
+  reads, and the results that the function computed, in this order;
+- its forward returns the results as new tensors. A replay needs no more, because the ops inside the
+  function were recorded before;
 - its attribute `call` holds the user's `grad_fn`, and its joint rule is `call(g)`. The results
-  among its inputs have no rule, so that nothing flows back into the ops inside the function;
-- `grad_fn` is run on tensors, and where an outer tape or a trace listens its ops are recorded: that
-  gives the higher orders.
+  among the inputs have no rule, so no gradient reaches the ops inside the function;
+- `grad_fn` runs on tensors; if an outer tape or a trace is active, it records the ops of
+  `grad_fn`, which gives higher derivatives.
 
-The op is made once for each function and number of inputs, and does not stand in the op table.
+Each function has one such op per number of inputs, outside the op table.
 """
 
 import functools
@@ -36,7 +35,7 @@ from framework.ops import elementwise
 
 
 def stop_gradient(input, name=None):
-    """`input` as it is, through which no gradient flows back.
+    """Return `input` unchanged; its gradient is None.
 
     Args:
         input: a tensor, variable, array or number.
@@ -53,21 +52,21 @@ def stop_gradient(input, name=None):
 
 
 def custom_gradient(f=None):
-    """Decorator: the function's gradient is the one that it returns beside its result.
+    """Decorator for a function that returns its result and its gradient function.
 
     Args:
         f: a function `f(*args, **kwargs)` that returns `(result, grad_fn)`. `result` may be any
-            nest. `grad_fn(*dys)` takes one cotangent for each tensor in `result` and returns one
-            gradient for each tensor in `args`, None where there is none. Where `f` reads trainable
-            variables that are not among its arguments, `grad_fn` must take a keyword argument
-            `variables`, a list of them, and return `(gradients, gradients_of_variables)`.
+            nest. `grad_fn(*dys)` takes one cotangent per tensor in `result` and returns one
+            gradient, or None, per tensor in `args`. If `f` reads trainable variables that are not
+            among its arguments, `grad_fn` must take a keyword argument `variables`, a list of
+            them, and return `(gradients, gradients_of_variables)`.
 
     Returns:
-        A function that returns `result`; its tensors are new ones.
+        A function that returns `result` as new tensors.
 
     Raises:
-        TypeError: `f` uses variables and `grad_fn` takes no `variables`.
-        ValueError: when a gradient is asked for: `grad_fn` returned too many or too few.
+        TypeError: `f` reads variables and `grad_fn` has no argument `variables`.
+        ValueError: in the backward pass: `grad_fn` returned a wrong number of gradients.
 
     Example:
         >>> import framework as tf
@@ -84,7 +83,7 @@ def custom_gradient(f=None):
 
 
 class CustomGradient:
-    """A function decorated with `custom_gradient`; a method where it is found in a class."""
+    """A function or method decorated with `custom_gradient`."""
 
     def __init__(self, f):
         functools.update_wrapper(self, f)
@@ -111,28 +110,29 @@ class CustomGradient:
             _must_take_variables(grad_fn, variables)
         inputs = [tensor(a) for a in given] + [v.read() for v in variables]
         results = [tensor(r) for r in nest.flatten(result)]
-        call = _Call(grad_fn, variables, inputs, len(results))
+        call = _GradCall(grad_fn, variables, inputs, len(results))
         outputs = self._op(len(inputs))(*inputs, *results, call=call)
         return nest.pack_sequence_as(result, outputs)
 
     def _op(self, inputs):
         if inputs not in self._ops:
-            self._ops[inputs] = _CallOp(getattr(self, "__name__", "custom_gradient"), inputs)
+            name = getattr(self, "__name__", "custom_gradient")
+            self._ops[inputs] = _CustomGradientOp(name, inputs)
         return self._ops[inputs]
 
     def _symbolic(self, f, args, kwargs):
-        """KerasTensors like the results; a model made of them calls this function anew."""
+        """Return KerasTensors like the results; their model calls this function again."""
         operation = _Operation(self, f)
         with calling(operation.name):
             result, _ = _pair(f(*args, **kwargs), self)
-        made = [KerasTensor(r.shape, r.dtype, name=operation.name) for r in nest.flatten(result)]
-        for i, each in enumerate(made):
-            each.origin = (operation, args, kwargs, i)
-        return nest.pack_sequence_as(result, made)
+        flat = [KerasTensor(r.shape, r.dtype, name=operation.name) for r in nest.flatten(result)]
+        for i, output in enumerate(flat):
+            output.origin = (operation, args, kwargs, i)
+        return nest.pack_sequence_as(result, flat)
 
 
 class _Operation:
-    """What KerasTensors remember as their origin: the function, giving a flat list."""
+    """The origin of KerasTensors: the function, with a flat list as its result."""
 
     def __init__(self, decorated, f):
         self.name = getattr(decorated, "__name__", "custom_gradient")
@@ -142,13 +142,13 @@ class _Operation:
         return nest.flatten(self._decorated._call(self._f, args, kwargs))
 
 
-class _CallOp(Op):
-    """What a call is to recorders; the module's text says how."""
+class _CustomGradientOp(Op):
+    """The op that recorders see for a call; see the module's docstring."""
 
     __slots__ = ("count",)
 
     def __init__(self, name, count):
-        self.count = count  # of the inputs that have a rule
+        self.count = count  # the number of inputs with a rule
         super().__init__(
             name, lambda *xs, call: xs[count:], outputs=None, listed=False,
             backward=lambda g, call, needed: call(g, needed),
@@ -160,16 +160,19 @@ class _CallOp(Op):
 
     @staticmethod
     def batch(op, xs, batched, attrs):
-        """How the call goes on many rows: the results are computed already."""
+        """Return the results on many rows, which are already computed."""
         if any(r.differentiates for r in thread.stack):
-            raise BatchedValueError("A tape around a map over rows cannot ask a grad_fn within it.")
+            raise BatchedValueError(
+                "A tape around a map over rows cannot differentiate a custom_gradient inside the "
+                "map. Put the tape inside the map."
+            )
         count = shape_of(xs[batched.index(True)])[0]
         every = zip(xs[op.count :], batched[op.count :])
         return tuple([x if b else repeated(x, count) for x, b in every])
 
 
-class _Call:
-    """The joint rule of one call: the user's `grad_fn`, its results checked and arranged."""
+class _GradCall:
+    """The joint rule of one call: runs the user's `grad_fn` and checks its results."""
 
     __slots__ = ("_grad_fn", "_results", "_specs", "_variables")
 
@@ -178,20 +181,20 @@ class _Call:
         self._specs = [(i.array.shape, i.array.dtype) for i in inputs]
 
     def __call__(self, g, needed):
-        taped = any(type(each) in (Tensor, Batched) for each in g)
+        taped = any(type(dy) in (Tensor, Batched) for dy in g)
         dys = [d if type(d) in (Tensor, Batched) else Tensor(np.asarray(d)) for d in g]
-        found = self._gradients([_turned(dy) for dy in dys], needed)
-        fitted = [_fitted(d, *spec, i) for i, (d, spec) in enumerate(zip(found, self._specs))]
+        grads = self._gradients([_conjugated(dy) for dy in dys], needed)
+        fitted = [_fitted(d, *spec, i) for i, (d, spec) in enumerate(zip(grads, self._specs))]
         if not taped:
             fitted = [d.array if type(d) is Tensor else d for d in fitted]
         return fitted + [None] * self._results
 
     def _gradients(self, dys, needed):
-        """One gradient, as the user gave it, for each input and each variable."""
-        told = {"needed": needed} if hasattr(self._grad_fn, "takes_needed") else {}
+        """Return the user's gradients, one per input and variable."""
+        more = {"needed": needed} if hasattr(self._grad_fn, "takes_needed") else {}
         if not self._variables:
-            return self._counted(nest.flatten(self._grad_fn(*dys, **told)))
-        grads, of_variables = self._grad_fn(*dys, variables=list(self._variables), **told)
+            return self._counted(nest.flatten(self._grad_fn(*dys, **more)))
+        grads, of_variables = self._grad_fn(*dys, variables=list(self._variables), **more)
         of_variables = nest.flatten(of_variables)
         if len(of_variables) != len(self._variables):
             raise InvalidArgumentError(
@@ -211,7 +214,7 @@ class _Call:
 
 
 def _fitted(d, shape, dtype, position):
-    """A gradient as a tensor of its input's shape and dtype."""
+    """Return a gradient as a tensor of its input's shape and dtype."""
     if d is None or dtype.kind not in "fcV":
         return None
     if not isinstance(d, (Tensor, Batched, CoreVariable)) and not hasattr(d, "_as_tensor"):
@@ -220,14 +223,14 @@ def _fitted(d, shape, dtype, position):
     d = tensor(d)
     if d.array.shape != shape:
         raise ShapeError(
-            f"custom_gradient: grad_fn's gradient number {position} has shape {d.array.shape}, the "
-            f"input it belongs to {shape}. Sum it over the axes that were broadcast."
+            f"custom_gradient: grad_fn's gradient number {position}: expected the shape {shape} of "
+            f"its input, got {d.array.shape}. Sum the gradient over axes that were broadcast."
         )
-    return _turned(d if d.array.dtype == dtype else cast(d, dtype=dtype))
+    return _conjugated(d if d.array.dtype == dtype else cast(d, dtype=dtype))
 
 
-def _turned(d):
-    """From what rules meet to what users do, and back: the conjugate, if complex."""
+def _conjugated(d):
+    """Convert between the cotangents of rules and of users: the conjugate if complex."""
     return elementwise.conj(d) if d.array.dtype.kind == "c" else d
 
 
@@ -262,7 +265,7 @@ class _Reads(Recorder):
             self._variables[variable.serial] = variable
 
     def besides(self, given):
-        """Those that are not among `given`, in the order of their creation."""
+        """Return the variables that are not among `given`, in the order of their creation."""
         known = {g.serial for g in given if isinstance(g, CoreVariable)}
         return [self._variables[s] for s in sorted(self._variables.keys() - known)]
 
@@ -270,7 +273,7 @@ class _Reads(Recorder):
 def _must_take_variables(grad_fn, variables):
     try:
         parameters = inspect.signature(grad_fn).parameters
-    except (TypeError, ValueError):  # a callable that tells nothing about itself
+    except (TypeError, ValueError):  # a callable without a signature
         return
     if "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
@@ -280,11 +283,11 @@ def _must_take_variables(grad_fn, variables):
     )
 
 
-# ---- made of custom_gradient ---------------------------------------------------------------------
+# ---- functions that use custom_gradient ----------------------------------------------------------
 
 
 def grad_pass_through(f):
-    """`f`, which may be anything that gives a tensor of its argument's shape, with gradient one.
+    """Return `f` with the gradient of the identity; its result must have its argument's shape.
 
     Variables that `f` reads get no gradient.
 
@@ -307,10 +310,10 @@ def grad_pass_through(f):
 
 
 def recompute_grad(f):
-    """`f`, whose inner values are not kept for the backward pass but computed again there.
+    """Return `f` with its inner values recomputed in the backward pass instead of kept.
 
-    It saves memory at the price of a second call for each gradient. `f` must give the same values
-    again: random draws inside it would be drawn anew.
+    It saves memory and costs a second call of `f` per gradient. `f` must return the same values
+    again: random draws inside it would differ.
 
     Args:
         f: a function of tensors, variables and other values that returns any nest of tensors.
@@ -324,8 +327,8 @@ def recompute_grad(f):
             if any(recorder.transposes for recorder in thread.stack):
                 raise NotImplementedError(
                     f"recompute_grad tried to transpose the gradient of {f!r}. In forward mode "
-                    "(ForwardAccumulator) call the function itself: nothing is kept there that "
-                    "could be recomputed."
+                    "(ForwardAccumulator) call the function without recompute_grad: forward mode "
+                    "keeps no values."
                 )
             given = nest.flatten(args)
             with GradientTape(watch_accessed_variables=False) as tape:
@@ -335,19 +338,19 @@ def recompute_grad(f):
                 tape.watch(asked)
                 again = f(*nest.pack_sequence_as(args, inner), **kwargs)
             grads = tape.gradient(again, asked, list(dys), unconnected_gradients="zero")
-            found = dict(zip(map(id, asked), grads, strict=True))
-            ordered = [found.get(id(source)) for source in sources]
+            by_id = dict(zip(map(id, asked), grads, strict=True))
+            ordered = [by_id.get(id(source)) for source in sources]
             of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]
             return (of_inputs, of_variables) if variables else of_inputs
 
-        grad.takes_needed = True  # what nobody asked for is not computed
+        grad.takes_needed = True  # compute only the gradients that are needed
         return result, grad
 
     return _under_its_name(CustomGradient(recomputing), f)
 
 
 def _copied(value):
-    """A tensor or variable as a tensor of its own identity; anything else as it is."""
+    """Return a new tensor equal to a tensor or variable; return any other value unchanged."""
     return elementwise.identity(value) if _has_gradient(value) else value
 
 
@@ -362,7 +365,7 @@ def _under_its_name(decorated, f):
 
 
 class _TapesPaused:
-    """Context in which no tape of this thread records; traces and other recorders go on."""
+    """Context in which no tape of this thread records; other recorders continue."""
 
     def __enter__(self):
         self._stack = thread.stack

@@ -1,38 +1,39 @@
-"""Slopes by differences, and how far they can be trusted."""
+"""Differences: slopes by finite differences, with their accuracy."""
 
 import numpy as np
 
 
 class Differences:
-    """Compares slopes of functions of one number with differences of their values.
+    """Compares slopes of functions of one number with finite differences.
 
     Args:
         dtype: the floating dtype that the functions compute in.
-        tolerance: the relative error that is accepted; by default what `dtype` allows.
+        tolerance: the accepted relative error; None: 1e-5 for float64, otherwise 3e-2.
     """
 
     def __init__(self, dtype, tolerance=None):
         eps = float(np.finfo(dtype).eps)
-        self._step = eps ** (1 / 3)  # where rounding and curvature disturb about alike
+        self._step = eps ** (1 / 3)  # balances the errors of rounding and of curvature
         if tolerance is None:
             tolerance = 1e-5 if np.dtype(dtype).itemsize >= 8 else 3e-2
         self.tolerance = tolerance
         self._least = 10 * eps / (self._step * tolerance)
 
     def compare(self, value, expected, size):
-        """(relative error of the slope `expected`, the slope by differences); None at a kink.
+        """Return (relative error of `expected`, slope by differences); None at a kink.
 
         Args:
-            value: a function of a number; the slope is that at 0.
-            size: the magnitude of what `value` adds up. It says what slopes drown in rounding:
-                errors are relative to these at least.
+            value: a function of a number.
+            expected: its slope at 0.
+            size: the magnitude of the summands of `value`. Slopes below the rounding error of such
+                a sum are not resolved, so errors are relative to at least that error.
         """
         least = max(self._least * size, 1e-300)
         right, left = self._slopes(value, self._step)
         if abs(right - left) > self.tolerance * max(abs(right), abs(left), least):
             nearer_right, nearer_left = self._slopes(value, self._step / 10)
             if abs(nearer_right - nearer_left) > 0.5 * abs(right - left):
-                return None  # a curve's slopes would have come ten times nearer each other
+                return None  # for a smooth function the difference would be ten times smaller
         actual = (right + left) / 2
         return abs(actual - expected) / max(abs(actual), abs(expected), least), actual
 

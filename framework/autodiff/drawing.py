@@ -1,7 +1,7 @@
-"""The record as a graph: in Graphviz's language, and drawn as an SVG by a layout of its own.
+"""The record as a graph, in Graphviz's DOT language and as an SVG file.
 
-Nodes stand in rows by their distance from what they come from; within a row they follow the middle
-of their neighbours, a few passes up and down (Sugiyama, Tagawa, Toda 1981, without dummy nodes).
+The layout puts a node into the row below its lowest input. Within a row, nodes are ordered by the
+mean position of their neighbours (Sugiyama, Tagawa, Toda 1981, without dummy nodes).
 """
 
 from itertools import pairwise
@@ -10,13 +10,13 @@ from framework.autodiff.record import name_of, steps
 from framework.core.errors import InvalidArgumentError
 
 
-class Node:
+class Box:
     """A box of the drawing: an op, the ops of a layer, or a source."""
 
     def __init__(self, key, title):
         self.key, self.title = key, title
         self.lines = []  # of smaller text
-        self.ops = {}  # name -> how often
+        self.ops = {}  # name -> number of ops
         self.is_source = False
         self.is_layer = False
         self.row = 0
@@ -38,11 +38,11 @@ class Node:
 
 
 MANY = 5
-"""The different ops of a layer that its box names."""
+"""The maximum number of different ops that a layer's box names."""
 
 
 def graph(tape, collapse):
-    """(nodes, edges) of a tape's record; edges are (key, key, label)."""
+    """Return (nodes, edges) of a tape's record; edges are (key, key, label)."""
     nodes, edges, made = {}, {}, {}
     _add_sources(tape, nodes, made)
     runs = _Runs()
@@ -51,7 +51,7 @@ def graph(tape, collapse):
         key = f"op{i}" if layer is None else runs.key(layer)
         if key not in nodes:
             title = step.name if layer is None else name_of(layer)
-            nodes[key] = Node(key, title)
+            nodes[key] = Box(key, title)
             nodes[key].is_layer = layer is not None
         node = nodes[key]
         node.ops[step.name] = node.ops.get(step.name, 0) + 1
@@ -67,7 +67,7 @@ def graph(tape, collapse):
 
 
 class _Runs:
-    """A key for each run of ops of one layer; ops of another between two of them part them."""
+    """Keys for consecutive ops of one layer; an op of another layer starts a new key."""
 
     def __init__(self):
         self._last, self._count = None, 0
@@ -82,7 +82,7 @@ class _Runs:
 def _add_sources(tape, nodes, made):
     for variable in tape.watched_variables():
         key = f"v{variable.serial}"
-        node = nodes[key] = Node(key, getattr(variable, "path", None) or variable.name)
+        node = nodes[key] = Box(key, getattr(variable, "path", None) or variable.name)
         node.is_source = True
         node.lines = [str(tuple(variable.array.shape))]
         for serial in tape._reads.get(variable.serial, ()):
@@ -90,7 +90,7 @@ def _add_sources(tape, nodes, made):
     for kind, _, what, serials, *_ in tape._notes:
         if kind.startswith("watch"):
             key = f"t{serials[0]}"
-            node = nodes[key] = Node(key, "watched")
+            node = nodes[key] = Box(key, "watched")
             node.is_source = True
             node.lines = [str(tuple(what[1]))]
             made[serials[0]] = key, what[1]
@@ -106,7 +106,7 @@ def _connect(edges, origin, key):
 
 
 def to_dot(tape, collapse=True):
-    """The graph in the language of Graphviz."""
+    """Return the graph in the DOT language of Graphviz."""
     nodes, edges = graph(tape, collapse)
     lines = ["digraph tape {", "  node [shape=box, fontname=Helvetica, fontsize=11];"]
     for node in nodes:
@@ -128,10 +128,10 @@ FILLS = {True: "#eceff4", False: "#ffffff"}
 
 
 def plot(tape, to_file="tape.svg", collapse=True):
-    """Write the drawing as SVG; returns the path."""
+    """Write the drawing as SVG and return the path."""
     if not str(to_file).lower().endswith(".svg"):
         raise InvalidArgumentError(
-            f"plot: to_file must end in '.svg', got {str(to_file)!r}. For other formats give "
+            f"plot: to_file must end in '.svg', got {str(to_file)!r}. For other formats pass "
             "tape.to_dot() to Graphviz."
         )
     with open(to_file, "w", encoding="utf-8") as file:  # noqa: PTH123 (no pathlib at import)
@@ -140,7 +140,7 @@ def plot(tape, to_file="tape.svg", collapse=True):
 
 
 def svg(tape, collapse=True):
-    """The drawing as the text of an SVG file."""
+    """Return the drawing as the text of an SVG file."""
     nodes, edges = graph(tape, collapse)
     rows = _laid_out(nodes, edges)
     width = max([n.x + n.width / 2 for n in nodes], default=0) + MARGIN
@@ -164,7 +164,7 @@ def svg(tape, collapse=True):
 
 
 def _laid_out(nodes, edges):
-    """The rows of nodes, each with its `row` and `x`."""
+    """Set `row` and `x` of each node and return the rows."""
     before = {n.key: [] for n in nodes}
     after = {n.key: [] for n in nodes}
     by_key = {n.key: n for n in nodes}
@@ -186,7 +186,7 @@ def _laid_out(nodes, edges):
 
 
 def _rows(nodes, before, after):
-    """Each node a row below the lowest that it comes from; sources just above what uses them."""
+    """Put each node into the row below its lowest input, and sources just above their first use."""
     changed = True
     while changed:
         changed = False
@@ -215,7 +215,7 @@ def _place(row):
 
 
 def _spread(row):
-    """Move the nodes of a row apart where they overlap, keeping the row's middle."""
+    """Move overlapping nodes of a row apart, keeping the row's mean position."""
     middle = sum(n.x for n in row) / len(row)
     for left, right in pairwise(row):
         right.x = max(right.x, left.x + (left.width + right.width) / 2 + GAP)

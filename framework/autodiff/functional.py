@@ -1,4 +1,4 @@
-"""Derivatives of Python functions: thin functions over the tape, after TensorFlow's early ones."""
+"""Derivatives of Python functions by the tape, as in TensorFlow's eager `backprop` module."""
 
 import functools
 import inspect
@@ -11,15 +11,15 @@ from framework.ops.elementwise import identity
 
 
 def gradients_function(f, params=None):
-    """A function that returns the list of the derivatives of `f` with respect to its arguments.
+    """Return a function that computes the list of the derivatives of `f` by its arguments.
 
-    It takes `f`'s positional arguments, and `dy`, what multiplies the derivative of the result (of
-    which the sum is differentiated otherwise). The arguments reach `f` as tensors.
+    It takes `f`'s positional arguments, converted to tensors, and `dy`, the cotangent of the
+    result; ones if None.
 
     Args:
         f: a function of positional arguments that returns a tensor or a nest of them.
-        params: the arguments to differentiate by, a sequence of positions or of names; all where
-            None. The others reach `f` as they are.
+        params: the arguments to differentiate by, a sequence of positions or of names; all if
+            None. The others are not converted.
 
     Example:
         >>> import framework as tf
@@ -41,7 +41,7 @@ def gradients_function(f, params=None):
 
 
 def value_and_gradients_function(f, params=None):
-    """As `gradients_function`, of a function that returns (result, derivatives)."""
+    """As `gradients_function`, but the function returns (result, derivatives)."""
     with_vjp = make_vjp(f, params, persistent=False)
 
     @functools.wraps(f, assigned=_NAMES)
@@ -56,13 +56,13 @@ val_and_grad_function = value_and_gradients_function
 
 
 def make_vjp(f, params=None, persistent=True):
-    """A function that returns `f`'s result and its vjp.
+    """Return a function that returns `f`'s result and its vjp.
 
-    `vjp(dy=None)` gives the list of the derivatives, `dy` being in the structure of the result
-    (ones where None).
+    `vjp(dy=None)` returns the list of the derivatives; `dy` has the structure of the result, and
+    is ones if None.
 
     Args:
-        f, params: as for `gradients_function`.
+        f, params: as in `gradients_function`.
         persistent: whether the vjp can be called more than once.
     """
 
@@ -84,19 +84,19 @@ _NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of anoth
 
 
 def _watched(args, positions, tape):
-    """The arguments, those at `positions` as watched tensors, each an object of its own."""
+    """Return the arguments with those at `positions` as distinct watched tensors."""
     args, seen = list(args), set()
     for i in positions:
-        made = tensor(args[i])
-        args[i] = identity(made) if id(made) in seen else made
-        seen.add(id(made))
+        x = tensor(args[i])
+        args[i] = identity(x) if id(x) in seen else x
+        seen.add(id(x))
     sources = [args[i] for i in positions]
     tape.watch(sources)
     return args, sources
 
 
 def _positions(f, params, count):
-    """The positions, among `count` arguments, of what is differentiated by."""
+    """Return the positions of the arguments to differentiate by."""
     if params is None:
         return range(count)
     if isinstance(params, (str, int)):
@@ -111,7 +111,7 @@ def _positions(f, params, count):
             )
         params = [names.index(p) for p in params]
     elif not all(isinstance(p, int) for p in params):
-        raise InvalidArgumentError(f"params must be all strings or all integers; got {params}.")
+        raise InvalidArgumentError(f"params must be all strings or all integers, got {params}.")
     missing = [p for p in params if not 0 <= p < count]
     if missing:
         raise InvalidArgumentError(
@@ -125,12 +125,12 @@ def _parameter_names(f):
         return list(inspect.signature(f).parameters)
     except (TypeError, ValueError):
         raise InvalidArgumentError(
-            f"params: the parameters of {_name(f)} cannot be found by name; give positions."
+            f"params: {_name(f)} has no signature, so names cannot be resolved. Pass positions."
         ) from None
 
 
 def implicit_value_and_gradients(f):
-    """A function that returns (result, [(gradient, variable), ...]).
+    """Return a function that computes (result, [(gradient, variable), ...]).
 
     The variables are the trainable ones that `f` read, in the order of their creation.
 
@@ -167,7 +167,7 @@ def implicit_value_and_gradients(f):
 
 
 def implicit_grad(f):
-    """As `implicit_value_and_gradients`, of a function that returns the pairs alone."""
+    """As `implicit_value_and_gradients`, but the function returns only the pairs."""
     with_value = implicit_value_and_gradients(f)
 
     @functools.wraps(f, assigned=_NAMES)

@@ -1,9 +1,9 @@
-"""Checker: follows values that are not finite from where they arise.
+"""Checker: finds the op that computed the first value that is not finite.
 
-A value is *tainted* when it is not finite and was computed from what is not finite, or arose
-itself: nan from what had none, inf from what had none. What an op masks out again (`tf.where`, a
-rule's exact zero) is no harm, so that in a step that is run again only the taint of what is asked
-for is told. On a raw tape the first one that arises in the forward pass is an error at once.
+A tensor is *tainted* if it is not finite; its origin is the op that computed nan or inf from
+inputs without it. A later op may mask such values out (`tf.where`, or a rule's exact zero), so in
+a repeated training step only the taint of the loss and of assigned variables is reported. With a
+hand-written tape the first taint of the forward pass raises at once.
 """
 
 import sys
@@ -18,18 +18,18 @@ from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 
 ROWS = 10
-"""The rows of a batch that a message names."""
+"""The maximum number of rows of a batch that a message names."""
 
 
 class NumericsError(InvalidArgumentError):
-    """A value is not finite.
+    """Raised for a value that is not finite.
 
     Attributes:
-        op: the name of the op in which it arose; None where it came from outside.
+        op: the name of the op that computed it; None if it was an input or a variable's value.
         phase: "forward", "backward" or "update".
         layer: the layer's path, or None.
         line: `file:line` of the user's code.
-        rows: the rows of the batch, a list; None where they are not known.
+        rows: the rows of the batch, a list; None if unknown.
     """
 
     def __init__(self, message, origin=None):
@@ -39,7 +39,7 @@ class NumericsError(InvalidArgumentError):
 
 
 class Origin:
-    """Where a value that is not finite arose."""
+    """The op, phase, layer, line and rows in which a value first was not finite."""
 
     op = layer = rows = None
     phase, line = "forward", ""
@@ -60,12 +60,12 @@ class Checker(Recorder):
     """Finds the origin of values that are not finite.
 
     Args:
-        immediate: raise as soon as one arises in the forward pass.
-        rows: the number of rows in a batch, where known.
-        names: {serial: name} of what comes from outside.
+        immediate: raise as soon as the forward pass computes such a value.
+        rows: the number of rows in a batch, or None.
+        names: {serial: name} of the inputs.
     """
 
-    replays = True  # backward passes and updates come as ops
+    replays = True  # backward passes and updates then run as ops
 
     def __init__(self, immediate=False, rows=None, names=None):
         self._immediate, self._rows, self._names = immediate, rows, names or {}
@@ -82,7 +82,7 @@ class Checker(Recorder):
         self._journal.close()
 
     def origin_of(self, tensor):
-        """The `Origin` of what is not finite in a tensor; None where there is none."""
+        """Return the `Origin` of a tensor's values that are not finite; None if there is none."""
         return None if tensor.serial is None else self._taints.get(tensor.serial)
 
     # ---- events ----
@@ -94,7 +94,7 @@ class Checker(Recorder):
 
     def variable_read(self, variable, tensor):
         if not is_finite(tensor.array):
-            origin = Origin(f"the variable {_label(variable)} holds {_kind(tensor.array)} already")
+            origin = Origin(f"the variable {_label(variable)} already has {_kind(tensor.array)}")
             origin.line = user_line()
             self._taint(tensor, origin)
 
@@ -119,7 +119,7 @@ class Checker(Recorder):
             outside = next(a for a in bad if _has_nan(a))
             origin = self._from_outside(outside, op)
         elif bad and not _has_nan(output):
-            return  # an inf that was given: a mask
+            return  # inf from an infinite input, such as a mask
         else:
             origin = self._arisen(op, args, output)
         self._taint(output, origin)
@@ -136,18 +136,18 @@ class Checker(Recorder):
     def _from_outside(self, value, op):
         array = getattr(value, "array", value)
         name = self._names.get(getattr(value, "serial", None), "an input")
-        origin = Origin(f"{name} holds {_kind(array)} already, where the op {op.name} takes it")
+        origin = Origin(f"{name} already has {_kind(array)}, as an input of the op {op.name}")
         origin.rows, origin.line = self._bad_rows(array), user_line()
         return origin
 
     def _arisen(self, op, args, output):
-        place = _place()
+        place = _phase()
         origin = Origin("")
         origin.op, origin.phase = op.name, place.phase
         origin.layer = None if thread.call is None else thread.call[0]
         origin.line = user_line()
         origin.rows = self._bad_rows(output.array)
-        made = f"made {_kind(output.array)} of {_ranges(args)}"
+        made = f"computed {_kind(output.array)} from {_ranges(args)}"
         if place.phase == "backward":
             entry = self._entry(place.made)
             if entry is not None:
@@ -178,13 +178,13 @@ class Checker(Recorder):
         return np.flatnonzero(bad).tolist()
 
 
-class _Place:
+class _Phase:
     phase, op, made, variable = "forward", None, None, "a variable"
 
 
-def _place():
-    """Which phase of training runs: what the frames of this package say."""
-    place = _Place()
+def _phase():
+    """Return the present phase of training, read from this package's stack frames."""
+    place = _Phase()
     frame = sys._getframe(1)
     while frame is not None:
         module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
@@ -202,7 +202,7 @@ def _place():
 
 
 def is_finite(value):
-    """Whether all of a value is finite, or it is nothing of which that can be asked."""
+    """Return whether a value has no nan or inf; True for values that are not floating."""
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind in ("f", "c"):
         return bool(np.isfinite(value).all())
@@ -220,7 +220,7 @@ def _kind(array):
 
 
 def _ranges(args):
-    """The inputs' ranges, in words."""
+    """Return the inputs' ranges as a text."""
     found = []
     for arg in args:
         array = np.asarray(getattr(arg, "array", arg))

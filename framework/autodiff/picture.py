@@ -1,4 +1,4 @@
-"""The record as a table, and in bytes; `drawing` draws it."""
+"""The record as a table (`print(tape)`), and its memory by op and layer."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from framework.autodiff.record import name_of, steps
 
 HEADER = ("#", "op", "shapes", "dtype", "kept", "layer", "line")
 ROWS = 200
-"""The rows that a table shows at most."""
+"""The maximum number of rows of the table."""
 
 
 def table(tape):
-    """What `print(tape)` shows."""
+    """Return the text of `print(tape)`."""
     recorded = steps(tape)
     if not recorded:
         return f"{tape!r}\n{_nothing(tape)}"
@@ -36,7 +36,7 @@ def table(tape):
 def _nothing(tape):
     if tape._consumed and not tape._fresh:
         return (
-            "The record was used up by gradient(). Print before, or make it "
+            "The record was used up by gradient(). Print the tape before, or make it "
             "GradientTape(persistent=True)."
         )
     return "Nothing is recorded: no op had a watched input."
@@ -71,12 +71,12 @@ def _size(count):
 
 
 class Memory:
-    """The bytes that a record keeps; an array that several ops need counts once.
+    """The bytes that a record keeps; an array of several ops counts once.
 
     Attributes:
         total: all bytes.
         by_op, by_layer: dicts from names to bytes, the largest first. An array counts for the
-            first op that keeps it; what belongs to no layer stands under "".
+            first op that keeps it; ops outside all layers count for the layer "".
     """
 
     def __init__(self, tape):

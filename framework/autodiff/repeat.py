@@ -1,4 +1,4 @@
-"""Repeat: a function that does the same at each call, whatever it draws and assigns."""
+"""RepeatableFunction: a function with its random draws and assignments undone after each call."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from framework.core.recorders import Recorder
 from framework.core.tensor import Tensor
 
 
-class Repeat(Recorder):
-    """`fn` with its variables and random counters put back after each call.
+class RepeatableFunction(Recorder):
+    """`fn` with its variables and random counters restored after each call.
 
     Args:
         fn: a function.
-        args: with which it is called once, to see what it reads.
-        variables: those to take; where None, the trainable ones that it reads.
+        args: arguments of a first call, which finds the variables that `fn` reads.
+        variables: the variables of `variables`; None: the trainable variables that `fn` reads.
 
     Attributes:
-        variables: the floating ones of these.
-        coarsest: the least precise floating dtype that it was given or went down to.
+        variables: the floating ones among these variables.
+        coarsest: the least precise floating dtype of the arguments and of casts in `fn`.
     """
 
     def __init__(self, fn, args, variables=None):
@@ -25,8 +25,8 @@ class Repeat(Recorder):
         self._touched = {}  # serial -> (variable, its array before)
         self._read = {}
         self(args)
-        found = self._read.values() if variables is None else variables
-        self.variables = [v for v in found if v.array.dtype.kind == "f"]
+        variables = self._read.values() if variables is None else variables
+        self.variables = [v for v in variables if v.array.dtype.kind == "f"]
 
     def __call__(self, args):
         self._touched = {}
@@ -41,9 +41,9 @@ class Repeat(Recorder):
                 variable._array = array
 
     def op(self, op, args, attrs, outputs, saved):
-        coming = [_width(a) for a in args if type(a) is Tensor]
-        going = [_width(o) for o in outputs]
-        if max(going, default=0) and max(going) < max(coming, default=0):
+        inputs = [_width(a) for a in args if type(a) is Tensor]
+        results = [_width(o) for o in outputs]
+        if max(results, default=0) and max(results) < max(inputs, default=0):
             narrow = min(outputs, key=lambda o: _width(o) or 99).array.dtype
             self.coarsest = min(self.coarsest, narrow, key=lambda d: d.itemsize)
 
@@ -57,12 +57,12 @@ class Repeat(Recorder):
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)
         if state is not None and state.serial not in self._touched:
-            seed, number = state.array.tolist()  # the counter has moved on by one
+            seed, number = state.array.tolist()  # the draw has incremented the counter
             self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
 
 
 class in_double:
-    """Context in which variables, and what Python floats become, are float64."""
+    """Context in which variables are float64, and Python floats convert to float64."""
 
     def __init__(self, variables):
         self._variables = variables
@@ -80,6 +80,6 @@ class in_double:
 
 
 def _width(tensor):
-    """Bytes of a floating element, else 0."""
+    """Return the bytes per element of a floating tensor, 0 for other dtypes."""
     dtype = tensor.array.dtype
     return dtype.itemsize if dtype.kind == "f" else 0

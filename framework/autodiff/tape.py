@@ -1,20 +1,21 @@
-"""GradientTape: records what descends from the watched, and walks the record back.
+"""GradientTape: records the ops on watched tensors and their descendants, and differentiates them.
 
-The record is a list of edges, in the order of the operations: for each live input with a rule
+The record is a list of edges, in the order of the ops: for each live input with a rule
 `(made, last, op, rule, serial, shape, count, read)`, where
 
-- `made` is the output's serial, `serial` the input's;
-- `last` says that walking back, this is the last edge of its op: the cotangent is used up;
-- `shape` is the input's where it may have been broadcast, else None;
-- `read` is what the rule reads after the cotangent: nothing (`count` 0), one value, or a tuple.
+- `made` is the serial of the output, `serial` that of the input;
+- `last` marks the edge of its op that the backward pass meets last: it may drop the cotangent;
+- `shape` is the input's if the op may broadcast it, otherwise None;
+- `read` holds the `count` values that the rule reads after the cotangent: None if 0, the value if
+  1, otherwise a tuple.
 
 An op with a joint rule or with several outputs is one edge whose rule is None: `made` is then a
-tuple of (serial, shape, dtype) and `read` what `_joined` takes.
+tuple of (serial, shape, dtype), and `read` a list of results of `_joined_read`.
 
-Nothing else is kept: arrays that no rule names die with their tensors.
+The record keeps nothing else: arrays that no rule reads are freed with their tensors.
 
-The gradient by a complex number is TensorFlow's, the conjugate of the derivative. It is conjugated
-where a walk starts and where it ends; on the way rules multiply by plain derivatives.
+The gradient for a complex variable is TensorFlow's, the conjugate of the derivative. The backward
+pass conjugates at its start and its end; rules multiply by plain derivatives.
 """
 
 import numpy as np
@@ -52,12 +53,12 @@ from framework.ops.slices import IndexedSlices, finished, sliced
 class GradientTape(Explaining, Jacobians):
     """Records operations for automatic differentiation.
 
-    Trainable variables are watched when they are read; other tensors by `watch`.
+    Reading a trainable variable watches it; other tensors are watched by `watch`.
 
     Args:
         persistent: allow several `gradient` calls; the record lives as long as the tape.
         watch_accessed_variables: watch trainable variables automatically.
-        trace: keep the code position of every op, for `explain` and `print(tape)`.
+        trace: keep the source line of every op, for `explain` and `print(tape)`.
 
     Example:
         >>> import framework as tf
@@ -74,27 +75,27 @@ class GradientTape(Explaining, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        self._consumed = self._fresh = True  # until it is entered
+        self._consumed = self._fresh = True  # until the tape is entered
         self._clear()
         if trace:
             self._trace()
 
     def _clear(self):
         self._edges = []
-        self._live = set()  # serials of the watched and of all that descends from them
+        self._live = set()  # serials of watched tensors and their descendants
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial -> watched variable
-        self._reads = {}  # serial of a variable -> serials of the tensors its reads gave
-        self._notes = []  # what `explain` needs beside the edges
+        self._reads = {}  # serial of a variable -> serials of the tensors read from it
+        self._notes = []  # see `explaining.py`
 
-    # ---- life ----
+    # ---- recording on and off ----
 
     def __enter__(self):
         if self._recording:
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
         if self._consumed and not self._fresh:
-            self._clear()  # its record is used up: it starts anew
+            self._clear()  # the record is used up
         self._consumed = self._fresh = False
         if self._own_journal:
             self._journal.open()
@@ -116,27 +117,30 @@ class GradientTape(Explaining, Jacobians):
         self._recording = False
 
     def stop_recording(self):
-        """Context in which this tape records nothing; other tapes go on."""
+        """Return a context in which this tape records nothing; other tapes continue."""
         if not self._recording:
             raise TapeError("Tape is not recording: stop_recording() needs an active tape.")
         return _Pause(self)
 
     def reset(self):
-        """Forget the record and everything watched; only while recording."""
+        """Drop the record and all watched tensors and variables; only while recording."""
         if not self._recording:
             raise InvalidArgumentError(
                 "reset() works only while the tape is recording (within its `with` block)."
             )
-        forgotten = self._live.union(self._variables)
+        dropped = self._live.union(self._variables)
         self._clear()
-        self._notes.append((RESET, 0, None, forgotten))
+        self._notes.append((RESET, 0, None, dropped))
 
     def watch(self, tensor):
-        """Make tensors or variables (any nest of them) ones that gradients can be asked for.
+        """Record all ops on these tensors or variables, so that they can be sources of gradients.
+
+        Args:
+            tensor: a tensor or variable, or a nest of them.
 
         Raises:
-            ValueError: for anything else, NumPy arrays too: only an object can be watched, and
-                an array becomes a new tensor at each use.
+            ValueError: another type. A NumPy array cannot be watched: each use of it makes a new
+                tensor.
         """
         for item in nest.flatten(tensor):
             if isinstance(item, CoreVariable):
@@ -157,7 +161,7 @@ class GradientTape(Explaining, Jacobians):
                 )
 
     def watched_variables(self):
-        """The variables watched, a tuple in the order of their creation."""
+        """Return the watched variables as a tuple, in the order of their creation."""
         return tuple(self._variables[serial] for serial in sorted(self._variables))
 
     def _watch_variable(self, variable):
@@ -166,7 +170,7 @@ class GradientTape(Explaining, Jacobians):
 
     # ---- events ----
 
-    # Every recorded op comes through here: what a call would cost is said in line.
+    # The hot path of recording: code is inlined, because each call costs time per op.
     def op(self, op, args, attrs, outputs, saved, mask=0):  # noqa: C901, PLR0912
         live = self._live
         if not mask:
@@ -195,7 +199,7 @@ class GradientTape(Explaining, Jacobians):
         if made is None:
             made = output.serial = next(serials)
         live.add(made)
-        last = True  # the first edge appended is the last one met on the way back
+        last = True  # the backward pass meets the op's first edge last
         while chain is not None:
             i, rule, reads, pick, chain = chain
             arg = args[i]
@@ -206,13 +210,13 @@ class GradientTape(Explaining, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                read, reads = output, READS_INPUT  # one value as well
+                read, reads = output, READS_INPUT  # also one value
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((made, last, op, rule, arg.serial, shape, reads, read))
             last = False
 
     def _without_rules(self, op, plan, args, attrs, outputs, saved):
-        """Record an op whose inputs have no rules of their own: none at all, or a joint one."""
+        """Record an op without a rule per input: one with a joint rule, or without derivative."""
         if plan is None:
             self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
             return
@@ -221,17 +225,17 @@ class GradientTape(Explaining, Jacobians):
         self._edges.append((made, True, op, None, None, None, 0, read))
 
     def _made(self, output):
-        """One of several outputs, as a record keeps it."""
+        """Return (serial, shape, dtype) of one of several outputs, and mark it live."""
         if output.serial is None:
             output.serial = next(serials)
         self._live.add(output.serial)
         return output.serial, output.array.shape, output.array.dtype
 
     def _joined_read(self, op, live, rule, pick, args, attrs, outputs, saved):
-        """What is kept of one entry of an op's plan, for a joint rule or one of several outputs.
+        """Return the values to keep for a joint rule, or for one rule of an op of several outputs.
 
-        (serials, shapes, rule, arguments, needed, inputs): `needed` says which inputs are live;
-        `inputs` are all of them, kept where a composite may have to stand in for the rule.
+        (serials, shapes, rule, arguments, needed, inputs): `needed` is a bool per input, whether it
+        is live; `inputs` are (args, attrs) if a composite may replace the rule, otherwise None.
         """
         ends, shapes, needed = [], [], []
         live = live if type(live) is tuple else (live,)
@@ -258,7 +262,7 @@ class GradientTape(Explaining, Jacobians):
         reads.append(serial)
 
     def recorded_ops(self):
-        """The ops on the record, in order."""
+        """Return the recorded ops, in order."""
         return [op for _, last, op, *_ in self._edges if last]
 
     # ---- gradients ----
@@ -267,18 +271,18 @@ class GradientTape(Explaining, Jacobians):
         self, target, sources, output_gradients=None,
         unconnected_gradients=UnconnectedGradients.NONE,
     ):  # fmt: skip
-        """The gradient of the sum of `target` with respect to `sources`.
+        """Return the gradient of the sum of `target` with respect to `sources`.
 
         Args:
             target: a tensor or variable, or a nest of them, whose sum is differentiated.
             sources: a tensor or variable, or any nest of them.
-            output_gradients: what multiplies each target's gradient, in the structure of
-                `target`; ones where None.
-            unconnected_gradients: "none" or "zero", or the enum: what unconnected sources get.
+            output_gradients: factors of the targets, in the structure of `target`; ones if None.
+            unconnected_gradients: "none" or "zero", or the enum: the gradient of a source that the
+                target does not depend on.
 
         Returns:
             Tensors in the structure of `sources`, each of its source's shape and dtype; None
-            where unconnected.
+            for an unconnected source.
 
         Raises:
             RuntimeError: a second call on a tape that is not persistent.
@@ -300,8 +304,8 @@ class GradientTape(Explaining, Jacobians):
         grads = seeds(target, output_gradients, taped)
         with np.errstate(all="ignore"):
             self._walk_back(grads, flat_sources, taped)
-            found = [self._found(grads, s, zero, target) for s in flat_sources]
-        return found if flat else nest.pack_sequence_as(sources, found)
+            results = [self._result(grads, s, zero, target) for s in flat_sources]
+        return results if flat else nest.pack_sequence_as(sources, results)
 
     def _use(self):
         if self._consumed:
@@ -315,18 +319,18 @@ class GradientTape(Explaining, Jacobians):
                 self._stop()
             self._consumed = True
 
-    # The loop over all edges: what a call would cost is said in line.
+    # The hot loop of the backward pass: code is inlined, because each call costs time per edge.
     def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
-        kept = serials_of_sources & self._live  # intermediates asked for: not forgotten on the way
+        kept = serials_of_sources & self._live  # cotangents of these are not dropped
         keeps = self._persistent or self._journal is not None
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
         while edges:
             made, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                g = d = None  # such an op may take long (a recomputed block), and much memory
+                g = d = None  # free memory: a joint rule may be large (a recomputed block)
                 self._joined(op, made, read, grads, needed, kept, taped)
                 continue
             g = grads.pop(made, None) if last else grads.get(made)
@@ -363,7 +367,7 @@ class GradientTape(Explaining, Jacobians):
             grads[serial] = grads[serial] + d if serial in grads else d
 
     def _joined(self, op, made, read, grads, needed, kept, taped):
-        """Walk back over an op with a joint rule or several outputs."""
+        """Run the rules of an op with a joint rule or several outputs."""
         g = cotangents(grads, kept, made, taped, op.takes_none)
         if g is None:
             self._note_unmet(op, made, read)
@@ -390,17 +394,17 @@ class GradientTape(Explaining, Jacobians):
                     accumulate(grads, serial, d if fits else sum_to(d, shape=shape))
 
     def _serials_of(self, sources):
-        found = set()
+        source_serials = set()
         for source in sources:
             if type(source) is Tensor or not isinstance(source, CoreVariable):
-                found.add(source.serial)
+                source_serials.add(source.serial)
             else:
-                found.update(self._reads.get(source.serial, ()))
-        found.discard(None)  # tensors that no tape has met
-        return found
+                source_serials.update(self._reads.get(source.serial, ()))
+        source_serials.discard(None)  # tensors that no tape recorded
+        return source_serials
 
     def _on_the_way(self, source_serials):
-        """Serials whose cotangent matters to the sources; None if all that is live does."""
+        """Return the serials whose cotangents the sources need; None for all live ones."""
         if source_serials >= self._watched:
             for reads in self._reads.values():
                 if not source_serials.issuperset(reads):
@@ -409,9 +413,9 @@ class GradientTape(Explaining, Jacobians):
                 return None
         return descendants(self._edges, source_serials)
 
-    def _found(self, grads, source, zero, target):
-        """The finished gradient of one source."""
-        g = grads.get(source.serial)  # of a variable: it was a target itself
+    def _result(self, grads, source, zero, target):
+        """Return the gradient of one source in its public form."""
+        g = grads.get(source.serial)  # for a variable: only if it is a target itself
         if type(source) is not Tensor:
             for serial in self._reads.get(source.serial, ()):
                 if serial in grads:
@@ -423,7 +427,7 @@ class GradientTape(Explaining, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:  # the dtype: bfloat16 times a Python number is float32 in NumPy
+            if type(g) is Tensor:  # in NumPy, bfloat16 times a Python number is float32
                 return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
             return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:
@@ -433,7 +437,7 @@ class GradientTape(Explaining, Jacobians):
 
 
 class _Pause:
-    """`stop_recording`'s context: the tape is closed within, and open again after; re-entrant."""
+    """The context of `stop_recording`: it stops the tape and restarts it; re-entrant."""
 
     def __init__(self, tape):
         self._tape = tape
@@ -452,7 +456,7 @@ class _Pause:
 
 
 def _ignore(_):
-    """What a record that stays need not note."""
+    """Drop a note: a record that is kept needs none."""
 
 
 def _differentiating():
@@ -460,13 +464,16 @@ def _differentiating():
 
 
 def through_composite(op, inputs, asked, g):
-    """The joint rule's gradients by differentiating the op's composite: for an outer tape.
+    """Return the gradients of a joint rule by differentiating the op's composite, for outer tapes.
 
-    None stands in `g` for an output that has no cotangent.
+    Args:
+        inputs: (args, attrs) of the op.
+        asked: a bool per input: whether its gradient is needed.
+        g: the output's cotangent, or a tuple with None for outputs without one.
     """
     args, attrs = inputs
     with GradientTape() as tape:
-        # fresh identities: one tensor may stand in two places, each to get its own part
+        # new tensors: one tensor may be two inputs, and each input has its own gradient
         args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)

@@ -1,4 +1,4 @@
-"""The verdict under a trace: the journal knows the whole graph, recorded or not."""
+"""Explanations under `debugging.trace()`, whose journal has all ops, recorded or not."""
 
 from framework.autodiff.journal import number_of
 from framework.autodiff.notes import PAUSED
@@ -9,7 +9,7 @@ from framework.core import dtypes
 
 
 def traced(tape, targets, source, mine):
-    """The verdict from the whole graph, recorded or not; None where the journal has no answer."""
+    """Return the Verdict from the journal's graph of all ops; None if it has no answer."""
     entries = list(tape._journal.entries)
     number = number_of(tape)
     pairs = [
@@ -39,7 +39,7 @@ def traced(tape, targets, source, mine):
 
 
 def _break(tape, entry, entries, number, source, mine):
-    """Why the tape did not follow the path over `entry`."""
+    """Return the Verdict for the entry at which the tape lost the path."""
     place = where(entry.layer, entry.line)
     what = f"the op {entry.what.name}"
     if number not in entry.tapes:
@@ -60,13 +60,13 @@ def _break(tape, entry, entries, number, source, mine):
 
 
 def _flows(entry):
-    """Whether the op would pass gradients on if its inputs were live."""
+    """Return whether the op has a derivative for these dtypes."""
     integer = entry.dtype is not None and entry.dtype.kind not in "fcV"
     return entry.what.derivative and not (entry.what.name == "cast" and integer)
 
 
 def _outside(tape, entry, entries, number):
-    """Where in the tape's life an entry lies that the tape did not see."""
+    """Return when an unrecorded entry ran, relative to the tape's recording, as a text."""
     made = entry.outputs[0]  # serials grow with time
     if any(kind is PAUSED and start < made < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"
@@ -79,7 +79,7 @@ def _outside(tape, entry, entries, number):
 
 
 def _left_for_python(entries, pairs, source):
-    """Whether what descends from the source was read by Python."""
+    """Return the Verdict if Python read a descendant of the source, otherwise None."""
     reached = forward(pairs, {source.serial} if source.serial else set())
     found = {}
     for entry in entries:

@@ -1,7 +1,7 @@
-"""Whatever users give in the place of a tensor, as a tensor or as an array.
+"""Conversion of values to tensors and arrays.
 
-Numbers, arrays, tensors, variables, and lists of any of these. A list that holds tensors is put
-together by an op, so that gradients reach them and plans compute it anew.
+Values are numbers, arrays, tensors, variables, and lists of these. A list of tensors is stacked by
+an op, so that gradients reach the tensors and plans repeat the op.
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ _PLAIN = frozenset((float, int, bool, complex))
 
 
 def tensor(value, dtype=None, casts=False) -> Any:
-    """`value` as a Tensor (or another operand): itself, a variable's read, or a converted copy.
+    """Return `value` as a Tensor (or another operand): itself, a variable's value, or a copy.
 
     Args:
         value: a tensor, variable, array, number or nest of these.
-        dtype: the element type that is wanted; DTypeError for a tensor of another one.
-        casts: whether any other is cast to it, as Keras's variables do.
+        dtype: the expected dtype; a tensor of another dtype raises DTypeError.
+        casts: cast tensors of another dtype instead of raising, as Keras's variables do.
     """
     if type(value) is Tensor:
         found = value
@@ -59,7 +59,7 @@ def _of_another(dtype, wanted):
 
 
 def _default(number):
-    """The dtype of a tensor made of a Python number."""
+    """Return the default dtype of a tensor converted from a Python number."""
     return dtypes.python_float() if number.__class__ is float else dtypes.int32
 
 
@@ -67,7 +67,7 @@ def _default(number):
 
 
 def holds_tensors(nest):
-    """Whether there is a tensor or variable in a list, tuple or nest of them."""
+    """Return whether a nest of lists and tuples contains a tensor or variable."""
     for value in nest:
         if type(value) in _PLAIN:
             continue
@@ -80,7 +80,7 @@ def holds_tensors(nest):
 
 
 def _packed(nest, dtype, casts):
-    """The nest as one tensor, of the dtype of the first in it where none is wanted."""
+    """Return the nest as one tensor, of its first tensor's dtype if `dtype` is None."""
     parts = [_part(v) for v in nest]
     if dtype is None:
         dtype = next(p.dtype for p in parts if isinstance(p, Operators))
@@ -88,20 +88,20 @@ def _packed(nest, dtype, casts):
     shapes = [p.array.shape for p in parts if type(p) is Tensor]
     if len(set(shapes)) > 1:
         raise ShapeError(
-            f"Cannot make one tensor of a list of shapes {', '.join(map(str, shapes))}: they must "
-            "be equal."
+            "Cannot convert a list of tensors to one tensor: expected equal shapes, got "
+            f"{', '.join(map(str, shapes))}."
         )
     return stack(*parts, axis=0)
 
 
 def _part(value):
-    """A tensor where there is one in `value`; numbers and arrays as they are."""
+    """Return `value` as a tensor if it contains one; numbers and arrays unchanged."""
     nested = isinstance(value, (list, tuple)) and holds_tensors(value)
     return tensor(value) if nested or isinstance(value, Operators) else value
 
 
 def _plain(value):
-    """The tensors and variables in a nest as the arrays that they hold now."""
+    """Return the nest with tensors and variables replaced by arrays."""
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     if isinstance(value, Operators) and not isinstance(value, Operand):
@@ -124,16 +124,16 @@ def _first_dtype(nest):
 
 
 def array_of(value, dtype=None, casts=False):
-    """A new array with the values of a tensor, variable, array, number or nest of them.
+    """Return a new array with the values of a tensor, variable, array, number or nest of them.
 
-    Python floats give float32, ints int32 or, where that does not hold them, int64 (as
-    TensorFlow); arrays keep their dtype.
+    As in TensorFlow, Python floats convert to float32, ints to int32, or to int64 if too large;
+    arrays keep their dtype.
 
     Args:
         value: any of these.
-        dtype: the element type that is wanted. Arrays are cast to it; DTypeError for Python numbers
-            that would lose what they mean.
-        casts: whether these, and tensors, are cast too, as Keras's variables do.
+        dtype: the dtype of the result. Arrays are cast to it; Python numbers that would lose
+            values (1.5 to an int) raise DTypeError.
+        casts: cast such numbers, and tensors, instead of raising, as Keras's variables do.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, (ndarray, np.generic)):
@@ -173,7 +173,7 @@ def _array_of_python(value, wanted, casts):
 
 
 def _of_numbers(array, value):
-    """The DType that Python numbers get, of which NumPy made `array`."""
+    """Return the DType for Python numbers, given their NumPy array."""
     if isinstance(value, dtypes.Shape):
         return dtypes.int32
     if array.dtype.kind == "f":
@@ -185,19 +185,19 @@ def _of_numbers(array, value):
 
 
 def _in_dtype(array, wanted):
-    """A copy of `array` in the DType `wanted`, or in its own."""
+    """Return a copy of `array` in the DType `wanted`, or in its own."""
     if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:
-        wanted = dtypes.as_dtype(array.dtype)  # another byte order; raises for what tensors lack
+        wanted = dtypes.as_dtype(array.dtype)  # another byte order, or an unsupported dtype
     if wanted is not None:
-        real = array.dtype.kind == "c" and not wanted.is_complex  # the real parts are meant
+        real = array.dtype.kind == "c" and not wanted.is_complex  # take the real parts
         return np.array(array.real if real else array, wanted.np)
     return array.copy()
 
 
 def loses(kind, wanted):
-    """Whether values of a NumPy kind lose what they mean in a DType."""
+    """Return whether converting a NumPy dtype kind to a DType loses values."""
     if wanted.is_bool:
         return kind != "b"
     if wanted.is_integer:
@@ -206,10 +206,10 @@ def loses(kind, wanted):
 
 
 def _bytes(array):
-    """Strings as TensorFlow keeps them: bytes, text in UTF-8, in an array of objects.
+    """Return strings in TensorFlow's form: an object array of bytes, text encoded in UTF-8.
 
     Raises:
-        DTypeError: an array of objects holds one that is no text.
+        DTypeError: an element of an object array is neither str nor bytes.
     """
     if array.dtype.kind == "U":
         array = np.char.encode(array, "utf-8")
@@ -219,15 +219,15 @@ def _bytes(array):
             made.flat[place] = value.encode()
         elif not isinstance(value, bytes):
             raise DTypeError(
-                "Cannot make a tensor of an array of objects (dtype object), of which one is "
-                f"{value!r} (type {type(value).__name__}): all must be str or bytes. Convert it "
-                "to a number dtype, or fill in what is missing."
+                "Cannot convert an array of dtype object to a tensor: expected only str or bytes, "
+                f"got {value!r} (type {type(value).__name__}). Convert the array to a numeric "
+                "dtype, or replace missing values."
             )
     return made
 
 
 def _only_python(value):
-    """No leaf brings a dtype of its own."""
+    """Return whether the nest has only Python numbers, checked at its first elements."""
     if isinstance(value, (list, tuple)):
         return all(_only_python(v) for v in value[:1])
     return not hasattr(value, "dtype")

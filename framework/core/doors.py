@@ -1,7 +1,7 @@
-"""The two doors in front of the op table: how operands of different kinds come together.
+"""Conversion of operands in public wrappers, by TensorFlow's rule or by Keras's.
 
-`strict` (TensorFlow's names): numbers and arrays adopt the tensor's dtype, two dtypes raise.
-`promote` (keras.ops): Keras's promotion. Both leave KerasTensors as they are.
+`strict` (TensorFlow's names): numbers and arrays take the tensor's dtype; two dtypes raise.
+`promote` (keras.ops): Keras's dtype promotion. KerasTensors pass through both unchanged.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # kinds of dtype that take them
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds they convert to
 
 
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 
 def floating(x, what) -> Any:
-    """`x` as a tensor of a floating or complex dtype; DTypeError naming `what` otherwise."""
+    """Return `x` as a tensor of a floating or complex dtype; `what` names it in the DTypeError."""
     if type(x) is Tensor and x.array.dtype.kind == "f":
         return x
     x = tensor(x)
@@ -36,7 +36,7 @@ def floating(x, what) -> Any:
 
 
 def strict(a, b) -> tuple[Any, Any]:
-    """Two operands for one op: tensors of one dtype, or one tensor and a Python number."""
+    """Return two operands: tensors of one dtype, or one tensor and a Python number."""
     kind_a, kind_b = type(a), type(b)
     if kind_a in _VARIABLES:
         a, kind_a = a.read(), Tensor
@@ -59,7 +59,7 @@ def strict(a, b) -> tuple[Any, Any]:
 
 
 def strict_all(*values) -> tuple[Any, ...]:
-    """Any number of operands as tensors of one dtype; DTypeError where they bring two."""
+    """Return the operands as tensors of one dtype; raise DTypeError if they have two."""
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
     typed = [v for v in values if _is_typed(v)]
@@ -70,7 +70,7 @@ def strict_all(*values) -> tuple[Any, ...]:
         if other.dtype != dtype:
             raise DTypeError(
                 f"Operands have different dtypes: {dtype} and {other.dtype}. Cast one of them "
-                "with tf.cast; nothing is promoted silently."
+                "with tf.cast; dtypes are not promoted implicitly."
             )
     return tuple(v if _is_typed(v) else _adopt(v, dtype) for v in values)
 
@@ -80,9 +80,11 @@ def _is_typed(value):
 
 
 def _untyped(values):
-    """Operands without any tensor: those in lists, then arrays decide, else Python's own promotion
-    among numbers."""
-    if any(isinstance(v, KerasTensor) for v in values):  # numbers known at run time
+    """Return operands without a tensor as tensors of one dtype.
+
+    Tensors in lists decide the dtype, then arrays, then Python's promotion of numbers.
+    """
+    if any(isinstance(v, KerasTensor) for v in values):  # numbers that a model computes
         kinds = [(v if isinstance(v, KerasTensor) else array_of(v)).dtype for v in values]
         dtype = dtypes.python_float() if any("float" in k.name for k in kinds) else dtypes.int32
         return tuple(tensor(v, dtype) for v in values)
@@ -96,12 +98,12 @@ def _untyped(values):
     made = [array_of(v) for v in values]
     dtype = np.result_type(*made)
     if dtype == np.float64 and all(m.dtype != np.float64 for m in made):
-        dtype = np.dtype(np.float32)  # int32 and float32 together, as Python numbers
+        dtype = np.dtype(np.float32)  # NumPy promotes int32 and float32 to float64
     return tuple(Tensor(m.astype(dtype, copy=False)) for m in made)
 
 
 def _adopt(value, dtype):
-    """A number or array as a tensor of `dtype`; DTypeError where that would lose its meaning."""
+    """Return a number or array as a tensor of `dtype`; raise DTypeError if that loses values."""
     if isinstance(value, WeakNumber):
         found = value._adopted(dtype)
         return _adopt(value._read(), dtype) if found is None else found
@@ -113,19 +115,19 @@ def _adopt(value, dtype):
         return Tensor(_number(value, dtype))
     if hasattr(value, "dtype") and loses(np.asarray(value).dtype.kind, dtype):
         raise DTypeError(
-            f"An array of dtype {np.asarray(value).dtype} does not become a tensor of dtype "
-            f"{dtype} by itself. Cast it with tf.cast."
+            f"Operands: expected an array that converts to dtype {dtype} without loss, got dtype "
+            f"{np.asarray(value).dtype}. Cast it with tf.cast."
         )
     return tensor(value, dtype)
 
 
-# ---- Keras's door -----------------------------------------------------------------------------
+# ---- Keras's rule --------------------------------------------------------------------------------
 
 
 def promote(*values) -> tuple[Any, ...]:
-    """Operands as tensors of the dtype that Keras promotes them to.
+    """Return the operands as tensors of the dtype that Keras promotes them to.
 
-    Beside a KerasTensor a variable stays one: what is computed later reads it then.
+    Beside a KerasTensor a variable is not read: the model reads it at each call.
     """
     kept = (Operand,)
     if any(isinstance(v, KerasTensor) for v in values):
@@ -148,7 +150,7 @@ def _as(value, dtype):
 
 
 def _number(value, dtype):
-    """A Python number as a 0-d array of a DType; InvalidArgumentError where it does not fit."""
+    """Return a number as a 0-d array of a DType; raise InvalidArgumentError if out of range."""
     try:
         return np.asarray(value, dtype.np)
     except OverflowError:

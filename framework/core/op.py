@@ -1,4 +1,4 @@
-"""Op: a primitive with its NumPy forward and its derivative, and the one hook all of them pass.
+"""Op: a primitive with a NumPy forward and a derivative; each call notifies the open recorders.
 
 Arrays in, array out; tensors in, tensor out (and recorded); KerasTensors in, KerasTensor out.
 """
@@ -31,7 +31,7 @@ _RAW = frozenset(
 
 
 class NoDerivative:
-    """Stands where an input's rule would: the output does not depend on it differentiably."""
+    """The value of `no_derivative`, used instead of an input's rule: the derivative is None."""
 
     def __repr__(self):
         return "no_derivative"
@@ -41,8 +41,10 @@ no_derivative = NoDerivative()
 
 
 def first_order_only(g, needed):
-    """The joint rule of an op that is itself a joint rule: its place in higher orders is taken by
-    the composite of the op whose rule it is."""
+    """The joint rule of an op that is itself a joint rule.
+
+    Higher orders use the composite of the op whose rule it is.
+    """
     raise FrameworkError("The backward pass of an op with a composite is not differentiated.")
 
 
@@ -56,29 +58,29 @@ class Op:
             arrays where `outputs` is not 1 (None: as many as it happens to return). With
             `saves`, it returns that and a tuple of extra arrays for the backward.
         vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
-            input; or `no_derivative`. What a rule reads it declares by its parameters' names: an
+            input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
-            `_shape` or `_dtype`. A record keeps what the live inputs' rules name, nothing else.
-            `g` is the output's cotangent, for several outputs the tuple of theirs.
+            `_shape` or `_dtype`. A record keeps only the values that rules of live inputs read.
+            `g` is the output's cotangent, or a tuple for several outputs.
         backward: instead of `vjps`, one joint rule that may also name `needed` (a tuple of bools,
             one per input) and returns a sequence of cotangents, one per input (None where not
             needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
         kind: one of KINDS.
         broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
-        composite: with a joint rule, the same function written in differentiable ops. It stands in
-            for the rule where an outer tape listens, so that higher orders are exact.
-        infer: `infer(*specs, **attrs)` gives the output's (shape, dtype), where running the
-            forward on zeros (the default for a symbolic call) is wrong or dear.
+        composite: with a joint rule, the same function written in differentiable ops. It replaces
+            the rule under an outer tape, so that higher orders are exact.
+        infer: `infer(*specs, **attrs)` returns the output's (shape, dtype), for ops where running
+            the forward on zeros (the default for a symbolic call) is wrong or slow.
         check: `check(*inputs)` raises where shapes that the kernel trusts do not fit
             together, see `core/checking.py`: on arrays, and on KerasTensors in a symbolic call.
-        listed: whether it stands in `table`; an op made for one function of a user does not.
-        sized_by_values: the shapes of results follow from what the inputs hold: a plan asks for the
-            shapes that it was recorded with.
-        fresh: the results, and what is saved, never share memory with the inputs. Plans know it of
-            ufuncs; of other ops without it they think that a result may be a view.
-        raises: whether it may raise for what its inputs hold, such as positions, divisors or
-            matrices: True, or a function that tells it from the output's dtype. A plan has changed
-            nothing before the last such op is done.
+        listed: whether `table` contains it; False for an op of one user's function.
+        sized_by_values: the shapes of results depend on the inputs' values: a plan checks that
+            they are the traced shapes.
+        fresh: results and saved values never share memory with inputs. Plans assume this of
+            ufuncs; results of other ops without `fresh` may be views.
+        raises: whether it may raise because of its inputs' values, such as positions, divisors or
+            matrices: True, or a function of the output's dtype. A plan assigns no variable before
+            the last such op.
     """
 
     __slots__ = (
@@ -87,7 +89,7 @@ class Op:
         "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
-    takes_none = False  # of several cotangents, None for one that is missing: else zeros
+    takes_none = False  # whether a missing cotangent of several is None, not zeros
 
     def __init__(
         self, name, forward, *vjps, kind="opaque", outputs=1, saves=False, backward=None,
@@ -103,11 +105,11 @@ class Op:
         self.sized_by_values, self.raises = sized_by_values, raises
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
-        self.joined = backward is not None or outputs != 1  # no cotangent for each input alone
+        self.joined = backward is not None or outputs != 1  # no separate edge per input
         self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
         self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
         if not vjps and backward is None:
-            raise FrameworkError(f"Op {name!r} needs its rules, or no_derivative.")
+            raise FrameworkError(f"Op {name!r}: expected derivative rules, or no_derivative.")
         if self.derivative and backward is None and len(vjps) != len(self.inputs):
             raise FrameworkError(f"Op {name!r}: {len(vjps)} rules for the inputs {self.inputs}.")
         self.takes_needed = backward and "needed" in inspect.signature(backward).parameters
@@ -138,8 +140,11 @@ class Op:
         return self._several(args, attrs, value)
 
     def misfit(self, error, arrays):
-        """NumPy's complaint about shapes as a ShapeError that names the op, that about a Python int
-        that does not fit as an InvalidArgumentError; others as they are."""
+        """Return NumPy's error as the error to raise.
+
+        Shape mismatches become a ShapeError that names the op, ints out of range an
+        InvalidArgumentError; other errors are returned unchanged.
+        """
         if isinstance(error, OverflowError):
             return _overflow(self.name, arrays) or error
         if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
@@ -148,7 +153,7 @@ class Op:
         return ShapeError(f"{self.name}: the shapes {shapes} do not fit together.")
 
     def wrap(self, value, args, attrs):
-        """The one output as a tensor; recorders are told."""
+        """Return the output as a tensor and notify the recorders."""
         if type(value) is not ndarray:
             value = np.asarray(value)
         output = _new(Tensor)  # as Tensor(value) does it, without the call
@@ -172,7 +177,7 @@ class Op:
         return outputs[0] if single else outputs
 
     def _unusual(self, args, attrs):
-        """Hand the call on to an operand; read variables; convert what else has an array."""
+        """Call with other argument types: dispatch to an operand, or convert to arrays."""
         for arg in args:
             if isinstance(arg, Operand):
                 args = tuple([a._read() if isinstance(a, WeakNumber) else a for a in args])
@@ -184,7 +189,7 @@ class Op:
         return self(*args, **attrs)
 
     def _with_numbers(self, args):
-        """Weak numbers as 0-d tensors where a ufunc takes those as it takes Python's numbers."""
+        """Return the arguments with weak numbers as 0-d tensors if a ufunc treats both alike."""
         found = {a.array.dtype for a in args if type(a) is Tensor}
         alike = len(found) == 1 and isinstance(getattr(self.forward, "ufunc", self.forward), ufunc)
         dtype = dtypes.as_dtype(*found) if alike else None

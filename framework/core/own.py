@@ -8,6 +8,7 @@ internally, `builtin` gives the package's class to call it on, whatever a user's
 its name.
 """
 
+
 class Record:
     """What is internal to one object. Built-in subclasses keep their own state in it too."""
 

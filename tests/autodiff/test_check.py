@@ -195,5 +195,5 @@ def test_the_same_seed_the_same_check():
 
 
 def test_nothing_to_check():
-    with pytest.raises(ValueError, match="no floating argument"):
+    with pytest.raises(ValueError, match="expected a floating argument"):
         check(lambda i: i, [np.array([1, 2])])

@@ -147,7 +147,7 @@ def test_a_wrong_number_of_gradients(returned, count):
 def test_a_gradient_of_the_wrong_shape():
     f = tf.custom_gradient(lambda a, b: (a + b, lambda dy: (dy, dy)))
     with pytest.raises(
-        ValueError, match=r"number 1 has shape \(3,\), the input it belongs to \(\)"
+        ValueError, match=r"number 1: expected the shape \(\) of its input, got \(3,\)"
     ):
         grad_of(f, tf.ones([3]), tf.constant(1.0))
 

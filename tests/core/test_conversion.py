@@ -72,8 +72,8 @@ def test_what_is_copied_in_a_list_is_read():
 @pytest.mark.parametrize(
     ("nest", "error", "said"),
     [
-        ([tf.constant([1.0, 2.0]), 1.0], ValueError, r"shapes \(2,\), \(\)"),
-        ([[tf.constant(1.0)], [1.0, 2.0]], ValueError, r"shapes \(1,\), \(2,\)"),
+        ([tf.constant([1.0, 2.0]), 1.0], ValueError, r"shapes, got \(2,\), \(\)"),
+        ([[tf.constant(1.0)], [1.0, 2.0]], ValueError, r"shapes, got \(1,\), \(2,\)"),
         ([tf.constant(1.0), tf.constant(1)], TypeError, "float32 for a tensor of dtype int32"),
         ([tf.constant(1), 0.5], TypeError, "0.5.*int32"),
     ],
@@ -164,7 +164,7 @@ def test_texts_are_bytes_however_they_come(given):
 def test_an_array_of_other_objects_is_no_tensor(other):
     given = np.empty(2, object)
     given[:] = ["a", other]
-    with pytest.raises(ValueError, match="all must be str or bytes"):
+    with pytest.raises(ValueError, match="expected only str or bytes"):
         tf.constant(given)
 
 
