@@ -1,4 +1,4 @@
-"""Layers: the base class and the built-in ones, each module imported when it is asked for."""
+"""Layers: the base class and the built-in layers; each module is imported at its first use."""
 
 from typing import TYPE_CHECKING
 

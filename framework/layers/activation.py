@@ -1,4 +1,4 @@
-"""Activation layers that have settings of their own."""
+"""Activation layers with arguments: ReLU, LeakyReLU, ELU, Softmax, PReLU."""
 
 import warnings
 
@@ -29,7 +29,7 @@ NotNegative = Resolved("a number >= 0", _not_negative)
 
 
 class ReLU(Layer, builds_at_init=True):
-    """`max(x, 0)`, with a slope below `threshold` and a largest value if wanted.
+    """`max(x, 0)`, optionally with a threshold, a slope below it, and a maximum.
 
     >>> import numpy as np
     >>> ReLU(max_value=1.5)(np.array([-1.0, 1.0, 2.0])).numpy()
@@ -46,7 +46,7 @@ class ReLU(Layer, builds_at_init=True):
 
 
 class LeakyReLU(Layer, builds_at_init=True):
-    """`x` where positive, else `negative_slope * x`; `alpha` is an older name for that."""
+    """`x` where positive, else `negative_slope * x`; `alpha` is the older name of the slope."""
 
     negative_slope: NotNegative = 0.3
     supports_masking = True
@@ -76,10 +76,10 @@ class ELU(Layer, builds_at_init=True):
 
 
 class Softmax(Layer, builds_at_init=True):
-    """`exp(x)` divided by its sum over `axis`, where `mask` is true; 0 elsewhere.
+    """`exp(x)` divided by its sum over `axis`, where `mask` is True; 0 elsewhere.
 
     Args:
-        axis: an int or a sequence of axes taken together.
+        axis: an int, or a sequence of axes to normalize over together.
     """
 
     axis: object = -1
@@ -99,12 +99,12 @@ def _axes_or_none(value):
 
 
 class PReLU(Layer):
-    """`x` where positive, else `alpha * x` with a learned alpha for each element of a row.
+    """`x` where positive, else `alpha * x` with a trained alpha for each element of a sample.
 
     He et al. 2015 (arXiv:1502.01852).
 
     Args:
-        shared_axes: axes, counted with the batch, along which one alpha serves all.
+        shared_axes: axes (the batch is axis 0) along which all elements share one alpha.
     """
 
     alpha_initializer: InitializerField = "Zeros"
@@ -120,9 +120,9 @@ class PReLU(Layer):
             tuple(shape), self.alpha_initializer, name="alpha",
             regularizer=self.alpha_regularizer, constraint=self.alpha_constraint,
         )  # fmt: skip
-        own = range(1, len(input_shape)) if shared else ()
+        fixed = range(1, len(input_shape)) if shared else ()
         self.input_spec = InputSpec(
-            ndim=len(input_shape), axes={i: input_shape[i] for i in own if i not in shared}
+            ndim=len(input_shape), axes={i: input_shape[i] for i in fixed if i not in shared}
         )
 
     def call(self, inputs):

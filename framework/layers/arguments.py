@@ -1,14 +1,14 @@
-"""What layers are given: names, shapes of inputs and weights; and making one without a trace."""
+"""Check a layer's arguments: names, shapes of inputs and weights."""
 
 from framework.core import random
 from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.naming import _given as given_names
+from framework.core.naming import _given as used_names
 from framework.core.naming import auto_name
 
 
 def take_input_shape(layer, kwargs):
-    """Keras's older way to say the input's shape, used by Sequential."""
+    """Take the input shape from Keras's older arguments, for Sequential."""
     batch = kwargs.pop("batch_size", None) if "batch_size" not in fields_of(type(layer)) else None
     if kwargs.get("batch_input_shape") is not None:
         batch, *shape = kwargs.pop("batch_input_shape")
@@ -36,19 +36,19 @@ def checked_shape(layer, shape, name):
     if any(n is None for n in shape):
         raise ShapeError(
             f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be "
-            f"fully known, got {shape}. Give the inputs' last axis a size."
+            f"fully known, got {shape}. Give the last axis of the inputs a size."
         )
     return tuple(int(n) for n in shape)
 
 
 class undisturbed:
-    """Context that leaves the names and the global generator as they were."""
+    """Context manager that restores automatic names and the global random generator at its end."""
 
     def __enter__(self):
         self._generator = random.global_generator()
-        self._state, self._names = self._generator.state.array, dict(given_names)
+        self._state, self._names = self._generator.state.array, dict(used_names)
 
     def __exit__(self, *_):
         self._generator.state._array = self._state
-        given_names.clear()
-        given_names.update(self._names)
+        used_names.clear()
+        used_names.update(self._names)

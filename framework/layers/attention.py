@@ -1,4 +1,4 @@
-"""Attention layers without projections: by products of vectors, and by a small network."""
+"""Attention layers without projections: Attention and AdditiveAttention."""
 
 from framework.core import random
 from framework.core.configurable import one_of
@@ -19,18 +19,17 @@ from framework.ops.rows import softmax
 class Attention(Layer, makes_masks=False):
     """The values weighted by the softmax of scores between queries and keys (Luong et al. 2015).
 
-    It is called on `[query, value]` or `[query, value, key]`; the key is the value where none is
-    given. Where the values' mask is False they get no weight; where the query's is, the output
-    is 0.
+    Call it on `[query, value]` or `[query, value, key]`; the key defaults to the value. Values
+    whose mask is False get no weight; for queries whose mask is False the output is 0.
 
     Args:
-        use_scale: whether the scores have a trained factor.
+        use_scale: whether to multiply the scores by a trained factor.
         score_mode: "dot" for `query @ key`, "concat" for `sum(tanh(query + key))`.
-        dropout: the share of weights that is dropped in training.
+        dropout: the fraction of attention weights that is dropped in training.
         seed: an int, or None.
 
-    Call arguments: `return_attention_scores` gives `(outputs, scores)`; with `use_causal_mask` no
-    query sees the values behind its own place.
+    Call arguments: `return_attention_scores` returns `(outputs, scores)`; with `use_causal_mask` a
+    query does not attend to values at later positions.
 
     Shapes: queries `(batch, queries, width)`, values `(batch, keys, size)` and keys
     `(batch, keys, width)` give `(batch, queries, size)`.
@@ -51,11 +50,11 @@ class Attention(Layer, makes_masks=False):
 
     def __post_init__(self):
         if self.dropout > 0:
-            given = isinstance(self.seed, SeedGenerator)
-            self.seed_generator = self.seed if given else SeedGenerator(self.seed)
+            is_generator = isinstance(self.seed, SeedGenerator)
+            self.seed_generator = self.seed if is_generator else SeedGenerator(self.seed)
 
     def build(self, input_shape):
-        self._refuse(input_shape, "inputs")
+        self._checked(input_shape, "inputs")
         if self.use_scale:
             self.scale = self.add_weight((), "ones", name="scale")
         if self.score_mode == "concat":
@@ -65,10 +64,10 @@ class Attention(Layer, makes_masks=False):
         self, inputs, mask=None, training=False, return_attention_scores=False,
         use_causal_mask=False,
     ):  # fmt: skip
-        self._refuse(inputs, "inputs")
+        self._checked(inputs, "inputs")
         query, value, *key = promote(*(self._floating(x) for x in inputs))
         key = key[0] if key else value
-        query_mask, value_mask = (None, None) if mask is None else self._refuse(mask, "mask")[:2]
+        query_mask, value_mask = (None, None) if mask is None else self._checked(mask, "mask")[:2]
         scores = self._calculate_scores(query, key)
         seen = _visible(scores, value_mask, use_causal_mask)
         outputs, weights = self._apply_scores(scores, value, seen, training)
@@ -80,7 +79,7 @@ class Attention(Layer, makes_masks=False):
         return x if x.dtype.is_inexact else cast(x, dtype=self.compute_dtype.np)
 
     def _calculate_scores(self, query, key):
-        """Scores (batch, queries, keys)."""
+        """Return the scores, (batch, queries, keys)."""
         if self.score_mode == "dot":
             scores = matmul(query, key, transpose_b=True)
             return scores if self.scale is None else scores * self.scale._as_operand()
@@ -91,7 +90,7 @@ class Attention(Layer, makes_masks=False):
         return self.concat_score_weight._as_operand() * total
 
     def _apply_scores(self, scores, value, scores_mask=None, training=False):
-        """The values weighted by the scores' softmax, and the weights."""
+        """Return the values weighted by the softmax of the scores, and the weights."""
         if scores_mask is not None:
             if len(scores_mask.shape) == 2:
                 scores_mask = expand_axes(scores_mask, (1,))
@@ -107,35 +106,35 @@ class Attention(Layer, makes_masks=False):
         return matmul(weights, value), weights
 
     def compute_mask(self, inputs, previous_mask=None):
-        """The query's."""
-        self._refuse(inputs, "inputs")
-        return None if previous_mask is None else self._refuse(previous_mask, "mask")[0]
+        """Return the mask of the query."""
+        self._checked(inputs, "inputs")
+        return None if previous_mask is None else self._checked(previous_mask, "mask")[0]
 
-    def _refuse(self, given, what):
-        """`given`, a list of two or three."""
-        kind = type(self).__name__
-        if not isinstance(given, list):
+    def _checked(self, items, what):
+        """Return `items` if it is a list of two or three; otherwise raise."""
+        cls = type(self).__name__
+        if not isinstance(items, list):
             raise InvalidArgumentError(
-                f"{kind} layer {'must be called on' if what == 'inputs' else 'mask must be'} a "
+                f"{cls} layer {'must be called on' if what == 'inputs' else 'mask must be'} a "
                 f"list of {what}, namely [query, value] or [query, value, key]. Received: "
-                f"{what}={given} (layer {self.name!r})."
+                f"{what}={items} (layer {self.name!r})."
             )
-        if len(given) not in (2, 3):
+        if len(items) not in (2, 3):
             raise InvalidArgumentError(
-                f"{kind} layer accepts {what} list of length 2 or 3, namely [query, value] or "
-                f"[query, value, key]. Received length: {len(given)} (layer {self.name!r})."
+                f"{cls} layer accepts {what} list of length 2 or 3, namely [query, value] or "
+                f"[query, value, key]. Received length: {len(items)} (layer {self.name!r})."
             )
-        return given
+        return items
 
 
 def _pairs(query, key):
-    """Sums of every query and every key: (batch, queries, keys, width)."""
+    """Return the sum of every query and every key, (batch, queries, keys, width)."""
     rank = len(query.shape)
     return add(expand_axes(query, (rank - 1,)), expand_axes(key, (rank - 2,)))
 
 
 def _visible(scores, value_mask, causal):
-    """Which keys each query may see: a mask of the values' or of the scores' shape, or None."""
+    """Return the mask of keys that queries attend to, in the shape of values or scores, or None."""
     if not causal:
         return value_mask
     seen = causal_mask(scores.shape[-2], scores.shape[-1])
@@ -146,10 +145,10 @@ class AdditiveAttention(Attention):
     """The values weighted by the softmax of `sum(scale * tanh(query + key))` (Bahdanau et al.).
 
     Args:
-        use_scale: whether there is a trained `scale`, a vector as long as a query.
-        dropout: the share of weights that is dropped in training.
+        use_scale: whether there is a trained vector `scale`, as long as a query.
+        dropout: the fraction of attention weights that is dropped in training.
 
-    Otherwise as `Attention`.
+    Calls and shapes are those of `Attention`.
 
     >>> import numpy as np
     >>> AdditiveAttention()([np.ones((1, 2, 3)), np.ones((1, 4, 3))]).shape
@@ -162,7 +161,7 @@ class AdditiveAttention(Attention):
     score_mode: one_of("dot") = "dot"
 
     def build(self, input_shape):
-        self._refuse(input_shape, "inputs")
+        self._checked(input_shape, "inputs")
         if self.use_scale:
             width = input_shape[0][-1]
             self.scale = self.add_weight((width,), "glorot_uniform", name="scale")

@@ -1,4 +1,4 @@
-"""Layer: weights, the call that uses them, and what Keras's users lean on around both."""
+"""Layer, the base class of layers: weights, calls, losses, dtype policy and config."""
 
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy
@@ -22,14 +22,14 @@ from framework.layers import calls, symbolic
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
 from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 from framework.layers.owner import Owner
 from framework.layers.spec import InputSpec
 from framework.layers.tracking import LayerRecord, own
 
 
 class _BaseFields(Configurable, base_fields=True):
-    """What every layer can be given, by keyword."""
+    """The keyword arguments of every layer."""
 
     activity_regularizer: regularizers.RegularizerField = None
     trainable: bool = True
@@ -42,7 +42,7 @@ class Layer(
     Owner,
     _BaseFields,
     record=LayerRecord,
-    facts=None,
+    signature=None,
     builds_at_init=False,
     makes_masks=False,
     takes_lists=False,
@@ -51,16 +51,16 @@ class Layer(
 ):
     """Base of layers.
 
-    A subclass makes its weights in `build(input_shape)` with `add_weight` and computes in
-    `call(inputs)`; `call` may take `training` and `mask`. Constructor arguments are declared as
-    typed fields, or taken by an `__init__` that calls `super().__init__(**kwargs)`.
+    A subclass creates weights with `add_weight` in `build(input_shape)` and computes in
+    `call(inputs)`; `call` may take `training` and `mask`. Constructor arguments are typed fields,
+    or parameters of an `__init__` that calls `super().__init__(**kwargs)`.
 
     Args:
-        activity_regularizer: penalises outputs.
-        trainable: whether its variables are trained.
-        dtype: of weights and computation; floatx where None.
-        autocast: bring floating inputs to the compute dtype.
-        name: unique in a model; made from the class's name where None.
+        activity_regularizer: a penalty on the outputs.
+        trainable: whether training changes the variables.
+        dtype: the dtype or dtype policy of weights and computation; floatx if None.
+        autocast: whether to cast floating inputs to the compute dtype.
+        name: unique in a model; made from the name of the class if None.
 
     Example:
         >>> import numpy as np
@@ -81,7 +81,7 @@ class Layer(
 
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
-        cls._framework.facts = None
+        cls._framework.signature = None
         if "build" in cls.__dict__:
             cls.build = around(cls.build)
         if "compute_mask" in cls.__dict__:
@@ -122,7 +122,7 @@ class Layer(
     # ---- calling ----
 
     def __call__(self, *args, **kwargs):
-        """`call` on one tensor of the right dtype, straight away; anything else by `calls.call`."""
+        """Run `call`: the fast path for one tensor of the right dtype, else `calls.call`."""
         own = self._framework
         direct = own.direct
         if direct is not None and len(args) == 1:
@@ -140,20 +140,20 @@ class Layer(
         return calls.call(self, args, kwargs)
 
     def call(self, *args, **kwargs):
-        """What the layer computes."""
+        """Compute the outputs; subclasses override this method."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
         )
 
     def compute_mask(self, inputs, previous_mask):
-        """The mask of the outputs; by default that of the inputs."""
+        """Return the mask of the outputs; by default the mask of the inputs."""
         return previous_mask
 
     # ---- building ----
 
     @around
     def build(self, input_shape=None, **shapes):
-        """Make the weights for inputs of this shape; by default those of the layers inside."""
+        """Create the weights for inputs of this shape; by default build the inner layers."""
         if self._framework.layers and (input_shape is not None or shapes):
             args = () if input_shape is None else (input_shape,)
             symbolic.run_symbolically(self, *symbolic.arguments_of_shapes(self, args, shapes))
@@ -166,17 +166,17 @@ class Layer(
         regularizer=None, constraint=None, aggregation="none", overwrite_with_gradient=False,
         name=None,
     ):  # fmt: skip
-        """A new variable of this layer.
+        """Return a new variable of this layer.
 
-        Keras 2's order is taken too: name, shape, dtype, initializer, regularizer, trainable,
-        constraint.
+        Keras 2's argument order also works: name, shape, dtype, initializer, regularizer,
+        trainable, constraint.
 
         Args:
-            shape: a tuple of ints; a scalar where None.
-            initializer: "glorot_uniform" for floats and "zeros" for others where None.
-            dtype: the layer's variable dtype where None.
-            regularizer: its penalty joins `losses`.
-            constraint: applied after each update.
+            shape: a tuple of ints; None for a scalar.
+            initializer: if None, "glorot_uniform" for floating dtypes and "zeros" for others.
+            dtype: the variable dtype of the layer if None.
+            regularizer: a penalty, which is part of `losses`.
+            constraint: a function applied after each update.
         """
         shape = checked_shape(self, shape, name)
         dtype = dtypes.as_dtype(dtype or self.variable_dtype)
@@ -197,7 +197,7 @@ class Layer(
     add_variable = add_weight
 
     def get_build_config(self):
-        """What `build_from_config` needs to make the weights again."""
+        """Return the input shapes, from which `build_from_config` creates the weights again."""
         shapes = self._framework.build_shapes
         if not shapes:
             return None
@@ -206,7 +206,7 @@ class Layer(
         return {"shapes_dict": shapes}
 
     def build_from_config(self, config):
-        """Make the weights as described by `get_build_config`."""
+        """Create the weights for the shapes that `get_build_config` returned."""
         if config and "input_shape" in config:
             self.build(config["input_shape"])
         elif config and "shapes_dict" in config:
@@ -215,33 +215,33 @@ class Layer(
     # ---- shapes ----
 
     def compute_output_spec(self, *args, **kwargs):
-        """The outputs for these inputs as KerasTensors; the layer must be built."""
+        """Return the outputs for these inputs as KerasTensors; the layer must be built."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
             shapes = symbolic.output_shapes(self, args, kwargs)
             return symbolic.spec_from_shapes(self, shapes)
         return symbolic.run_symbolically(self, args, kwargs)
 
     def compute_output_shape(self, *args, **kwargs):
-        """The shape of the outputs for inputs of a shape, by a symbolic call."""
+        """Return the shape of the outputs for an input shape, by a symbolic call."""
         args, kwargs = symbolic.arguments_of_shapes(self, args, kwargs)
         with undisturbed(), calling(self.name):
-            return symbolic.shape_of(_built_twin(self)(*args, **kwargs))
+            return symbolic.shape_of(_built_or_copy(self)(*args, **kwargs))
 
     @property
     def input(self):
-        """The KerasTensors of the layer's first symbolic call."""
+        """The KerasTensors that the layer's first symbolic call was made on."""
         args, kwargs, _ = _symbolic_call(self)
-        return args[0] if args else kwargs[facts_of(self).first]
+        return args[0] if args else kwargs[signature_of(self).first]
 
     @property
     def output(self):
-        """The KerasTensors that the layer's first symbolic call gave."""
+        """The KerasTensors that the layer's first symbolic call returned."""
         return _symbolic_call(self)[2]
 
     # ---- losses ----
 
     def add_loss(self, loss):
-        """Add 0-d tensors to the losses of the call that is going on."""
+        """Add 0-d tensors to the losses of the current call."""
         if thread.symbolic is not None:
             return
         link, entry = thread.call, calls.entries[0]
@@ -261,14 +261,14 @@ class Layer(
 
     @property
     def losses(self):
-        """Losses added in the last call, by `add_loss` and activity regularizers, then weights'."""
-        found = []
+        """The losses of the last call (`add_loss`, activity), then the penalties of the weights."""
+        losses = []
         for layer in self._flatten_layers():
             own = layer._framework
             if own.losses and own.losses_entry >= self._framework.entered:
-                found += own.losses
+                losses += own.losses
         penalties = (getattr(v, "regularizer", None) for v in self.trainable_weights)
-        return found + [p(v) for p, v in zip(penalties, self.trainable_weights) if p is not None]
+        return losses + [p(v) for p, v in zip(penalties, self.trainable_weights) if p is not None]
 
     # ---- dtype, names, config ----
 
@@ -289,14 +289,14 @@ class Layer(
 
     @property
     def dtype(self):
-        """The dtype of its weights."""
+        """The dtype of the weights."""
         return self.dtype_policy.variable_dtype
 
     variable_dtype = dtype
 
     @property
     def compute_dtype(self):
-        """The dtype it computes in, and floating inputs are brought to."""
+        """The dtype of the computation, to which floating inputs are cast."""
         return self.dtype_policy.compute_dtype
 
     @property
@@ -309,11 +309,11 @@ class Layer(
 
     @property
     def path(self):
-        """Its name after those of the layers that it was built in; None until it is built."""
+        """The names of the outer layers and this layer, joined by "/"; None until it is built."""
         return self._framework.path
 
     def get_config(self):
-        """The constructor's arguments as plain values: `from_config` makes an equal layer."""
+        """Return the constructor's arguments as plain values, for `from_config`."""
         config = {
             "name": self.name,
             "trainable": self._framework.trainable,
@@ -324,7 +324,7 @@ class Layer(
         for name, field in fields_of(type(self)).items():
             if not field.keyword_only:
                 config[name] = serialize_field(field, getattr(self, name))
-        if own_init(type(self)) and type(self).get_config in _GENERAL:
+        if own_init(type(self)) and type(self).get_config in _BASE_CONFIGS:
             config = with_init_arguments(self, config)
         return config
 
@@ -334,26 +334,26 @@ class Layer(
 
 Layer._framework.default_build = Layer.build
 
-_GENERAL = {Layer.get_config}
-"""The `get_config`s that know nothing of a user's own `__init__`."""
+_BASE_CONFIGS = {Layer.get_config}
+"""The `get_config` methods that do not cover arguments of a user-defined `__init__`."""
 
 
 def _call_on(layer, own, x, training):
     outer = thread.call
-    facts = type(layer)._framework.facts
+    signature = type(layer)._framework.signature
     if outer is None:
         calls.entries[0] += 1
         own.entered = calls.entries[0]
     elif training is None:
         training = outer[1]
     if training is None:
-        training = facts.training
+        training = signature.training
     thread.call = (layer, training, outer)
     stack = thread.stack
     for recorder in stack:
         recorder.layer_call(layer)
     try:
-        if training is not None and facts.takes_training:
+        if training is not None and signature.takes_training:
             return layer.call(x, training=training)
         return layer.call(x)
     except FrameworkError as error:
@@ -365,11 +365,11 @@ def _call_on(layer, own, x, training):
             recorder.layer_call(None if outer is None else outer[0])
 
 
-def _built_twin(layer):
-    """The layer, or one like it that may be built in its stead."""
+def _built_or_copy(layer):
+    """Return the layer if it is built, else a copy, which a symbolic call may build."""
     try:
         return layer if layer.built else type(layer).from_config(layer.get_config())
-    except NotImplementedError:  # it has no config
+    except NotImplementedError:  # the layer has no config
         return layer
 
 

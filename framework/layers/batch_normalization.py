@@ -1,4 +1,4 @@
-"""BatchNormalization: by the batch's statistics in training, by their moving averages otherwise."""
+"""BatchNormalization, with batch statistics in training and moving averages in inference."""
 
 import numpy as np
 
@@ -36,20 +36,21 @@ _CLIPPING = ("rmax", "rmin", "dmax")
 
 
 class BatchNormalization(_Normalization):
-    """Each channel brought to mean 0 and variance 1, then `* gamma + beta` (Ioffe & Szegedy 2015).
+    """Normalize channels to mean 0 and variance 1, then `* gamma + beta` (Ioffe & Szegedy 2015).
 
-    In training the statistics are those of the batch, and `moving_mean` and `moving_variance`
-    follow them; otherwise, and where the layer is frozen (`trainable = False`), they are these two.
-    Half-precision inputs are normalised in float32.
+    Training uses the statistics of the batch and updates the moving averages `moving_mean` and
+    `moving_variance`. Inference, and a frozen layer (`trainable = False`), use the moving averages.
+    Half-precision inputs are normalized in float32.
 
     Args:
-        axis: the channels'; statistics go over all other axes, over steps that the mask has.
-        momentum: the share of the moving averages that an update keeps.
+        axis: the axis of the channels; statistics reduce all other axes, without masked steps.
+        momentum: the weight of the old value in a moving average.
         epsilon: added to the variance.
-        center, scale: whether there is a beta, a gamma.
-        renorm: batch renormalisation (Ioffe 2017, arXiv:1702.03275), with `renorm_clipping` (a dict
-            with "rmax", "rmin", "dmax") and `renorm_momentum`.
-        synchronized: accepted: one process sees the whole batch.
+        center, scale: whether there is a beta and a gamma.
+        renorm: whether to use batch renormalization (Ioffe 2017, arXiv:1702.03275).
+        renorm_clipping: a dict with limits "rmax", "rmin", "dmax".
+        renorm_momentum: the `momentum` of the averages that renormalization uses.
+        synchronized: ignored: one process has the whole batch.
 
     >>> import numpy as np
     >>> layer = BatchNormalization()
@@ -102,8 +103,9 @@ class BatchNormalization(_Normalization):
     def call(self, inputs, training=None, mask=None):
         if mask is not None and mask.ndim != inputs.ndim - 1:
             raise ShapeError(
-                f"BatchNormalization layer {self.name!r}: the mask must have one axis less than "
-                f"the inputs, got a mask of shape {mask.shape} for inputs of shape {inputs.shape}."
+                f"BatchNormalization layer {self.name!r}: expected a mask with one axis less "
+                f"than the inputs, got a mask of shape {mask.shape} for inputs of shape "
+                f"{inputs.shape}."
             )
         x = wide(inputs)
         axis = one_axis(self.axis, x.ndim, "BatchNormalization")
@@ -114,8 +116,6 @@ class BatchNormalization(_Normalization):
             y = _by_statistics(self, x, axis, _to(mean, x.dtype), _to(variance, x.dtype))
         return _to(y, self.compute_dtype)
 
-    # ---- batch renormalisation ----
-
     def _moments(self, x, axis, mask):
         if mask is not None:
             return _masked_moments(x, axis, mask)
@@ -125,7 +125,7 @@ class BatchNormalization(_Normalization):
 
 
 def _masked_moments(x, axis, mask):
-    """Mean and variance over the steps that the mask has; the mask lacks the last axis."""
+    """Return mean and variance without masked steps; the mask lacks the last axis."""
     if mask.dtype != "bool":
         mask = cast(mask, dtype=np.dtype(bool))
     mask = expand_axes(mask, (x.ndim - 1,))
@@ -145,8 +145,8 @@ def _checked_clipping(limits):
     unknown = set(limits) - set(_CLIPPING)
     if unknown:
         raise InvalidArgumentError(
-            f"BatchNormalization: renorm_clipping has the keys {sorted(unknown)}; known are "
-            f"{list(_CLIPPING)}."
+            f"BatchNormalization: renorm_clipping: expected keys among {list(_CLIPPING)}, got "
+            f"{sorted(unknown)}."
         )
     low, high, most = limits.get("rmin"), limits.get("rmax"), limits.get("dmax")
     if low is not None and high is not None and high < low:
@@ -172,19 +172,19 @@ def _by_statistics(layer, x, axis, mean, variance):
 
 def _by_batch(layer, x, axis, mask):
     if layer.renorm:
-        return _renormalised(layer, x, axis, mask)
+        return _renormalized(layer, x, axis, mask)
     if mask is None:
         gamma, beta = scale_and_center(layer, x, (x.shape[axis],))
         y, mean, variance = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=layer.epsilon)
     else:
         mean, variance = _masked_moments(x, axis, mask)
         y = _by_statistics(layer, x, axis, mean, variance)
-    _follow(layer, layer.moving_mean, mean, layer.momentum)
-    _follow(layer, layer.moving_variance, variance, layer.momentum)
+    _update_average(layer, layer.moving_mean, mean, layer.momentum)
+    _update_average(layer, layer.moving_variance, variance, layer.momentum)
     return y
 
 
-def _renormalised(layer, x, axis, mask):
+def _renormalized(layer, x, axis, mask):
     mean, variance = layer._moments(x, axis, mask)
     stddev = sqrt(variance + layer.epsilon)
     least = float(np.sqrt(layer.epsilon))
@@ -200,16 +200,16 @@ def _renormalised(layer, x, axis, mask):
         d = clip(d, -float(limits["dmax"]), float(limits["dmax"]))
     gamma, beta = scale_and_center(layer, x, (x.shape[axis],))
     gamma, beta = stop_gradient(r) * gamma, stop_gradient(d) * gamma + beta
-    _follow(layer, layer.renorm_mean, mean, layer.renorm_momentum)
-    _follow(layer, layer.renorm_stddev, stddev, layer.renorm_momentum)
-    _follow(layer, layer.moving_mean, mean, layer.momentum)
-    _follow(layer, layer.moving_stddev, stddev, layer.momentum)
+    _update_average(layer, layer.renorm_mean, mean, layer.renorm_momentum)
+    _update_average(layer, layer.renorm_stddev, stddev, layer.renorm_momentum)
+    _update_average(layer, layer.moving_mean, mean, layer.momentum)
+    _update_average(layer, layer.moving_stddev, stddev, layer.momentum)
     moving = layer.moving_stddev.read()
     layer.moving_variance.assign(relu(square(moving) - layer.epsilon))
     return norm.scaled(x, mean, variance, gamma, beta, axis=axis, epsilon=layer.epsilon)
 
 
-def _follow(layer, statistic, value, momentum):
-    """Move a moving average on: two ops where dtypes agree, which is what a plan replays."""
+def _update_average(layer, statistic, value, momentum):
+    """Update a moving average; with equal dtypes by two ops only, for speed in a plan."""
     old = _to(statistic.read(), value.dtype)
     statistic.assign(norm.moving_average(old, value, momentum=momentum))

@@ -1,14 +1,14 @@
-"""Building a layer: the names its variables get, and what happens around the user's `build`."""
+"""Building a layer: the names of its variables, and the wrapper around the user's `build`."""
 
 import functools
 
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import calling
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 
 
 class naming:
-    """Context in which variables get the path of a layer: open calls' names, then its own."""
+    """Context that puts a layer's path before variable names: outer layers, then the layer."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -34,7 +34,7 @@ class naming:
 
 
 class making_variables:
-    """Context for making variables, wherever the program is: not symbolic, not recorded."""
+    """Context for creating variables: suspends symbolic calls and recorders."""
 
     def __init__(self):
         self._contexts = calling(None), pause_all()
@@ -49,7 +49,7 @@ class making_variables:
 
 
 def around(build):
-    """`build` in the layer's naming; afterwards the layer is built and keeps what it has."""
+    """Wrap `build`: variables get the layer's path; afterwards the layer is built and locked."""
 
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
@@ -63,14 +63,14 @@ def around(build):
                 build(self, *args, **kwargs)
         finally:
             own.building = False
-        names = facts_of(self).build_names or ["input_shape"]
+        names = signature_of(self).build_names or ["input_shape"]
         return finish_build(self, {**dict(zip(names, args)), **kwargs})
 
     return wrapper
 
 
 def finish_build(layer, shapes):
-    """Take note that a layer is built, for inputs of these shapes by name, where they are known."""
+    """Mark a layer as built, for input shapes by name, or None if they are unknown."""
     if shapes is not None:
         layer._framework.build_shapes = shapes
     layer.built = True
@@ -78,6 +78,6 @@ def finish_build(layer, shapes):
 
 
 def lock(layer):
-    """Refuse what else the layer would own; models that are made of layers given to them do not."""
+    """Forbid new variables and inner layers, except in models made from a list of layers."""
     if type(layer)._framework.locks:
         layer._framework.locked = True

@@ -1,8 +1,8 @@
-"""Calling a layer: everything beyond the one case that `Layer.__call__` does itself.
+"""The general path of a layer call; `Layer.__call__` has the fast path.
 
-In order: inputs become tensors of the compute dtype, the input spec is checked, the layer is built,
-`training` and masks are found, `call` runs (on KerasTensors: symbolically), activity is penalised,
-masks go on.
+The order: convert inputs to tensors of the compute dtype, check the input spec, build the layer,
+determine `training` and masks, run `call` (symbolically on KerasTensors), add the activity penalty,
+propagate masks.
 """
 
 import warnings
@@ -20,30 +20,30 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.layers import spec
 from framework.layers.building import finish_build, naming
-from framework.layers.facts import facts_of
-from framework.layers.symbolic import fresh, is_tensors, mask_of, remember, shapes_for
+from framework.layers.facts import signature_of
+from framework.layers.symbolic import detached, is_tensors, mask_of, remember, shapes_for
 
 ANY = object()
-"""In `direct` of a layer's record: tensors of every dtype are passed to `call` as they are."""
+"""A value of `LayerRecord.direct`: `call` gets tensors of every dtype without a cast."""
 
 entries = [0]
-"""How many outermost calls there were: losses belong to the call in which they were added."""
+"""The number of outermost calls so far: a loss belongs to the call that added it."""
 
 
 # ---- the call ------------------------------------------------------------------------------------
 
 
 def call(layer, args, kwargs):
-    """`layer(*args, **kwargs)`, whatever they are."""
+    """Return `layer(*args, **kwargs)`."""
     original = args, kwargs
-    facts = facts_of(layer)
+    signature = signature_of(layer)
     training, kwargs = _taken_training(layer, kwargs)
     args, kwargs = _checked(layer, args, kwargs)
-    inputs = args[0] if args else kwargs.get(facts.first)
+    inputs = args[0] if args else kwargs.get(signature.first)
     if layer.input_spec is not None:
         spec.check(layer.input_spec, inputs, layer.name)
     shapes = None if layer.built else _build(layer, args, kwargs)
-    kwargs, previous = _masks(facts, args, kwargs, inputs)
+    kwargs, previous = _masks(signature, args, kwargs, inputs)
     symbolic = _any_symbolic(args) or _any_symbolic(kwargs)
     outputs = _run(layer, args, kwargs, training, inputs, previous, symbolic)
     if not layer.built:
@@ -56,25 +56,25 @@ def call(layer, args, kwargs):
 
 
 def _makes_masks(layer):
-    """Whether outputs may have a mask where the inputs have none."""
+    """Return whether outputs may have a mask although the inputs have none."""
     own = layer._framework.makes_masks
     return type(layer)._framework.makes_masks if own is None else own
 
 
 def _taken_training(layer, kwargs):
-    """The value of `training` for this call and those inside, and the kwargs without it."""
+    """Return `training` for this call and its inner calls, and the kwargs without it."""
     training = kwargs.get("training")
     if "training" in kwargs:
         kwargs = {k: v for k, v in kwargs.items() if k != "training"}
     if training is None:
         outer = thread.call
         inherited = outer is not None and outer[1] is not None
-        training = outer[1] if inherited else facts_of(layer).training
+        training = outer[1] if inherited else signature_of(layer).training
     return training, kwargs
 
 
 def _checked(layer, args, kwargs):
-    """The arguments with tensors for all that holds arrays."""
+    """Return the arguments with arrays converted to tensors."""
     if not layer._framework.initialized:
         raise RuntimeError(
             f"In layer {type(layer).__name__!r}, you forgot to call `super().__init__()` as the "
@@ -90,10 +90,10 @@ def _checked(layer, args, kwargs):
 
 
 def _build(layer, args, kwargs):
-    """Build the layer for these inputs, unless running it is what builds it; their shapes."""
-    facts = facts_of(layer)
-    shapes = shapes_for(facts.build_names or ["input_shape"], facts, args, kwargs, layer)
-    if facts.build_names is not None:
+    """Build the layer if its class has `build`, else `call` builds it; return the input shapes."""
+    signature = signature_of(layer)
+    shapes = shapes_for(signature.build_names or ["input_shape"], signature, args, kwargs, layer)
+    if signature.build_names is not None:
         layer.build(*shapes)
     else:
         with naming(layer) as path:
@@ -102,42 +102,43 @@ def _build(layer, args, kwargs):
 
 
 def _run(layer, args, kwargs, training, inputs, previous, symbolic):
-    """`call` with the layer as the innermost open call."""
+    """Run `call` with the layer as the innermost current call."""
     outer = thread.call
-    facts = facts_of(layer)
-    if facts.takes_training and training is not None and "training" not in facts.names[: len(args)]:
+    signature = signature_of(layer)
+    by_position = signature.names[: len(args)]
+    if signature.takes_training and training is not None and "training" not in by_position:
         kwargs = {**kwargs, "training": training}
     if outer is None and not symbolic:
         entries[0] += 1
         layer._framework.entered = entries[0]
     thread.call = (layer, training, outer)
     stack = thread.stack
-    tell(stack, layer)
+    notify(stack, layer)
     try:
         if symbolic:
-            outputs = fresh(layer.compute_output_spec(*args, **kwargs))
+            outputs = detached(layer.compute_output_spec(*args, **kwargs))
         else:
             outputs = layer.call(*args, **kwargs)
             if layer.activity_regularizer is not None:
-                _penalise(layer, outputs)
-        _pass_masks_on(layer, inputs, outputs, previous)
+                _add_activity_loss(layer, outputs)
+        _propagate_masks(layer, inputs, outputs, previous)
         return outputs
     except FrameworkError as error:
         name_layer(error, layer)
         raise
     finally:
         thread.call = outer
-        tell(stack, None if outer is None else outer[0])
+        notify(stack, None if outer is None else outer[0])
 
 
-def tell(stack, layer):
-    """Tell these recorders that `layer` is the innermost one being called from here on."""
+def notify(stack, layer):
+    """Notify these recorders that `layer` is now the innermost layer that is being called."""
     for recorder in stack:
         recorder.layer_call(layer)
 
 
 def name_layer(error, layer):
-    """Let the error's message end in the layer in which it arose: the innermost one."""
+    """Append the innermost layer's name to the error message."""
     if getattr(error, "layer", None) is None:
         error.layer = layer
         message = str(error)
@@ -159,9 +160,9 @@ def _converted(layer, args, kwargs):
 
 
 def as_input(value, dtype):
-    """A tensor for anything that holds an array, floating ones in `dtype` if it is not None.
+    """Return a tensor for an array-like value, cast to `dtype` if it is floating.
 
-    A NumPy array of the right dtype is wrapped as it is; what is no array passes unchanged.
+    A NumPy array of the right dtype is not copied; a value without an array is returned unchanged.
     """
     if isinstance(value, CoreVariable):
         value = value.read()
@@ -176,11 +177,11 @@ def as_input(value, dtype):
         return Tensor(array)
     if dtype is None or value.dtype is dtype or not (value.dtype.is_floating and dtype.is_floating):
         return value
-    made = cast(value, dtype=dtype.np)
+    converted = cast(value, dtype=dtype.np)
     mask = mask_of(value)
     if mask is not None:
-        made._keras_mask = mask
-    return made
+        converted._keras_mask = mask
+    return converted
 
 
 def _refuse_non_tensors(layer, args):
@@ -189,8 +190,8 @@ def _refuse_non_tensors(layer, args):
             raise InvalidArgumentError(
                 "Only input tensors may be passed as positional arguments. The following argument "
                 f"value should be passed as a keyword argument: {leaf!r} (of type "
-                f"{type(leaf).__name__}, to layer {layer.name!r}). Lists of numbers become a "
-                "tensor by tf.constant(...)."
+                f"{type(leaf).__name__}, to layer {layer.name!r}). Convert lists of numbers "
+                "with tf.constant(...)."
             )
 
 
@@ -201,12 +202,12 @@ def _any_symbolic(structure):
 # ---- masks ---------------------------------------------------------------------------------------
 
 
-def _masks(facts, args, kwargs, inputs):
-    """kwargs with the masks that `call` takes, and the mask of the inputs."""
-    if facts.masks:
-        tensors = {k: v for k, v in facts.bind(args, kwargs).items() if is_tensors(v)}
-        inner = [k for k in tensors if k not in facts.masks]
-        for name in facts.masks:
+def _masks(signature, args, kwargs, inputs):
+    """Return the kwargs with the masks that `call` takes, and the mask of the inputs."""
+    if signature.masks:
+        tensors = {k: v for k, v in signature.bind(args, kwargs).items() if is_tensors(v)}
+        inner = [k for k in tensors if k not in signature.masks]
+        for name in signature.masks:
             source = (
                 name.removesuffix("_mask")
                 if name != "mask"
@@ -215,15 +216,15 @@ def _masks(facts, args, kwargs, inputs):
                 else None
             )
             if tensors.get(name) is None and source in tensors:
-                found = nest.map_structure(mask_of, tensors[source])
-                if any(m is not None for m in nest.flatten(found)):
-                    kwargs = {**kwargs, name: found}
+                mask = nest.map_structure(mask_of, tensors[source])
+                if any(m is not None for m in nest.flatten(mask)):
+                    kwargs = {**kwargs, name: mask}
     if kwargs.get("mask") is not None:
         return kwargs, kwargs["mask"]
     return kwargs, nest.map_structure(mask_of, inputs)
 
 
-def _pass_masks_on(layer, inputs, outputs, previous):
+def _propagate_masks(layer, inputs, outputs, previous):
     if not layer.supports_masking:
         if any(m is not None for m in nest.flatten(previous)):
             warnings.warn(
@@ -247,8 +248,8 @@ def _pass_masks_on(layer, inputs, outputs, previous):
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def _penalise(layer, outputs):
-    """The activity regularizer's loss, per row of the batch."""
+def _add_activity_loss(layer, outputs):
+    """Add the activity regularizer's loss, divided by the batch size."""
     for output in nest.flatten(outputs):
         if type(output) is Tensor:
             if not output.dtype.is_inexact:

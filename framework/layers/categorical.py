@@ -1,4 +1,4 @@
-"""Layers that turn numbers into classes, and classes into vectors."""
+"""Discretization (numbers to bins) and CategoryEncoding (class indices to vectors)."""
 
 import numpy as np
 
@@ -16,8 +16,11 @@ MODES = ("int", "one_hot", "multi_hot", "count")
 
 
 def encode(indices, mode, depth, dtype, weights=None):
-    """Classes as vectors: of each ("one_hot"), or which ("multi_hot") and how many ("count") there
-    are along the axis behind the batch. An index outside is none of the classes."""
+    """Encode class indices as vectors of size `depth`.
+
+    "one_hot" gives one vector per index; "multi_hot" marks, and "count" counts, the classes along
+    axis 1. An index outside of `range(depth)` gives zeros.
+    """
     if mode == "int":
         return cast(indices, dtype=dtype)
     if not indices.ndim:
@@ -38,20 +41,20 @@ def encode(indices, mode, depth, dtype, weights=None):
 def refuse_sparse(layer):
     if layer.sparse:
         raise InvalidArgumentError(
-            f"{type(layer).__name__}: sparse=True is not supported; there are no sparse tensors."
+            f"{type(layer).__name__}: sparse=True is not supported; use sparse=False."
         )
 
 
 class CategoryEncoding(Layer):
-    """Classes, as integers, encoded as vectors.
+    """Encode class indices as vectors.
 
     Args:
-        num_tokens: how many classes there are.
-        output_mode: "one_hot" for a vector of each class, "multi_hot" for one that says which
-            classes a row has, "count" for how often.
+        num_tokens: the number of classes.
+        output_mode: "one_hot": one vector per index; "multi_hot": one vector per sample that marks
+            its classes; "count": one vector per sample that counts them.
 
-    Shapes: "one_hot" adds an axis of size `num_tokens`, or puts it in the place of a last one of
-    size 1; the others put it in the place of the axis behind the batch.
+    Shapes: "one_hot" appends an axis of size `num_tokens`, or replaces a last axis of size 1; the
+    other modes replace axis 1.
 
     >>> import numpy as np
     >>> CategoryEncoding(4, output_mode="count")(np.array([[0, 1, 1]])).numpy()
@@ -96,8 +99,8 @@ class CategoryEncoding(Layer):
         return config
 
 
-class _Bins:
-    """How many boundaries each number has reached."""
+class _BinTable:
+    """A table op: for each number, how many boundaries are not above it."""
 
     dtype = np.dtype(np.int32)
 
@@ -112,13 +115,13 @@ class _Bins:
 
 
 class Discretization(Layer, takes_lists=True):
-    """Numbers as the ranges that they lie in.
+    """Map numbers to the indices of bins.
 
     Args:
-        bin_boundaries: where one range ends and the next begins, rising.
-        num_bins: how many ranges of about equally many numbers `adapt` is to find.
-        epsilon: how far off the shares of `adapt` may be.
-        output_mode: "int" for the number of the range, or as in `CategoryEncoding`.
+        bin_boundaries: increasing boundaries between the bins.
+        num_bins: the number of bins that `adapt` computes, with about equally many numbers each.
+        epsilon: the error of the quantiles that `adapt` computes.
+        output_mode: "int" for the index of the bin, or a mode of `CategoryEncoding`.
 
     >>> Discretization([0.0, 1.0])(tensor([-1.0, 0.5, 3.0])).numpy()
     array([0, 1, 2], dtype=int32)
@@ -134,7 +137,7 @@ class Discretization(Layer, takes_lists=True):
         refuse_sparse(self)
         if (self.num_bins is None) == (self.bin_boundaries is None):
             raise InvalidArgumentError(
-                "Discretization: give num_bins, for adapt(), or bin_boundaries, and not both; got "
+                "Discretization: expected num_bins (for adapt()) or bin_boundaries, not both; got "
                 f"num_bins={self.num_bins}, bin_boundaries={self.bin_boundaries}."
             )
         if self.num_bins is not None and self.num_bins < 0:
@@ -145,11 +148,11 @@ class Discretization(Layer, takes_lists=True):
         self.reset_state()
 
     def reset_state(self):
-        """Forget what `update_state` has seen."""
-        self.summary = np.zeros((2, 0), np.float32)  # values, rising, and how many each stands for
+        """Discard the data of `update_state`."""
+        self.summary = np.zeros((2, 0), np.float32)  # increasing values; their weights
 
     def update_state(self, data):
-        """Take a batch into account; `finalize_state` makes the boundaries."""
+        """Add a batch to the summary, from which `finalize_state` computes the boundaries."""
         values = np.sort(np.asarray(data, np.float32).reshape(-1))
         step = max(values.size * self.epsilon, 1)
         kept = values[int(step - 1) :: int(step)]
@@ -157,16 +160,16 @@ class Discretization(Layer, takes_lists=True):
         self.summary = _compressed(both[:, np.argsort(both[0])], self.epsilon)
 
     def finalize_state(self):
-        """The boundaries of what was seen."""
-        found = _compressed(self.summary, 1 / self.num_bins)
-        self.bin_boundaries = found[0, :-1].tolist()
+        """Compute the boundaries from the data of `update_state`."""
+        quantiles = _compressed(self.summary, 1 / self.num_bins)
+        self.bin_boundaries = quantiles[0, :-1].tolist()
 
     def adapt(self, data, steps=None):
-        """Find `num_bins` ranges of about equally many numbers.
+        """Compute the boundaries of `num_bins` bins with about equally many numbers each.
 
         Args:
             data: an array, or an iterable of batches.
-            steps: how many batches to take; all where None.
+            steps: the number of batches to use; all if None.
         """
         if self.num_bins is None:
             raise InvalidArgumentError(
@@ -185,7 +188,7 @@ class Discretization(Layer, takes_lists=True):
                 "call `adapt(dataset)` before you can start using the `Discretization` layer."
             )
         dtype = np.int32 if self.output_mode == "int" else self.compute_dtype.np
-        bins = look_up(inputs, table=_Bins(self.bin_boundaries))
+        bins = look_up(inputs, table=_BinTable(self.bin_boundaries))
         return encode(bins, self.output_mode, len(self.bin_boundaries) + 1, np.dtype(dtype))
 
     @property
@@ -208,7 +211,7 @@ class Discretization(Layer, takes_lists=True):
 
 
 def _compressed(summary, epsilon):
-    """A summary whose values stand for shares of `epsilon` each, where it is finer than that."""
+    """Return the summary reduced to quantiles that are `epsilon` apart, if it is finer."""
     values, weights = summary
     if values.size * epsilon < 1:
         return summary
@@ -220,13 +223,13 @@ def _compressed(summary, epsilon):
 
 
 def whole_of(data):
-    """A column or a table as its array; anything else as it is."""
+    """Return a data frame or column as an array; other data unchanged."""
     known = (np.ndarray, Tensor)
     return np.asarray(data) if hasattr(data, "__array__") and not isinstance(data, known) else data
 
 
 def batches_of(data, steps, whole):
-    """The batches of what `adapt` is given; what is of the types `whole` is one batch."""
+    """Yield the batches in the data of `adapt`; data of the types `whole` is one batch."""
     if isinstance(data, whole) or not hasattr(data, "__iter__"):
         yield data
         return

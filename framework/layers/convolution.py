@@ -13,14 +13,14 @@ from framework.layers.windowed import (
     DataFormat,
     Padding,
     Windowed,
-    _places,
+    _output_sizes,
     add_bias,
     add_kernel,
     finished,
     last,
     refuse_strides_with_dilation,
     restored,
-    see_inputs,
+    set_input_spec,
     window_of,
     with_spatial,
 )
@@ -56,57 +56,57 @@ class _Convolution(Windowed):
         refuse_strides_with_dilation(self)
 
     def build(self, input_shape):
-        count = see_inputs(self, input_shape)
+        count = set_input_spec(self, input_shape)
         if count % self.groups:
             raise ShapeError(
                 "The number of input channels must be evenly divisible by the number of groups. "
                 f"Received groups={self.groups}, but the input has {count} channels (full input "
                 f"shape is {tuple(input_shape)}, layer {self.name!r})."
             )
-        _places(self, input_shape)
+        _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count // self.groups, self.filters)
         self.kernel = add_kernel(self, "kernel", shape, "kernel")
         add_bias(self, self.filters)
 
     def convolution_op(self, inputs, kernel):
-        """The convolution alone, for subclasses that change the kernel first."""
+        """Return the convolution without bias, for subclasses that change the kernel first."""
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.dtype:
             inputs, kernel = promote(inputs, kernel)
-        _places(self, inputs.shape)
+        _output_sizes(self, inputs.shape)
         x = last(inputs, self.data_format)
         return restored(conv(x, kernel, groups=self.groups, **window_of(self)), self.data_format)
 
     def call(self, inputs):
         kernel = self.kernel._as_operand()
-        own = type(self).convolution_op is not _Convolution.convolution_op
-        if self.bias is None or own or self.data_format == "channels_first":
+        overridden = type(self).convolution_op is not _Convolution.convolution_op
+        if self.bias is None or overridden or self.data_format == "channels_first":
             return finished(self, self.convolution_op(inputs, kernel))
         bias = self.bias._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel, bias = promote(inputs, kernel, bias)
-        _places(self, inputs.shape)
+        _output_sizes(self, inputs.shape)
         activation = self.activation
-        cut = activation is relu
-        y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=cut, **window_of(self))
-        return y if cut or activation is linear or activation is None else activation(y)
+        fuses_relu = activation is relu
+        y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=fuses_relu, **window_of(self))
+        return y if fuses_relu or activation is linear or activation is None else activation(y)
 
     def compute_output_shape(self, input_shape):
-        places = _places(self, input_shape)
-        return with_spatial(input_shape, places, self.data_format, self.filters)
+        sizes = _output_sizes(self, input_shape)
+        return with_spatial(input_shape, sizes, self.data_format, self.filters)
 
 
 class Conv1D(_Convolution, rank=1):
-    """Windows along one axis: `activation(conv(inputs, kernel) + bias)`.
+    """A convolution over one axis: `activation(conv(inputs, kernel) + bias)`.
 
     Args:
         filters: the number of output channels.
-        kernel_size: of the window.
-        strides: by which the window moves.
+        kernel_size: the size of the window.
+        strides: the step of the window.
         padding: "valid" for none; "same" for `ceil(steps / strides)` outputs; "causal" for as many,
-            none of which sees a later step.
+            where no output depends on a later step.
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
-        dilation_rate: the distance of the window's cells.
-        groups: into which channels and filters are split; each is convolved by itself.
+        dilation_rate: the distance between the window's elements.
+        groups: the number of groups of channels and filters, which are convolved separately.
 
     Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
 
@@ -119,16 +119,16 @@ class Conv1D(_Convolution, rank=1):
 
 
 class Conv2D(_Convolution, rank=2):
-    """Windows over images: `activation(conv(inputs, kernel) + bias)`.
+    """A convolution over images: `activation(conv(inputs, kernel) + bias)`.
 
     Args:
         filters: the number of output channels.
-        kernel_size: of the window, an int or (height, width).
-        strides: by which the window moves.
+        kernel_size: the size of the window, an int or (height, width).
+        strides: the step of the window.
         padding: "valid" for none; "same" for `ceil(size / strides)` outputs.
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
-        dilation_rate: the distance of the window's cells.
-        groups: into which channels and filters are split; each is convolved by itself.
+        dilation_rate: the distance between the window's elements.
+        groups: the number of groups of channels and filters, which are convolved separately.
 
     Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
 
@@ -142,7 +142,7 @@ class Conv2D(_Convolution, rank=2):
 
 
 class Conv3D(_Convolution, rank=3):
-    """Windows over volumes; see `Conv2D`.
+    """A convolution over volumes; see `Conv2D`.
 
     Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
     """

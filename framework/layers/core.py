@@ -1,4 +1,4 @@
-"""The layers that most models are made of: Input, Dense, Activation, Dropout, Lambda, Identity."""
+"""Basic layers: Input, Dense, Activation, Dropout, Lambda, Identity."""
 
 import inspect
 
@@ -33,10 +33,10 @@ PositiveInt = Resolved("a positive integer", _positive)
 
 
 class Dense(Layer):
-    """`activation(inputs @ kernel + bias)`, over the last axis.
+    """`activation(inputs @ kernel + bias)`: a fully connected layer over the last axis.
 
     Args:
-        units: size of the output's last axis.
+        units: the size of the output's last axis.
         activation: a name or function.
         use_bias: whether there is a bias.
 
@@ -81,14 +81,14 @@ class Dense(Layer):
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
-        outputs = _rows_times(inputs, kernel)
+        outputs = _matrix_product(inputs, kernel)
         if self.bias is not None:
             outputs = add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
 
-def _rows_times(inputs, kernel):
-    """inputs @ kernel; leading axes taken as one, so that it is one matrix product."""
+def _matrix_product(inputs, kernel):
+    """Return inputs @ kernel, as one matrix product: leading axes are flattened."""
     if type(inputs) is not Tensor or inputs.array.ndim == 2:
         return matmul(inputs, kernel)
     *leading, size = inputs.array.shape
@@ -111,22 +111,22 @@ class Activation(Layer, builds_at_init=True):
         return self.activation(inputs)
 
 
-def _share(value):
+def _fraction(value):
     if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not 0 <= value <= 1:
         raise InvalidArgumentError("expected a float between 0 and 1")
     return value
 
 
-Share = Resolved("a share", _share)
+Fraction = Resolved("a number in [0, 1]", _fraction)
 
 
 class Dropout(Layer, builds_at_init=True):
-    """Sets a share `rate` of the inputs to 0 in training and divides the others by `1 - rate`.
+    """Set a random fraction `rate` of the inputs to 0 in training; divide the rest by `1 - rate`.
 
     Args:
         rate: from 0 to 1.
-        noise_shape: of the mask, broadcast against the inputs: 1 where an axis shares it, None
-            where it is the input's own size.
+        noise_shape: the shape of the mask, which broadcasts to the inputs; None stands for the size
+            of the inputs.
         seed: an int, or None.
 
     >>> import numpy as np
@@ -134,7 +134,7 @@ class Dropout(Layer, builds_at_init=True):
     array([[1., 1., 1.]], dtype=float32)
     """
 
-    rate: Share
+    rate: Fraction
     noise_shape: object = None
     seed: Seed = None
     supports_masking = True
@@ -142,8 +142,8 @@ class Dropout(Layer, builds_at_init=True):
     def __post_init__(self):
         self.noise_shape = checked_noise_shape(self.noise_shape, "Dropout")
         if self.rate > 0:
-            given = isinstance(self.seed, SeedGenerator)
-            self.seed_generator = self.seed if given else SeedGenerator(self.seed)
+            is_generator = isinstance(self.seed, SeedGenerator)
+            self.seed_generator = self.seed if is_generator else SeedGenerator(self.seed)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
@@ -156,25 +156,25 @@ class Dropout(Layer, builds_at_init=True):
 
 
 def noise_dtype(inputs):
-    """The dtype of the uniform noise that decides what is dropped."""
+    """Return the dtype of the uniform noise that selects the dropped elements."""
     return "float64" if inputs.dtype == "float64" else "float32"
 
 
-def checked_noise_shape(shape, what):
-    """The argument `noise_shape` of a layer of the class `what`, as a tuple or None."""
+def checked_noise_shape(shape, cls_name):
+    """Return the argument `noise_shape` as a tuple or None; `cls_name` is for the error."""
     if shape is None:
         return None
     if not isinstance(shape, (tuple, list)) or any(
         n is not None and (not isinstance(n, int) or n < 1) for n in shape
     ):
         raise InvalidArgumentError(
-            f"{what}: noise_shape must be a tuple of positive integers and None, got {shape!r}."
+            f"{cls_name}: noise_shape: expected a tuple of positive ints and None, got {shape!r}."
         )
     return tuple(shape)
 
 
 def noise_shape(wanted, shape, layer):
-    """`wanted` with the inputs' own sizes in the place of None."""
+    """Return `wanted` with None replaced by the sizes of the inputs."""
     if len(wanted) != len(shape):
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: noise_shape={wanted} has {len(wanted)} "
@@ -184,7 +184,7 @@ def noise_shape(wanted, shape, layer):
 
 
 class Identity(Layer, builds_at_init=True):
-    """Gives back its inputs."""
+    """A layer that returns its inputs."""
 
     supports_masking = True
 
@@ -203,17 +203,17 @@ def _function(value):
 
 
 class Lambda(Layer, builds_at_init=True):
-    """A function of tensors as a layer.
+    """A layer that calls a function of tensors.
 
-    Weights that the function uses are not seen: subclass Layer for those. The layer's config holds
-    the function itself, so a file holds such a model only where the function has a known name.
+    The layer does not track weights that the function uses: subclass Layer for those. A model with
+    this layer can be saved only if the function is registered under a name.
 
     Args:
-        function: takes the inputs, and `mask` and `training` where it has such parameters.
-        output_shape: of one row, a tuple or list, or a nest of those where there are several
-            outputs; or a function of the input shape; worked out where None.
-        mask: of the outputs, or a function of the inputs and their mask.
-        arguments: further keyword arguments of the function.
+        function: a function of the inputs; it may have parameters `mask` and `training`.
+        output_shape: the shape of one sample, a tuple or list, or a nest of shapes for several
+            outputs; or a function of the input shape; inferred if None.
+        mask: the mask of the outputs, or a function of the inputs and their mask.
+        arguments: more keyword arguments of the function.
 
     >>> import numpy as np
     >>> Lambda(lambda x: x * 2)(np.ones((1, 2))).numpy()
@@ -229,15 +229,15 @@ class Lambda(Layer, builds_at_init=True):
         self.arguments = dict(self.arguments or {})
         self.supports_masking = self._framework.makes_masks = self.mask is not None
         try:
-            taken = inspect.signature(self.function).parameters
-        except ValueError:  # a builtin that does not tell
-            taken = ()
-        self._framework.passed_on = [n for n in ("mask", "training") if n in taken]
+            parameters = inspect.signature(self.function).parameters
+        except ValueError:  # a built-in function without a signature
+            parameters = ()
+        self._framework.passed_on = [n for n in ("mask", "training") if n in parameters]
 
     def call(self, inputs, mask=None, training=None):
-        given = {"mask": mask, "training": training}
+        values = {"mask": mask, "training": training}
         return self.function(
-            inputs, **self.arguments, **{n: given[n] for n in self._framework.passed_on}
+            inputs, **self.arguments, **{n: values[n] for n in self._framework.passed_on}
         )
 
     def compute_mask(self, inputs, previous_mask):
@@ -254,19 +254,19 @@ class Lambda(Layer, builds_at_init=True):
 
 
 def _with_batch(shape, batch):
-    """The shapes of rows in a nest as those of batches."""
+    """Return a nest of shapes with the batch size in front of each shape."""
     if symbolic.is_shape(shape):
         return (batch, *shape)
     if isinstance(shape, dict):
-        return {k: _with_batch(each, batch) for k, each in shape.items()}
-    return type(shape)(_with_batch(each, batch) for each in shape)
+        return {k: _with_batch(s, batch) for k, s in shape.items()}
+    return type(shape)(_with_batch(s, batch) for s in shape)
 
 
 # ---- inputs --------------------------------------------------------------------------------------
 
 
 class InputLayer(Layer):
-    """Where a model's input comes in; `Input` makes one and gives its output."""
+    """The layer of a model input; `Input` creates one and returns its output."""
 
     def __init__(
         self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
@@ -276,12 +276,12 @@ class InputLayer(Layer):
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if sparse or ragged:
-            raise InvalidArgumentError("Input: there are no sparse or ragged tensors here.")
+            raise InvalidArgumentError("Input: there are no sparse tensors; use dense inputs.")
         if input_tensor is not None:
             batch_shape, dtype = tuple(input_tensor.shape), dtype or input_tensor.dtype
         elif (shape is None) == (batch_shape is None):
             raise InvalidArgumentError(
-                f"Input: give shape (without the batch) or batch_shape, and not both; got "
+                f"Input: expected shape (without the batch) or batch_shape, not both; got "
                 f"shape={shape}, batch_shape={batch_shape}."
             )
         elif batch_shape is None:
@@ -309,7 +309,7 @@ class InputLayer(Layer):
 
 def _sizes(shape):
     if isinstance(shape, int):
-        raise ShapeError(f"Input: a shape is a tuple, got {shape}; write ({shape},).")
+        raise ShapeError(f"Input: expected a tuple as shape, got {shape}; write ({shape},).")
     return tuple(None if n is None else known_size(n) for n in shape)
 
 
@@ -317,16 +317,16 @@ def Input(
     shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None,
     tensor=None, optional=False,
 ):  # fmt: skip
-    """A model's input: a KerasTensor to call layers on.
+    """Return a model input: a KerasTensor to call layers on.
 
     Args:
-        shape: of one row, without the batch; None where a size may vary.
-        batch_size: where it is fixed.
-        dtype: floatx where None.
-        batch_shape: shape and batch size in one.
+        shape: the shape of one sample, without the batch; None stands for a variable size.
+        batch_size: the batch size if it is fixed.
+        dtype: floatx if None.
+        batch_shape: the shape with the batch size.
         name: a string.
-        tensor: an existing KerasTensor to be the input.
-        optional: None may be passed.
+        tensor: an existing KerasTensor to use as the input.
+        optional: whether None may be passed as this input.
 
     >>> Input((3,)).shape
     (None, 3)

@@ -1,4 +1,4 @@
-"""Convolutions of each channel by itself, alone or with a product over the channels after it."""
+"""Depthwise convolutions, and separable ones, which add a pointwise convolution."""
 
 from framework.activations import Activation as ActivationField
 from framework.constraints import ConstraintField
@@ -10,14 +10,14 @@ from framework.layers.windowed import (
     DataFormat,
     Padding,
     Windowed,
-    _places,
+    _output_sizes,
     add_bias,
     add_kernel,
     channels,
     finished,
     last,
     restored,
-    see_inputs,
+    set_input_spec,
     window_of,
     with_spatial,
 )
@@ -43,8 +43,8 @@ class _Depthwise(Windowed):
     bias_constraint: ConstraintField = None
 
     def build(self, input_shape):
-        count = see_inputs(self, input_shape)
-        _places(self, input_shape)
+        count = set_input_spec(self, input_shape)
+        _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count, self.depth_multiplier)
         self.kernel = add_kernel(self, "kernel", shape, "depthwise")
         add_bias(self, count * self.depth_multiplier)
@@ -53,26 +53,26 @@ class _Depthwise(Windowed):
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
-        _places(self, inputs.shape)
+        _output_sizes(self, inputs.shape)
         y = depthwise(last(inputs, self.data_format), kernel, **window_of(self))
         return finished(self, restored(y, self.data_format))
 
     def compute_output_shape(self, input_shape):
         count = channels(input_shape, self.data_format) * self.depth_multiplier
-        places = _places(self, input_shape)
-        return with_spatial(input_shape, places, self.data_format, count)
+        sizes = _output_sizes(self, input_shape)
+        return with_spatial(input_shape, sizes, self.data_format, count)
 
 
 class DepthwiseConv1D(_Depthwise, rank=1):
-    """Each channel along one axis with windows of its own.
+    """A convolution over one axis that filters each channel separately.
 
     Args:
-        kernel_size: of the window.
-        strides: by which the window moves.
+        kernel_size: the size of the window.
+        strides: the step of the window.
         padding: "valid" for none; "same" for `ceil(steps / strides)` outputs.
-        depth_multiplier: the number of windows, and of outputs, of each channel.
+        depth_multiplier: the number of filters, and of output channels, per input channel.
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
-        dilation_rate: the distance of the window's cells.
+        dilation_rate: the distance between the window's elements.
 
     Shapes: `(batch, steps, channels)` gives `(batch, new_steps, channels * depth_multiplier)`.
 
@@ -83,7 +83,7 @@ class DepthwiseConv1D(_Depthwise, rank=1):
 
 
 class DepthwiseConv2D(_Depthwise, rank=2):
-    """Each channel of images with windows of its own; see `DepthwiseConv1D`.
+    """A convolution over images that filters each channel separately; see `DepthwiseConv1D`.
 
     Shapes: `(batch, height, width, channels)` gives
     `(batch, new_height, new_width, channels * depth_multiplier)`.
@@ -115,24 +115,25 @@ class _Separable(Windowed):
     bias_constraint: ConstraintField = None
 
     def build(self, input_shape):
-        count = see_inputs(self, input_shape)
-        _places(self, input_shape)
-        each = (*self.kernel_size, count, self.depth_multiplier)
-        across = (*(1,) * type(self)._framework.rank, count * self.depth_multiplier, self.filters)
-        self.depthwise_kernel = add_kernel(self, "depthwise_kernel", each, "depthwise")
-        self.pointwise_kernel = add_kernel(self, "pointwise_kernel", across, "pointwise")
+        count = set_input_spec(self, input_shape)
+        _output_sizes(self, input_shape)
+        depthwise_shape = (*self.kernel_size, count, self.depth_multiplier)
+        ones = (1,) * type(self)._framework.rank
+        pointwise_shape = (*ones, count * self.depth_multiplier, self.filters)
+        self.depthwise_kernel = add_kernel(self, "depthwise_kernel", depthwise_shape, "depthwise")
+        self.pointwise_kernel = add_kernel(self, "pointwise_kernel", pointwise_shape, "pointwise")
         add_bias(self, self.filters)
 
     def call(self, inputs):
-        each, across = self.depthwise_kernel._as_operand(), self.pointwise_kernel._as_operand()
-        if type(inputs) is not Tensor or inputs.array.dtype != each.array.dtype:
-            inputs, each, across = promote(inputs, each, across)
-        _places(self, inputs.shape)
-        between = depthwise(last(inputs, self.data_format), each, **window_of(self))
+        kernel, pointwise = self.depthwise_kernel._as_operand(), self.pointwise_kernel._as_operand()
+        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+            inputs, kernel, pointwise = promote(inputs, kernel, pointwise)
+        _output_sizes(self, inputs.shape)
+        filtered = depthwise(last(inputs, self.data_format), kernel, **window_of(self))
         ones = (1,) * type(self)._framework.rank
         y = conv(
-            between,
-            across,
+            filtered,
+            pointwise,
             strides=ones,
             padding=((0, 0),) * type(self)._framework.rank,
             dilations=ones,
@@ -141,17 +142,17 @@ class _Separable(Windowed):
         return finished(self, restored(y, self.data_format))
 
     def compute_output_shape(self, input_shape):
-        places = _places(self, input_shape)
-        return with_spatial(input_shape, places, self.data_format, self.filters)
+        sizes = _output_sizes(self, input_shape)
+        return with_spatial(input_shape, sizes, self.data_format, self.filters)
 
 
 class SeparableConv1D(_Separable, rank=1):
-    """`DepthwiseConv1D`, then a product over the channels at each step.
+    """`DepthwiseConv1D`, then a pointwise convolution, which mixes the channels of each step.
 
     Args:
         filters: the number of output channels.
-        kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier: of the first
-            part, as `DepthwiseConv1D`'s.
+        kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier: as in
+            `DepthwiseConv1D`.
 
     Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
 
@@ -162,7 +163,7 @@ class SeparableConv1D(_Separable, rank=1):
 
 
 class SeparableConv2D(_Separable, rank=2):
-    """`DepthwiseConv2D`, then a product over the channels at each place; see `SeparableConv1D`.
+    """`DepthwiseConv2D`, then a pointwise convolution; see `SeparableConv1D`.
 
     Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
     """

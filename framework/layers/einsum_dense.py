@@ -1,4 +1,4 @@
-"""EinsumDense: a dense layer over any axes, named by an equation."""
+"""EinsumDense: a dense layer whose axes are given by an einsum equation."""
 
 import copy
 import math
@@ -26,9 +26,9 @@ def _sizes(value):
 
 
 def unquantized(value):
-    """The field of a layer's `quantization_config`: there is no quantization here."""
+    """Accept only None as `quantization_config`: quantization is not supported."""
     if value is not None:
-        raise InvalidArgumentError("there is no quantization here; expected None")
+        raise InvalidArgumentError("quantization is not supported; expected None")
 
 
 Unquantized = Resolved("None", unquantized)
@@ -38,17 +38,17 @@ class EinsumDense(Adaptable, Layer):
     """`activation(einsum(equation, inputs, kernel) + bias)`.
 
     Args:
-        equation: "abc,cd->abd"; "..." may stand for axes at the left or at the right of the inputs
-            and of the outputs.
-        output_shape: the sizes of the outputs' axes but the batch and those that "..." stands for,
-            None where the equation takes them from the inputs.
-        bias_axes: the outputs' axes that the bias has, such as "d"; no bias where None.
+        equation: for example "abc,cd->abd"; "..." may stand for leading or trailing axes of the
+            inputs and outputs.
+        output_shape: the sizes of the output axes without the batch and those of "..."; None for
+            a size that equals an input axis.
+        bias_axes: the output axes of the bias, such as "d"; None: no bias.
         lora_rank, lora_alpha: see `enable_lora`.
         gptq_unpacked_column_size, quantization_config: None.
 
     Raises:
-        InvalidArgumentError: for an equation that cannot be read.
-        ShapeError: where inputs or `output_shape` do not fit it.
+        InvalidArgumentError: the equation is not valid.
+        ShapeError: the inputs or `output_shape` do not fit the equation.
 
     >>> import numpy as np
     >>> EinsumDense("abc,cde->abde", output_shape=(None, 2, 3))(np.ones((1, 4, 5))).shape
@@ -81,13 +81,13 @@ class EinsumDense(Adaptable, Layer):
 
     @property
     def kernel(self):
-        """The kernel, with LoRA's delta where that is enabled."""
+        """The kernel, plus the LoRA delta if LoRA is enabled."""
         if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `kernel`.")
         return with_lora(self, self._kernel._as_operand()) if self.lora_enabled else self._kernel
 
     def build(self, input_shape):
-        labels = _read(self.equation, len(input_shape))
+        labels = _parsed(self.equation, len(input_shape))
         sizes = _sizes_of(labels, self.equation, tuple(input_shape), self.output_shape)
         of_inputs, of_kernel, of_outputs = labels
         self.input_spec = InputSpec(ndim=len(input_shape))
@@ -128,13 +128,13 @@ class EinsumDense(Adaptable, Layer):
 # ---- equations -----------------------------------------------------------------------------------
 
 
-def _read(equation, rank):
-    """The axes of inputs, kernel and outputs, each one character; what "..." stands for digits."""
+def _parsed(equation, rank):
+    """Return the axes of inputs, kernel and outputs, one character each; "..." becomes digits."""
     sides = equation.replace(" ", "").split("->")
     terms = sides[0].split(",")
     letters = [t.replace("...", "") for t in (*terms, *sides[1:])]
     if len(sides) != 2 or len(terms) != 2 or not all(t.isalpha() and t.isascii() for t in letters):
-        raise _unreadable(equation)
+        raise _invalid_equation(equation)
     inputs, kernel, outputs = letters
     rest = "".join(chr(ord("0") + i) for i in range(max(rank - len(inputs), 0)))
     if "..." in equation and "..." not in kernel:
@@ -143,16 +143,15 @@ def _read(equation, rank):
             return rest + inputs, kernel, rest + outputs
         if all(t.endswith("...") for t in ends) and len(inputs) > 1:
             return inputs + rest, kernel, outputs + rest
-        raise _unreadable(equation)
+        raise _invalid_equation(equation)
     if rank != len(inputs):
         raise ShapeError(
-            f"EinsumDense: equation {equation!r} names {len(inputs)} axes of the inputs, they have "
-            f"{rank}."
+            f"EinsumDense: equation {equation!r}: expected {len(inputs)} input axes, got {rank}."
         )
     return inputs, kernel, outputs
 
 
-def _unreadable(equation):
+def _invalid_equation(equation):
     return InvalidArgumentError(
         f"Invalid einsum equation '{equation}'. Equations must be in the form [X],[Y]->[Z], "
         "...[X],[Y]->...[Z], or [X]...,[Y]->[Z]...."
@@ -160,7 +159,7 @@ def _unreadable(equation):
 
 
 def _sizes_of(labels, equation, input_shape, partial):
-    """The size of each axis by its label; None where unknown."""
+    """Return the size of each axis by its label; None if unknown."""
     of_inputs, of_kernel, of_outputs = labels
     sizes = dict(zip(of_inputs, input_shape))
     for label in of_outputs:
@@ -174,8 +173,8 @@ def _sizes_of(labels, equation, input_shape, partial):
         named = named[1:]
     if len(named) != len(partial):
         raise ShapeError(
-            f"EinsumDense: output_shape={partial} gives {len(partial)} sizes, {equation!r} has "
-            f"{len(named)} axes beside the batch and those of '...'."
+            f"EinsumDense: output_shape: expected {len(named)} sizes for {equation!r} (without the "
+            f"batch and the axes of '...'), got {partial}."
         )
     for label, size in zip(named, partial):
         known = sizes.get(label)
@@ -194,13 +193,13 @@ def _known(sizes, labels, layer):
         label = labels[shape.index(None)]
         raise ShapeError(
             f"EinsumDense layer {layer.name!r}: the size of the kernel's axis {label!r} in "
-            f"{layer.equation!r} is unknown; give it in output_shape, or inputs of known size."
+            f"{layer.equation!r} is unknown; give it in output_shape, or use inputs of known size."
         )
     return shape
 
 
 def _bias_shape(sizes, axes, of_outputs, layer):
-    """That of the outputs from the bias's first axis on, 1 on axes that it has not."""
+    """Return the shape of the bias, from its first axis in the outputs; 1 for missing axes."""
     for label in axes:
         if label not in of_outputs:
             raise InvalidArgumentError(
@@ -208,38 +207,39 @@ def _bias_shape(sizes, axes, of_outputs, layer):
                 f"an axis of the outputs in {layer.equation!r}."
             )
     first = min(of_outputs.index(c) for c in axes)
-    behind = "".join(c if c in axes else "" for c in of_outputs[first:])
-    _known(sizes, behind, layer)
+    labels = "".join(c if c in axes else "" for c in of_outputs[first:])
+    _known(sizes, labels, layer)
     return tuple(sizes[c] if c in axes else 1 for c in of_outputs[first:])
 
 
 def _inner_axes(of_inputs, of_kernel, of_outputs):
-    """How many axes are summed, where inputs end and the kernel begins in them, in order; else 0.
+    """Return the number of contracted axes if one matrix product computes the equation, else 0.
 
-    The outputs' must be the inputs' others, then the kernel's.
+    That is so if the contracted axes are the last of the inputs and the first of the kernel, in the
+    same order, and the outputs have the other axes of the inputs, then those of the kernel.
     """
     n = sum(c not in of_outputs for c in of_kernel)
     free, inner = of_inputs[: len(of_inputs) - n], of_kernel[:n]
-    plain = n and of_inputs == free + inner and of_outputs == free + of_kernel[n:]
+    is_product = n and of_inputs == free + inner and of_outputs == free + of_kernel[n:]
     distinct = len(set(of_inputs)) == len(of_inputs) and len(set(of_kernel)) == len(of_kernel)
-    return n if plain and distinct else 0
+    return n if is_product and distinct else 0
 
 
 def _initializer(layer, of_kernel, of_outputs):
-    """The kernel's: one that scales by fan-in and fan-out is told which axes are which."""
-    given = layer.kernel_initializer
-    if not isinstance(given, VarianceScaling) or None not in (
-        given.input_axes, given.output_axes,
+    """Return the kernel's initializer; variance scaling receives the input and output axes."""
+    initializer = layer.kernel_initializer
+    if not isinstance(initializer, VarianceScaling) or None not in (
+        initializer.input_axes, initializer.output_axes,
     ):  # fmt: skip
-        return given
-    told = copy.copy(given)
-    told.output_axes = [i for i, c in enumerate(of_kernel) if c in of_outputs]
-    told.input_axes = [i for i, c in enumerate(of_kernel) if c not in of_outputs]
-    return told
+        return initializer
+    initializer = copy.copy(initializer)
+    initializer.output_axes = [i for i, c in enumerate(of_kernel) if c in of_outputs]
+    initializer.input_axes = [i for i, c in enumerate(of_kernel) if c not in of_outputs]
+    return initializer
 
 
 def _projected(layer, inputs, kernel):
-    """Inputs that end in the axes with which the kernel begins: one product of matrices."""
+    """Compute the layer as one matrix product: the kernel starts with the inputs' last axes."""
     n = layer._inner
     free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
     outer = kernel.array.shape[n:]
@@ -252,8 +252,8 @@ def _projected(layer, inputs, kernel):
     rows = reshape(inputs, shape=(math.prod(free), size))
     outputs = matmul(rows, reshape(kernel, shape=(size, math.prod(outer))))
     bias = layer.bias
-    flat = bias is not None and bias.array.shape == outer
-    if flat:
+    flat_bias = bias is not None and bias.array.shape == outer
+    if flat_bias:
         outputs = add(outputs, reshape(bias._as_operand(), shape=(math.prod(outer),)))
     outputs = reshape(outputs, shape=(*free, *outer))
-    return add(outputs, bias._as_operand()) if bias is not None and not flat else outputs
+    return add(outputs, bias._as_operand()) if bias is not None and not flat_bias else outputs

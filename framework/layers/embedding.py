@@ -1,4 +1,4 @@
-"""Layers that look rows up in a table of vectors."""
+"""Embedding layers, which look up rows of a trained table."""
 
 import warnings
 
@@ -17,8 +17,8 @@ from framework.ops.slices import gather_rows
 from framework.regularizers import RegularizerField
 
 
-class _Table(Adaptable, Layer):
-    """A layer whose argument `weights` is what its weights are to be."""
+class _TableLayer(Adaptable, Layer):
+    """A layer whose constructor argument `weights` sets the initial weights."""
 
     @property
     def weights(self):
@@ -29,15 +29,15 @@ class _Table(Adaptable, Layer):
         self.__dict__["_given"] = value
 
 
-class Embedding(_Table, makes_masks=False):
-    """The rows of a trained table whose numbers the inputs are.
+class Embedding(_TableLayer, makes_masks=False):
+    """Map integers to rows of a trained table.
 
-    The table's gradient is IndexedSlices: of the rows in use alone.
+    The gradient of the table is IndexedSlices, which hold only the rows in use.
 
     Args:
-        input_dim: the number of rows; inputs go from 0 to `input_dim - 1`.
+        input_dim: the number of rows; inputs are in `range(input_dim)`.
         output_dim: the length of a row.
-        mask_zero: whether input 0 is padding, masked in the layers behind.
+        mask_zero: whether input 0 is padding, which later layers mask.
         weights: the initial table.
         lora_rank, lora_alpha: see `enable_lora`.
         quantization_config: None.
@@ -45,7 +45,7 @@ class Embedding(_Table, makes_masks=False):
     Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`.
 
     Raises:
-        OutOfRangeError: in a call, for an input that is no row's number.
+        OutOfRangeError: in a call, an input is not in `range(input_dim)`.
 
     >>> import numpy as np
     >>> Embedding(5, 2)(np.array([[1, 4, 1]])).shape
@@ -77,10 +77,11 @@ class Embedding(_Table, makes_masks=False):
         self.autocast = False
         self.supports_masking = self._framework.makes_masks = self.mask_zero
         self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
-        given = self.__dict__.pop("_given")
-        if given is not None:
+        weights = self.__dict__.pop("_given")
+        if weights is not None:
             self.build()
-            self.set_weights(given if isinstance(given, list) and len(given) == 1 else [given])
+            is_list = isinstance(weights, list) and len(weights) == 1
+            self.set_weights(weights if is_list else [weights])
 
     def build(self, input_shape=None):
         if self._embeddings is not None:
@@ -88,14 +89,14 @@ class Embedding(_Table, makes_masks=False):
         self._embeddings = self.add_weight(
             (self.input_dim, self.output_dim), self.embeddings_initializer, name="embeddings",
             regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint,
-            autocast=False,  # rows are cast, not the table: its gradient stays sparse
+            autocast=False,  # casting rows instead of the table keeps its gradient sparse
         )  # fmt: skip
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)
 
     @property
     def embeddings(self):
-        """The table, with LoRA's delta where that is enabled."""
+        """The table, plus the LoRA delta if LoRA is enabled."""
         if not self.built and not self._framework.building:
             raise AttributeError("You must build the layer before accessing `embeddings`.")
         if self.lora_enabled:
@@ -113,7 +114,7 @@ class Embedding(_Table, makes_masks=False):
         return rows if rows.dtype is dtype else cast(rows, dtype=dtype.np)
 
     def compute_mask(self, inputs, previous_mask=None):
-        """Where the inputs are not 0; None without `mask_zero`."""
+        """Return a mask that is True where inputs are not 0; None without `mask_zero`."""
         return not_equal(inputs, 0) if self.mask_zero else None
 
     def get_config(self):
@@ -123,14 +124,14 @@ class Embedding(_Table, makes_masks=False):
 
 
 class ReversibleEmbedding(Embedding):
-    """An Embedding that also gives, with `reverse=True`, for vectors the scores of all rows.
+    """An Embedding that, with `reverse=True`, maps vectors to scores (logits) of all rows.
 
     Args:
         input_dim: the number of rows.
         output_dim: the length of a row.
-        tie_weights: whether one table serves both ways.
-        reverse_dtype: that the scores are computed in.
-        logit_soft_cap: scores x become `cap * tanh(x / cap)`.
+        tie_weights: whether the reverse direction uses the same table.
+        reverse_dtype: the dtype of the computation of scores.
+        logit_soft_cap: the cap in `cap * tanh(x / cap)`, applied to scores x; None: no cap.
 
     Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`; reversed `(batch, ..., output_dim)`
     gives `(batch, ..., input_dim)`.
@@ -182,5 +183,5 @@ class ReversibleEmbedding(Embedding):
         return scores if cap is None else tanh(scores / cap) * cap
 
     def compute_mask(self, inputs, previous_mask=None):
-        """None: `call` sets the mask, of rows alone."""
+        """Return None: `call` sets the mask of rows itself."""
         return

@@ -1,10 +1,10 @@
-"""What the signatures of a layer class's `call` and `build` say, looked up once per class."""
+"""The parameters of a layer class's `call` and `build`, inspected once per class."""
 
 import inspect
 
 
-class Facts:
-    """What the signatures of a class's `call` and `build` say, looked up once per class."""
+class CallSignature:
+    """The parameters of a layer class's `call` and `build`."""
 
     def __init__(self, cls, default_build):
         parameters = list(inspect.signature(cls.call).parameters.values())[1:]
@@ -12,10 +12,10 @@ class Facts:
         self.names = [p.name for p in named]
         self.first = self.names[0] if self.names else None
         self.takes_training = "training" in self.names
-        self.training = None  # what it is where the call and those around it do not say
+        self.training = None  # the default, if neither this call nor an outer one sets it
         if self.takes_training:
             default = named[self.names.index("training")].default
-            # Without a default, as Keras 2's layers have it, False where nothing else is said.
+            # Layers written for Keras 2 have no default: it is False.
             self.training = False if default is inspect.Parameter.empty else default
         self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
         self.build_names = None
@@ -24,13 +24,13 @@ class Facts:
             self.build_names = [p.name for p in shapes if p.kind is not p.VAR_KEYWORD]
 
     def bind(self, args, kwargs):
-        """The arguments of a call by name."""
+        """Return the arguments of a call by name."""
         return {**dict(zip(self.names, args)), **kwargs}
 
 
-def facts_of(layer):
-    """The facts of a layer's class."""
+def signature_of(layer):
+    """Return the CallSignature of a layer's class."""
     record = type(layer)._framework
-    if record.facts is None:
-        record.facts = Facts(type(layer), record.default_build)
-    return record.facts
+    if record.signature is None:
+        record.signature = CallSignature(type(layer), record.default_build)
+    return record.signature

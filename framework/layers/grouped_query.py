@@ -1,4 +1,4 @@
-"""Attention with fewer heads of keys and values than of queries.
+"""Grouped-query attention: fewer heads of keys and values than of queries.
 
 Ainslie et al. 2023, arXiv:2305.13245.
 """
@@ -9,20 +9,20 @@ from framework.constraints import ConstraintField
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField, Seed
 from framework.layers.core import PositiveInt
-from framework.layers.heads import Heads, PositiveOrNone, refuse_lengths
+from framework.layers.heads import MultiHeadBase, PositiveOrNone, refuse_lengths
 from framework.ops.movement import broadcast_to, expand_axes, reshape
 from framework.regularizers import RegularizerField
 
 
-class GroupedQueryAttention(Heads):
+class GroupedQueryAttention(MultiHeadBase):
     """Attention in which several heads of queries share one head of keys and values.
 
     Args:
-        head_dim: width of a head.
-        num_query_heads: a multiple of `num_key_value_heads`.
-        num_key_value_heads: heads of keys and values.
+        head_dim: the width of a head.
+        num_query_heads: the number of query heads, a multiple of `num_key_value_heads`.
+        num_key_value_heads: the number of heads of keys and values.
 
-    The other arguments and those of a call are those of `MultiHeadAttention`.
+    The other arguments and the call arguments are those of `MultiHeadAttention`.
 
     Shapes: queries `(batch, queries, features)`, values and keys `(batch, keys, features)` give
     `(batch, queries, features)`.
@@ -86,7 +86,7 @@ class GroupedQueryAttention(Heads):
         return (1,)
 
     def _repeated(self, x):
-        """Keys or values with each head as often as queries use it."""
+        """Return keys or values with each head repeated for its query heads."""
         if self.num_repeats == 1:
             return x
         batch, length, heads, width = x.shape

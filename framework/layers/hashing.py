@@ -1,4 +1,4 @@
-"""Hashing: values into buckets, without a vocabulary."""
+"""Hashing: map values to bucket indices without a vocabulary."""
 
 import numpy as np
 
@@ -17,42 +17,42 @@ def _salt(value):
         return None
     pair = [value, value] if isinstance(value, int) else value
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise InvalidArgumentError("expected an integer, two of them, or None")
+        raise InvalidArgumentError("expected an int, two ints or None")
     return [int(n) for n in pair]
 
 
-SaltField = Resolved("an integer, two of them, or None", _salt)
+SaltField = Resolved("an int, two ints or None", _salt)
 
 
-def buckets(values, number, salt=None):
-    """The bucket of each value, integers or bytes, of so many: by FarmHash, or SipHash with a salt.
+def buckets(values, count, salt=None):
+    """Return the bucket index of each value, an int or bytes: by FarmHash, or SipHash with a salt.
 
     >>> buckets([b"a", b"b", 7], 1000)
     [939, 822, 88]
     """
     texts = [v if isinstance(v, bytes) else str(v).encode() for v in values]
     hashed = [fingerprint(t) if salt is None else keyed_hash(t, salt) for t in texts]
-    return [h % number for h in hashed]
+    return [h % count for h in hashed]
 
 
-class _Buckets:
-    """Values to their buckets; that of `mask_value` is 0, and no other's."""
+class _BucketTable:
+    """A table op from values to bucket indices; with `mask_value`, bucket 0 holds only that."""
 
     dtype = np.dtype(np.int64)
 
-    def __init__(self, number, mask_value, salt):
+    def __init__(self, count, mask_value, salt):
         self._masked = mask_value.encode() if isinstance(mask_value, str) else mask_value
-        self._reserved = int(mask_value is not None and number > 1)
-        self._number, self._salt = number - self._reserved, salt
+        self._reserved = int(mask_value is not None and count > 1)
+        self._count, self._salt = count - self._reserved, salt
 
     def __call__(self, values):
-        distinct, places = np.unique(values, return_inverse=True)
+        distinct, inverse = np.unique(values, return_inverse=True)
         listed = distinct.tolist()
-        found = np.array(buckets(map(_whole, listed), self._number, self._salt), np.int64)
-        found += self._reserved
+        indices = np.array(buckets(map(_whole, listed), self._count, self._salt), np.int64)
+        indices += self._reserved
         if self._reserved:
-            found[[v == self._masked for v in listed]] = 0
-        return found[places.reshape(-1)].reshape(np.shape(values))
+            indices[[v == self._masked for v in listed]] = 0
+        return indices[inverse.reshape(-1)].reshape(np.shape(values))
 
     def shape(self, shape):
         return shape
@@ -63,13 +63,13 @@ def _whole(value):
 
 
 class Hashing(Layer):
-    """Strings or integers as the numbers of buckets that their hashes fall into.
+    """Map strings or integers to the indices of hash buckets.
 
     Args:
-        num_bins: how many buckets there are.
-        mask_value: a value whose bucket is 0, which no other shares.
-        salt: an integer or two of them: another hash, by SipHash instead of FarmHash.
-        output_mode: "int", or an encoding as in `CategoryEncoding`.
+        num_bins: the number of buckets.
+        mask_value: a value that gets bucket 0, which no other value shares.
+        salt: an int or two ints: the key of SipHash, which is then used instead of FarmHash.
+        output_mode: "int", or a mode of `CategoryEncoding`.
 
     >>> Hashing(num_bins=3)(["A", "B", "C", "D", "E"]).numpy()
     array([1, 0, 1, 1, 2])
@@ -104,11 +104,11 @@ class Hashing(Layer):
                 "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or "
                 f"'int64'. Received: dtype={self.dtype}"
             )
-        self._table = _Buckets(self.num_bins, self.mask_value, self.salt)
+        self._table = _BucketTable(self.num_bins, self.mask_value, self.salt)
 
     def call(self, inputs):
-        found = look_up(tensor(inputs), table=self._table)
+        indices = look_up(tensor(inputs), table=self._table)
         dtype = self.compute_dtype.np
         if self.output_mode == "int":
-            return found if found.dtype == dtype else cast(found, dtype=dtype)
-        return encode(found, self.output_mode, self.num_bins, dtype)
+            return indices if indices.dtype == dtype else cast(indices, dtype=dtype)
+        return encode(indices, self.output_mode, self.num_bins, dtype)

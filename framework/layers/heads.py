@@ -1,4 +1,4 @@
-"""What the attention layers of several heads share: projections, masks, and how they attend."""
+"""The base of multi-head attention layers: projections, masks and attention."""
 
 import functools
 import string
@@ -25,22 +25,22 @@ def _positive_or_none(value):
 PositiveOrNone = Resolved("a positive integer or None", _positive_or_none)
 
 
-class Heads(Layer, makes_masks=False):
-    """What the layers of several heads share: masks, scores, and the choice of how to attend."""
+class MultiHeadBase(Layer, makes_masks=False):
+    """Base of multi-head attention layers: masks, scores, and the choice of the algorithm."""
 
     supports_masking = True
-    num_heads = key_dim = None  # MultiHeadAttention's words
-    _kind = None  # the class whose way of attending a subclass may replace
+    num_heads = key_dim = None  # names of MultiHeadAttention
+    _kind = None  # the built-in class; a subclass may override its `_compute_attention`
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: dropout={self.dropout} is not supported with "
-                "flash_attention; set one of them to 0 or False."
+                "flash_attention; set dropout=0 or flash_attention=False."
             )
 
     def _projection(self, equation, output_shape, bias_axes, name, activation=None):
-        """An EinsumDense with this layer's settings."""
+        """Return an EinsumDense configured by this layer's fields."""
         layer = EinsumDense(
             equation, output_shape, activation=activation, name=name,
             bias_axes=bias_axes if self.use_bias else None,
@@ -50,14 +50,14 @@ class Heads(Layer, makes_masks=False):
             kernel_constraint=self.kernel_constraint, bias_constraint=self.bias_constraint,
             activity_regularizer=self._inner_activity(), dtype=self.dtype_policy,
         )  # fmt: skip
-        layer.supports_masking = True  # masks are this layer's affair
+        layer.supports_masking = True  # this layer handles masks
         return layer
 
     def _inner_activity(self):
         return self.activity_regularizer
 
     def _make_weighting(self, axes):
-        """What turns scores into weights along `axes`."""
+        """Create the softmax and dropout layers, which turn scores into weights along `axes`."""
         self._softmax = Softmax(axis=axes, dtype=self.dtype_policy)
         self._dropout_layer = Dropout(self.dropout, dtype=self.dtype_policy, seed=self.seed)
 
@@ -68,8 +68,8 @@ class Heads(Layer, makes_masks=False):
         key = value if key is None else key
         query_mask = self._take_masks(query, value, key, query_mask)
         masks = {"query_mask": query_mask, "value_mask": value_mask, "key_mask": key_mask}
-        own_way = type(self)._compute_attention is not self._kind._compute_attention
-        only_causal = use_causal_mask and self.sliding_window is None and not own_way
+        overridden = type(self)._compute_attention is not self._kind._compute_attention
+        only_causal = use_causal_mask and self.sliding_window is None and not overridden
         if not only_causal or any(m is not None for m in (*masks.values(), attention_mask)):
             only_causal = False
             attention_mask = self._compute_attention_mask(
@@ -95,35 +95,35 @@ class Heads(Layer, makes_masks=False):
         self, query, value, query_mask=None, value_mask=None, key_mask=None, attention_mask=None,
         use_causal_mask=False,
     ):  # fmt: skip
-        """All masks as one, (batch, queries, keys) or what broadcasts to it; None without any."""
-        found = [None if attention_mask is None else _boolean(attention_mask)]
+        """Return all masks combined, broadcastable to (batch, queries, keys), or None."""
+        masks = [None if attention_mask is None else _boolean(attention_mask)]
         if query_mask is not None:
-            found.append(expand_axes(_boolean(query_mask), (query_mask.ndim,)))
-        found += [
+            masks.append(expand_axes(_boolean(query_mask), (query_mask.ndim,)))
+        masks += [
             expand_axes(_boolean(m), (m.ndim - 1,)) for m in (value_mask, key_mask) if m is not None
         ]
         sizes = query.shape[1], value.shape[1]
         if use_causal_mask:
-            found.append(causal_mask(*sizes))
+            masks.append(causal_mask(*sizes))
         if self.sliding_window is not None:
-            found.append(band_mask(*sizes, self.sliding_window))
-        found = [m for m in found if m is not None]
-        return functools.reduce(logical_and, found) if found else None
+            masks.append(band_mask(*sizes, self.sliding_window))
+        masks = [m for m in masks if m is not None]
+        return functools.reduce(logical_and, masks) if masks else None
 
     def _compute_attention(
         self, query, key, value, attention_mask=None, training=None, return_attention_scores=False,
         use_causal_mask=False,
     ):  # fmt: skip
-        """The heads' outputs, and their scores where these are made."""
+        """Return the outputs of the heads, and the scores or None."""
         if self.flash_attention and return_attention_scores:
             raise InvalidArgumentError(
                 f"{type(self).__name__} layer {self.name!r}: return_attention_scores=True is not "
-                "supported with flash_attention, which makes no scores."
+                "supported with flash_attention, which computes no scores."
             )
         mask = attention_mask
-        # by scores a row that may see nothing is 0, by the op a mean: dropout decides, as in Keras
-        whole = self.dropout == 0 or (mask is None and not training)
-        if whole and not return_attention_scores and len(query.shape) == 4:
+        # A fully masked row is 0 by scores, and a mean by the op: as in Keras, dropout decides.
+        use_op = self.dropout == 0 or (mask is None and not training)
+        if use_op and not return_attention_scores and len(query.shape) == 4:
             if mask is not None:
                 mask = _with_heads(mask, 4, 1)
             if not query.dtype is key.dtype is value.dtype:
@@ -146,10 +146,10 @@ class Heads(Layer, makes_masks=False):
         return einsum(to_outputs, kept, value), scores
 
     def _equations(self, rank):
-        """How keys and queries give scores, scores and values outputs; how many axes are attended.
+        """Return the einsum equations for scores and outputs, and the number of attended axes.
 
-        Projected they are (batch, ..., heads, width); scores are (batch, axes not attended over,
-        heads, the queries' attended axes, the keys').
+        Queries and keys are (batch, ..., heads, width). Scores are (batch, axes not attended over,
+        heads, attended axes of queries, attended axes of keys).
         """
         axes = self._axes()
         letters = letters_of(rank + len(axes))
@@ -172,12 +172,12 @@ class Heads(Layer, makes_masks=False):
 
 
 def letters_of(n):
-    """Names for so many axes."""
+    """Return the names of `n` axes."""
     return string.ascii_letters[:n]
 
 
 def _cloned(initializer):
-    """One like it: a random one without a seed gives other numbers."""
+    """Return a copy of an initializer: without a seed it draws other numbers."""
     return initializer.clone() if hasattr(initializer, "clone") else initializer
 
 
@@ -186,14 +186,14 @@ def _boolean(mask):
 
 
 def _with_heads(mask, rank, axes):
-    """`mask` with axes before those of queries and keys (`axes` of each), the heads' first."""
+    """Return `mask` with new axes of heads before the axes of queries and keys (`axes` each)."""
     missing = rank - len(mask.shape)
-    at = len(mask.shape) - 2 * axes
-    return expand_axes(mask, tuple(range(at, at + missing))) if missing else mask
+    first = len(mask.shape) - 2 * axes
+    return expand_axes(mask, tuple(range(first, first + missing))) if missing else mask
 
 
 def refuse_lengths(value_shape, key_shape):
-    """ShapeError unless every value has a key."""
+    """Raise ShapeError if the numbers of values and keys differ."""
     if value_shape[1:-1] != key_shape[1:-1]:
         raise ShapeError(
             "All dimensions of `value` and `key`, except the last one, must be equal. Received: "

@@ -1,4 +1,4 @@
-"""Layers that number the words of a vocabulary: integers or strings."""
+"""IntegerLookup and StringLookup: map words of a vocabulary to indices."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,44 +19,44 @@ LOOKUP_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary", "tf-
 _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
-class _Numbers:
-    """Words to their numbers, by a dict; what is not in it by `unknown(words)`."""
+class _IndexTable:
+    """A table op from words to indices, by a dict, or `unknown(words)` for other words."""
 
     dtype = np.dtype(np.int64)
 
-    def __init__(self, numbers, unknown):
-        self._numbers, self._unknown = numbers, unknown
+    def __init__(self, indices, unknown):
+        self._indices, self._unknown = indices, unknown
 
     def __call__(self, words):
-        distinct, places = np.unique(words, return_inverse=True)
-        found = [self._numbers.get(w) for w in distinct.tolist()]
-        missing = np.array([n is None for n in found], bool)
-        numbers = np.array([-1 if n is None else n for n in found], np.int64)
+        distinct, inverse = np.unique(words, return_inverse=True)
+        known = [self._indices.get(w) for w in distinct.tolist()]
+        missing = np.array([n is None for n in known], bool)
+        indices = np.array([-1 if n is None else n for n in known], np.int64)
         if missing.any():
-            numbers[missing] = self._unknown(distinct[missing])
-        return numbers[places.reshape(-1)].reshape(words.shape)
+            indices[missing] = self._unknown(distinct[missing])
+        return indices[inverse.reshape(-1)].reshape(words.shape)
 
     def shape(self, shape):
         return shape
 
 
-class _Words:
-    """Numbers to the words in a list, `unknown` for those outside."""
+class _WordTable:
+    """A table op from indices to words of a list, `unknown` for indices outside of it."""
 
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
         self.dtype = np.dtype(dtype)
 
-    def __call__(self, numbers):
+    def __call__(self, indices):
         last = len(self._words) - 1
-        return self._words[np.where((numbers >= 0) & (numbers < last), numbers, last)]
+        return self._words[np.where((indices >= 0) & (indices < last), indices, last)]
 
     def shape(self, shape):
         return shape
 
 
 class Lookup(Layer):
-    """What `IntegerLookup` and `StringLookup` share; see there."""
+    """Base of `IntegerLookup` and `StringLookup`."""
 
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
@@ -66,34 +66,34 @@ class Lookup(Layer):
         refuse_sparse(self)
         self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
         self._refuse_settings()
-        self._words = None  # the vocabulary without mask and unknown words
-        self._table = None  # made of it at the first call
+        self._words = None  # the vocabulary without mask and OOV tokens
+        self._table = None  # built at the first call
         self._idf = None
         self._static = self.vocabulary is not None
         self.reset_state()
         if self._static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # a path: its words are no part of the config
+                self.vocabulary = None  # words from a file are not in the config
 
     def _refuse_settings(self):
-        kind, reason = type(self).__name__, None
+        reason = None
         if self.max_tokens is not None and self.max_tokens <= 1:
-            reason = f"max_tokens must be greater than 1, got {self.max_tokens}"
+            reason = f"expected max_tokens > 1, got {self.max_tokens}"
         elif self.pad_to_max_tokens and self.max_tokens is None:
-            reason = "pad_to_max_tokens=True needs max_tokens"
+            reason = "pad_to_max_tokens=True needs max_tokens=..."
         elif self.num_oov_indices < 0:
-            reason = f"num_oov_indices must be >= 0, got {self.num_oov_indices}"
+            reason = f"expected num_oov_indices >= 0, got {self.num_oov_indices}"
         elif self.invert and self.output_mode != "int":
-            reason = f"output_mode must be 'int' with invert=True, got {self.output_mode!r}"
+            reason = f"with invert=True, expected output_mode='int', got {self.output_mode!r}"
         elif self.idf_weights is not None and self.output_mode != "tf_idf":
-            reason = "idf_weights go with output_mode='tf_idf' only"
+            reason = "idf_weights need output_mode='tf_idf'"
         elif self.output_mode == "tf_idf" and self.vocabulary is not None and not self._has_idf():
             reason = "in output_mode='tf_idf', a vocabulary needs its idf_weights"
         elif self.salt is not None and not self._hashes():
-            reason = f"salt goes with oov_method='farmhash', got {self.oov_method!r}"
+            reason = f"salt needs oov_method='farmhash', got {self.oov_method!r}"
         if reason:
-            raise InvalidArgumentError(f"{kind}: {reason}.")
+            raise InvalidArgumentError(f"{type(self).__name__}: {reason}.")
 
     def _has_idf(self):
         return self.idf_weights is not None
@@ -107,38 +107,38 @@ class Lookup(Layer):
         return self._first_unknown() + self.num_oov_indices
 
     def vocabulary_size(self):
-        """How many words there are, mask and unknown ones included."""
+        """Return the number of words, including mask and OOV tokens."""
         return self._first_word() + len(self._words or ())
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The words in the order of their numbers; without the mask's and unknown ones if asked."""
+        """Return the words in the order of their indices, with or without mask and OOV tokens."""
         special = [self.mask_token] * self._first_unknown()
         special += [self.oov_token] * self.num_oov_indices
         return [*(special if include_special_tokens else ()), *(self._words or ())]
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Take these words.
+        """Set the vocabulary.
 
         Args:
-            vocabulary: words, with the mask's and unknown ones in front or without; or the path of
-                a file with a word on each line.
-            idf_weights: a number for each, in output mode "tf_idf".
+            vocabulary: words, with or without mask and OOV tokens in front; or the path of a file
+                with one word per line.
+            idf_weights: one number per word, for output mode "tf_idf".
         """
         if isinstance(vocabulary, str):
             vocabulary = Path(vocabulary).read_text(encoding="utf-8").splitlines()
-        given = np.asarray(getattr(vocabulary, "array", vocabulary), object)
-        given = [self._word(w) for w in given]
+        tokens = np.asarray(getattr(vocabulary, "array", vocabulary), object)
+        tokens = [self._word(w) for w in tokens]
         special = self.get_vocabulary()[: self._first_word()]
-        has_special = bool(special) and given[: len(special)] == special
-        words = given[len(special) :] if has_special else given
+        has_special = bool(special) and tokens[: len(special)] == special
+        words = tokens[len(special) :] if has_special else tokens
         self._refuse_words(words, special)
         self._words, self._table = words, None
         if self.output_mode == "tf_idf" and idf_weights is not None:
             idf = np.asarray(idf_weights, dtypes.floatx())
-            if idf.shape != (len(given),):
+            if idf.shape != (len(tokens),):
                 raise InvalidArgumentError(
                     "`idf_weights` must be the same length as vocabulary. len(idf_weights) is "
-                    f"{len(idf)}; len(vocabulary) is {len(given)}"
+                    f"{len(idf)}; len(vocabulary) is {len(tokens)}"
                 )
             self._set_idf(idf, 0 if has_special else self._first_word())
 
@@ -172,31 +172,31 @@ class Lookup(Layer):
             raise InvalidArgumentError(f"{reason} (layer {self.name!r})")
 
     def _set_idf(self, idf, missing):
-        """Weights with the mean for words without, and zeros for room that is left."""
+        """Set the IDF weights: the mean for `missing` special tokens, zeros for padding."""
         front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
-        room = self.max_tokens - missing - idf.size if self.pad_to_max_tokens else 0
-        self._idf = np.concatenate([front, idf, np.zeros(room, idf.dtype)])
+        padding = self.max_tokens - missing - idf.size if self.pad_to_max_tokens else 0
+        self._idf = np.concatenate([front, idf, np.zeros(padding, idf.dtype)])
 
     # ---- adapting ----
 
     def adapt(self, data, steps=None):
-        """Find the vocabulary in data: the most frequent words first, of equals the last.
+        """Build the vocabulary from data: frequent words first, equal counts in reverse order.
 
         Args:
-            data: an array, tensor or list of words, or an iterable of batches of them. In output
+            data: an array, tensor or list of words, or an iterable of batches of words. In output
                 mode "tf_idf" a row is a document.
-            steps: how many batches to take; all where None.
+            steps: the number of batches to use; all if None.
         """
         self.reset_state()
         data, whole = whole_of(data), (list, tuple, np.ndarray, Tensor)
         for batch in batches_of(data, steps, whole):
             words = self._words_of(batch)
-            one = isinstance(data, whole) and words.ndim == 1
-            self.update_state(words[:, None] if one else words)
+            is_column = isinstance(data, whole) and words.ndim == 1
+            self.update_state(words[:, None] if is_column else words)
         self.finalize_state()
 
     def update_state(self, data):
-        """Count the words of a batch; `finalize_state` makes the vocabulary."""
+        """Count the words of a batch; `finalize_state` builds the vocabulary."""
         if self._static:
             raise InvalidArgumentError(
                 f"Cannot adapt layer {self.name!r} after setting a static vocabulary via "
@@ -209,7 +209,7 @@ class Lookup(Layer):
         self._rows += len(rows)
 
     def finalize_state(self):
-        """The vocabulary of what was counted."""
+        """Build the vocabulary from the counted words."""
         if self._static or not self._counts:
             return
         ignored = {self._raw(self.mask_token), self._raw(self.oov_token)}
@@ -219,12 +219,12 @@ class Lookup(Layer):
             words = words[: self.max_tokens - self._first_word()]
         self._words, self._table = [self._word(w) for w in words], None
         if self.output_mode == "tf_idf":
-            found = np.array([self._documents[w] for w in words], dtypes.floatx())
-            self._set_idf(np.log1p(self._rows / (1 + found)), self._first_word())
+            counts = np.array([self._documents[w] for w in words], dtypes.floatx())
+            self._set_idf(np.log1p(self._rows / (1 + counts)), self._first_word())
         self.reset_state()
 
     def reset_state(self):
-        """Forget what was counted."""
+        """Discard all counts."""
         self._counts, self._documents, self._rows = Counter(), Counter(), 0
 
     # ---- the call ----
@@ -237,33 +237,33 @@ class Lookup(Layer):
                 "argument to the layer, or call `adapt` with some sample data."
             )
         if self._table is None:
-            self._table = self._made_table()
-        numbers = look_up(self._tensor(inputs), table=self._table)
+            self._table = self._new_table()
+        indices = look_up(self._tensor(inputs), table=self._table)
         if self.output_mode == "int":
-            return numbers
+            return indices
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode != "tf_idf":
-            return encode(numbers, self.output_mode, depth, np.dtype(np.int64))
-        return encode(numbers, "count", depth, self._idf.dtype) * Tensor(self._idf)
+            return encode(indices, self.output_mode, depth, np.dtype(np.int64))
+        return encode(indices, "count", depth, self._idf.dtype) * Tensor(self._idf)
 
     def _tensor(self, inputs):
         if self.invert:
             return cast(tensor(inputs), dtype=np.dtype(np.int64))
         return tensor(inputs)
 
-    def _made_table(self):
+    def _new_table(self):
         if self.invert:
             words = [self._raw(w) for w in self.get_vocabulary()]
             dtype = object if self._word_dtype == "string" else np.int64
-            return _Words(words, self._raw(self.oov_token), dtype)
+            return _WordTable(words, self._raw(self.oov_token), dtype)
         first = self._first_word()
-        numbers = {self._raw(w): first + i for i, w in enumerate(self._words or ())}
-        if self.mask_token is not None:  # a masked word is 0, and none of those that are encoded
-            numbers[self._raw(self.mask_token)] = 0 if self.output_mode == "int" else -1
-        return _Numbers(numbers, self._unknown)
+        indices = {self._raw(w): first + i for i, w in enumerate(self._words or ())}
+        if self.mask_token is not None:  # 0, or -1, which encodings ignore
+            indices[self._raw(self.mask_token)] = 0 if self.output_mode == "int" else -1
+        return _IndexTable(indices, self._unknown)
 
     def _unknown(self, words):
-        """The numbers of words that are not in the vocabulary."""
+        """Return the indices of words that are not in the vocabulary."""
         if not self.num_oov_indices:
             raise InvalidArgumentError(
                 "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
@@ -272,12 +272,12 @@ class Lookup(Layer):
         if self.num_oov_indices == 1:
             return self._first_unknown()
         if self._hashes():
-            found = buckets(words.tolist(), self.num_oov_indices, self.salt)
-            return self._first_unknown() + np.array(found, np.int64)
+            indices = buckets(words.tolist(), self.num_oov_indices, self.salt)
+            return self._first_unknown() + np.array(indices, np.int64)
         return self._first_unknown() + words % self.num_oov_indices
 
     def _hashes(self):
-        """Whether unknown words are spread by a hash, not by their remainder."""
+        """Return whether unknown words get indices by a hash instead of a remainder."""
         return self.oov_method == "farmhash" or self._word_dtype == "string"
 
     # ---- files ----
@@ -296,34 +296,34 @@ class Lookup(Layer):
         return cls(**known)
 
     def save_assets(self, dir_path):
-        """Write the vocabulary, where it is not in the config."""
+        """Write the vocabulary to a file if it is not in the config."""
         if self.vocabulary is None:
             lines = "\n".join(str(w) for w in self.get_vocabulary())
             Path(dir_path, "vocabulary.txt").write_text(lines, encoding="utf-8")
 
     def load_assets(self, dir_path):
-        """Read what `save_assets` wrote."""
+        """Read the vocabulary that `save_assets` wrote."""
         if self.vocabulary is None:
             lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()
             self.set_vocabulary([self._word(w) for w in lines], self._idf)
 
 
 class IntegerLookup(Lookup):
-    """Integers as their numbers in a vocabulary.
+    """Map integers to their indices in a vocabulary.
 
     Args:
-        max_tokens: the most words there may be, mask and unknown ones included.
-        num_oov_indices: how many numbers unknown integers share; with 0 they are an error.
-        mask_token: the integer that stands for no word: its number is 0, and it is not encoded.
-        oov_token: what unknown numbers become with `invert`.
-        vocabulary: integers, or a path; None where `adapt` finds them.
-        idf_weights: a weight for each word, in output mode "tf_idf".
-        invert: numbers to integers.
-        output_mode: "int", or an encoding as in `CategoryEncoding`; "tf_idf" weighs the counts.
-        pad_to_max_tokens: whether encodings are as long as `max_tokens`.
-        oov_method: how unknown integers share their numbers: by their remainder, "floormod", or by
-            a hash, "farmhash".
-        salt: an integer or two of them, for another hash.
+        max_tokens: the maximum size of the vocabulary, including mask and OOV tokens.
+        num_oov_indices: the number of indices for unknown integers; 0: they raise an error.
+        mask_token: an integer that gets index 0 and is not encoded.
+        oov_token: with `invert`, the result for unknown indices.
+        vocabulary: integers, or a path; None if `adapt` builds the vocabulary.
+        idf_weights: one weight per word, for output mode "tf_idf".
+        invert: whether to map indices to integers instead.
+        output_mode: "int", or a mode of `CategoryEncoding`; "tf_idf": counts times IDF weights.
+        pad_to_max_tokens: whether encodings have the length `max_tokens`.
+        oov_method: the index of an unknown integer: its remainder ("floormod") or a hash
+            ("farmhash").
+        salt: an int or two ints, the key of another hash.
 
     >>> import numpy as np
     >>> IntegerLookup(vocabulary=[12, 36])(np.array([36, 7])).numpy()
@@ -356,16 +356,16 @@ class IntegerLookup(Lookup):
 
 
 class StringLookup(Lookup):
-    """Strings as their numbers in a vocabulary.
+    """Map strings to their indices in a vocabulary.
 
     Args:
-        max_tokens: the most words there may be, mask and unknown ones included.
-        num_oov_indices: how many numbers unknown strings share, by a hash; with 0 they are an
-            error.
-        mask_token: the string that stands for no word: its number is 0, and it is not encoded.
-        oov_token: what unknown numbers become with `invert`.
-        vocabulary: strings, or a path; None where `adapt` finds them.
-        encoding: of the strings.
+        max_tokens: the maximum size of the vocabulary, including mask and OOV tokens.
+        num_oov_indices: the number of indices for unknown strings, chosen by a hash; 0: they raise
+            an error.
+        mask_token: a string that gets index 0 and is not encoded.
+        oov_token: with `invert`, the result for unknown indices.
+        vocabulary: strings, or a path; None if `adapt` builds the vocabulary.
+        encoding: the encoding of the strings.
 
     The other arguments are those of `IntegerLookup`.
 

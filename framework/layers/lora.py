@@ -1,4 +1,4 @@
-"""Low-rank adaptation: a fixed weight plus the product of two small trained ones.
+"""Low-rank adaptation: a frozen weight plus the product of two small trained matrices.
 
 Hu et al. 2021, arXiv:2106.09685.
 """
@@ -11,21 +11,21 @@ from framework.ops.contraction import matmul
 
 
 class Adaptable:
-    """What a layer needs for LoRA on the one weight in `_kernel` or `_embeddings`."""
+    """A mixin for layers with LoRA on one weight, `_kernel` or `_embeddings`."""
 
     lora_enabled = False
     _adapted = "kernel"
 
     def enable_lora(self, rank, lora_alpha=None, a_initializer="he_uniform", b_initializer="zeros"):
-        """Fix the weight and train a delta to it of the given rank.
+        """Freeze the weight and train a low-rank delta instead.
 
         Args:
-            rank: a positive integer.
-            lora_alpha: the delta is scaled by `lora_alpha / rank`; `rank` where None.
-            a_initializer, b_initializer: of the delta's factors.
+            rank: the rank of the delta, a positive integer.
+            lora_alpha: the delta is multiplied by `lora_alpha / rank`; `rank` if None.
+            a_initializer, b_initializer: the initializers of the two factors.
 
         Raises:
-            InvalidArgumentError: before the layer is built, beside a constraint, or twice.
+            InvalidArgumentError: the layer is not built, has a constraint, or has LoRA already.
         """
         weight, name = getattr(self, f"_{self._adapted}", None), self._adapted
         _refuse_lora(self, weight, name)
@@ -34,7 +34,7 @@ class Adaptable:
         shapes = (*rows, rank), (rank, columns)
         self._framework.locked = False
         for letter, shape, start in zip("ab", shapes, (a_initializer, b_initializer)):
-            factor = self.add_weight(  # float32, so that small steps are not lost in a half float
+            factor = self.add_weight(  # float32: small updates vanish in float16
                 shape, initializers.get(start), dtype="float32", regularizer=regularizer,
                 name=f"lora_{name}_{letter}",
             )  # fmt: skip
@@ -49,17 +49,17 @@ class Adaptable:
 def _refuse_lora(layer, weight, name):
     reason = None
     if getattr(layer, f"{name}_constraint"):
-        reason = f"LoRA does not go with a constraint; remove {name}_constraint"
+        reason = f"LoRA does not support a constraint; remove {name}_constraint"
     elif weight is None:
-        reason = "LoRA needs a layer that is built; build it or call it first"
+        reason = "LoRA needs a built layer; build or call the layer first"
     elif layer.lora_enabled:
-        reason = "LoRA is enabled already; that can be done once per layer"
+        reason = "LoRA is enabled already; it can be enabled once per layer"
     if reason:
         raise InvalidArgumentError(f"enable_lora: {reason} (layer {layer.name!r}).")
 
 
 def with_lora(layer, weight):
-    """The weight's value plus the delta."""
+    """Return the weight plus the LoRA delta, in the compute dtype."""
     name = layer._adapted
     factors = (getattr(layer, f"lora_{name}_{letter}").read() for letter in "ab")
     delta = matmul(*factors) * (layer.lora_alpha / layer.lora_rank)
@@ -70,7 +70,7 @@ def with_lora(layer, weight):
 
 
 def lora_config(layer, config):
-    """`config` with the LoRA settings only where they are used, as Keras writes them."""
+    """Remove the LoRA settings from `config` if LoRA is not enabled, as Keras does."""
     if not config["lora_rank"]:
         del config["lora_rank"], config["lora_alpha"]
     return config

@@ -1,4 +1,4 @@
-"""Layers that take several inputs and give one."""
+"""Layers that merge several inputs: Add, Concatenate, Dot and others."""
 
 import functools
 import string
@@ -21,14 +21,14 @@ from framework.ops.reduction import reduce_any
 
 
 class Merge(Layer, builds_at_init=True):
-    """Base of layers that combine a list of inputs element by element; shapes broadcast."""
+    """Base of layers that combine a list of inputs elementwise; shapes broadcast."""
 
     supports_masking = True
 
     def call(self, inputs):
         inputs = promote(*_at_least(inputs, 1, self))
         rank = max(x.ndim for x in inputs)
-        inputs = [_with_rank(x, rank) for x in inputs]
+        inputs = [_expanded_to(x, rank) for x in inputs]
         _refuse_shapes(inputs, self)
         return self._merge(inputs)
 
@@ -36,7 +36,7 @@ class Merge(Layer, builds_at_init=True):
         raise NotImplementedError
 
     def compute_mask(self, inputs, previous_mask):
-        """Where any input's mask is true; none where an input has none."""
+        """Return the logical or of the masks; None if an input has no mask."""
         if previous_mask is None or any(m is None for m in previous_mask):
             return None
         return functools.reduce(e.logical_or, previous_mask)
@@ -52,8 +52,8 @@ def _at_least(inputs, number, layer):
     return inputs
 
 
-def _with_rank(x, rank):
-    """Missing axes come in behind the batch, so that rows meet rows."""
+def _expanded_to(x, rank):
+    """Insert missing axes after the batch axis, so that samples align."""
     missing = rank - x.ndim
     return expand_axes(x, tuple(range(1, 1 + missing))) if missing and x.ndim else x
 
@@ -111,21 +111,21 @@ class Average(Merge):
 
 
 class Maximum(Merge):
-    """The largest of the inputs, element by element."""
+    """The elementwise maximum of the inputs."""
 
     def _merge(self, inputs):
         return functools.reduce(e.maximum, inputs)
 
 
 class Minimum(Merge):
-    """The smallest of the inputs, element by element."""
+    """The elementwise minimum of the inputs."""
 
     def _merge(self, inputs):
         return functools.reduce(e.minimum, inputs)
 
 
 class Concatenate(Layer, builds_at_init=True):
-    """The inputs one behind the other along `axis`.
+    """The inputs concatenated along `axis`.
 
     >>> import numpy as np
     >>> Concatenate()([np.ones((1, 2)), np.ones((1, 3))]).shape
@@ -148,9 +148,9 @@ class Concatenate(Layer, builds_at_init=True):
         return concat(*inputs, axis=axis)
 
     def compute_mask(self, inputs, previous_mask):
-        """The masks one behind the other; of features side by side, where any of them counts.
+        """Return the concatenated masks, or their logical or if `axis` is the last axis.
 
-        An input without a mask counts everywhere; there is none where no input has one.
+        An input without a mask counts as unmasked; without any mask the result is None.
         """
         if previous_mask is None or all(m is None for m in previous_mask):
             return None
@@ -162,7 +162,7 @@ class Concatenate(Layer, builds_at_init=True):
 
 
 def _mask_but_last(x, mask):
-    """The mask of an input for all its axes but the last."""
+    """Return the mask of an input expanded to all axes except the last."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
         if isinstance(x, KerasTensor):
@@ -182,19 +182,19 @@ def _may_be_equal(a, b):
 
 def _axes(value):
     if isinstance(value, (list, tuple)) and len(value) != 2:
-        raise InvalidArgumentError("expected an int or two of them")
-    each = value if isinstance(value, (list, tuple)) else (value,)
-    if any(isinstance(a, bool) or not isinstance(a, int) for a in each):
+        raise InvalidArgumentError("expected an int or two ints")
+    axes = value if isinstance(value, (list, tuple)) else (value,)
+    if any(isinstance(a, bool) or not isinstance(a, int) for a in axes):
         raise DTypeError("expected an int or a list of two ints")
     return value
 
 
 class Dot(Layer, makes_masks=False):
-    """The sum of products of two inputs along an axis of each, row by row of the batch.
+    """The dot product of two inputs along one axis of each, for each sample of the batch.
 
     Args:
-        axes: the axis in both inputs, or one for each; not the batch's, 0.
-        normalize: whether the inputs are divided by their L2 norms along those axes before.
+        axes: the axis in both inputs, or one axis for each; not 0, the batch.
+        normalize: whether to divide the inputs by their L2 norms along these axes first.
 
     Shapes: with `axes=(1, 2)`, `(batch, a, b)` and `(batch, c, a)` give `(batch, b, c)`; two
     inputs of two axes give `(batch, 1)`.
@@ -204,7 +204,7 @@ class Dot(Layer, makes_masks=False):
     TensorShape([1, 2, 3])
     """
 
-    axes: Resolved("an int or two of them", _axes)
+    axes: Resolved("an int or two ints", _axes)
     normalize: bool = False
     supports_masking = True
 
@@ -214,11 +214,11 @@ class Dot(Layer, makes_masks=False):
                 "A `Dot` layer should be called on a list of 2 inputs. Received: "
                 f"input_shape={input_shape} (layer {self.name!r})."
             )
-        _positions(self, *input_shape)
+        _dot_axes(self, *input_shape)
 
     def call(self, inputs):
         x, y = promote(*inputs)
-        i, j = _positions(self, tuple(x.shape), tuple(y.shape))
+        i, j = _dot_axes(self, tuple(x.shape), tuple(y.shape))
         if self.normalize:
             least = epsilon() ** 2
             x, y = norm.unit(x, (i,), least), norm.unit(y, (j,), least)
@@ -235,55 +235,54 @@ class Dot(Layer, makes_masks=False):
 
 
 def dot(inputs, axes=-1, **kwargs):
-    """The products along axes, by a `Dot` layer."""
+    """Return the dot product along `axes`, by a `Dot` layer."""
     return Dot(axes=axes, **kwargs)(inputs)
 
 
 def add(inputs, **kwargs):
-    """The sum of the inputs, by an `Add` layer."""
+    """Return the sum of the inputs, by an `Add` layer."""
     return Add(**kwargs)(inputs)
 
 
 def subtract(inputs, **kwargs):
-    """The difference of two inputs, by a `Subtract` layer."""
+    """Return the difference of two inputs, by a `Subtract` layer."""
     return Subtract(**kwargs)(inputs)
 
 
 def multiply(inputs, **kwargs):
-    """The product of the inputs, by a `Multiply` layer."""
+    """Return the product of the inputs, by a `Multiply` layer."""
     return Multiply(**kwargs)(inputs)
 
 
 def average(inputs, **kwargs):
-    """The mean of the inputs, by an `Average` layer."""
+    """Return the mean of the inputs, by an `Average` layer."""
     return Average(**kwargs)(inputs)
 
 
 def maximum(inputs, **kwargs):
-    """The largest of the inputs, by a `Maximum` layer."""
+    """Return the elementwise maximum, by a `Maximum` layer."""
     return Maximum(**kwargs)(inputs)
 
 
 def minimum(inputs, **kwargs):
-    """The smallest of the inputs, by a `Minimum` layer."""
+    """Return the elementwise minimum, by a `Minimum` layer."""
     return Minimum(**kwargs)(inputs)
 
 
 def concatenate(inputs, axis=-1, **kwargs):
-    """The inputs one behind the other, by a `Concatenate` layer."""
+    """Return the concatenated inputs, by a `Concatenate` layer."""
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
-def _positions(layer, first, second):
-    """The two axes, counted from the front; ShapeError where they do not fit."""
-    shapes, given = (first, second), layer.axes
-    given = (given, given) if isinstance(given, int) else given
-    axes = [one_axis(a, len(s), f"Dot layer {layer.name!r}") for a, s in zip(given, shapes)]
+def _dot_axes(layer, first, second):
+    """Return the two axes as non-negative ints; ShapeError if their sizes differ."""
+    shapes, axes = (first, second), layer.axes
+    axes = (axes, axes) if isinstance(axes, int) else axes
+    axes = [one_axis(a, len(s), f"Dot layer {layer.name!r}") for a, s in zip(axes, shapes)]
     if 0 in axes:
         raise InvalidArgumentError(
-            f"Dot layer {layer.name!r}: axes={layer.axes} names axis 0, the batch, over which "
-            "there is no product. If the inputs have no batch, give them one: "
-            "keras.ops.expand_dims(x, 0)."
+            f"Dot layer {layer.name!r}: axes={layer.axes} contains axis 0, the batch axis. For "
+            "inputs without a batch, add the axis: keras.ops.expand_dims(x, 0)."
         )
     m, n = first[axes[0]], second[axes[1]]
     if not _may_be_equal((m,), (n,)):

@@ -1,4 +1,4 @@
-"""Multi-head attention: projections, attention in each head, a projection back.
+"""Multi-head attention.
 
 Vaswani et al. 2017, arXiv:1706.03762.
 """
@@ -10,7 +10,7 @@ from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.initializers import InitializerField, Seed
 from framework.layers.core import PositiveInt
-from framework.layers.heads import Heads, PositiveOrNone, letters_of, refuse_lengths
+from framework.layers.heads import MultiHeadBase, PositiveOrNone, letters_of, refuse_lengths
 from framework.layers.symbolic import mask_of
 from framework.regularizers import RegularizerField
 
@@ -26,29 +26,30 @@ def _shape_or_none(value):
 IntsOrNone = Resolved("an int, a tuple or None", _shape_or_none)
 
 
-class MultiHeadAttention(Heads):
+class MultiHeadAttention(MultiHeadBase):
     """Attention in several heads, each with its own projections of queries, keys and values.
 
     Args:
-        num_heads: how many.
-        key_dim: width of a head's queries and keys.
-        value_dim: width of its values; `key_dim` where None.
-        dropout: the share of weights that is dropped in training.
-        use_bias: whether the projections have one.
-        output_shape: of an output, that of a query where None.
-        attention_axes: the axes attended over, all but batch and features where None.
-        sliding_window: how far from its own place a query sees, itself counted; None: all.
-        flash_attention: accepted; scores are kept only where somebody asks for them, or `dropout`
-            takes some in training.
-        activity_regularizer: of the projections.
+        num_heads: the number of heads.
+        key_dim: the width of queries and keys in a head.
+        value_dim: the width of values in a head; `key_dim` if None.
+        dropout: the fraction of attention weights that is dropped in training.
+        use_bias: whether the projections have a bias.
+        output_shape: the shape of one output vector; None for the width of the queries.
+        attention_axes: the axes to attend over; None for all except batch and features.
+        sliding_window: the number of positions in each direction that a query attends to, counting
+            its own; None for all positions.
+        flash_attention: a hint; scores are computed only for `return_attention_scores` and for
+            `dropout` in training.
+        activity_regularizer: a penalty on the outputs of the projections.
         use_gate: whether the heads' outputs are multiplied by the sigmoid of a projected query.
-        seed: of the dropout.
+        seed: the seed of the dropout.
 
     Call arguments:
-        query, value, key: `(batch, ..., features)`; the key is the value where None.
-        attention_mask: booleans (batch, queries, keys), True where a query may see a key.
-        return_attention_scores: gives `(outputs, scores)`.
-        use_causal_mask: no query sees the keys behind its own place.
+        query, value, key: `(batch, ..., features)`; the key is the value if None.
+        attention_mask: booleans (batch, queries, keys), True where a query attends to a key.
+        return_attention_scores: whether to return `(outputs, scores)`.
+        use_causal_mask: whether queries ignore keys at later positions.
 
     >>> import numpy as np
     >>> MultiHeadAttention(num_heads=2, key_dim=3)(np.ones((1, 4, 8)), np.ones((1, 5, 8))).shape
@@ -84,8 +85,10 @@ class MultiHeadAttention(Heads):
         return self._activity
 
     def _take_masks(self, query, value, key, query_mask):
-        """The query's mask. As in Keras it is the query's own, whatever argument was given, and
-        the inputs' masks end here: their sum with the outputs has none."""
+        """Return the query's Keras mask, which replaces the argument, and remove the inputs' masks.
+
+        As in Keras: the sum of inputs and outputs then has no mask.
+        """
         query_mask = mask_of(query)
         for x in (query, value, key):
             if mask_of(x) is not None:
@@ -95,12 +98,13 @@ class MultiHeadAttention(Heads):
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = value_shape if key_shape is None else key_shape
         refuse_lengths(value_shape, key_shape)
-        wide, deep = (self.num_heads, self.key_dim), (self.num_heads, self.value_dim)
-        self._query_dense = self._into_heads(query_shape, wide, "query")
-        self._key_dense = self._into_heads(key_shape, wide, "key")
+        key_sizes = (self.num_heads, self.key_dim)
+        value_sizes = (self.num_heads, self.value_dim)
+        self._query_dense = self._into_heads(query_shape, key_sizes, "query")
+        self._key_dense = self._into_heads(key_shape, key_sizes, "key")
         if self.use_gate:
-            self._gate_dense = self._into_heads(query_shape, deep, "gate", "sigmoid")
-        self._value_dense = self._into_heads(value_shape, deep, "value")
+            self._gate_dense = self._into_heads(query_shape, value_sizes, "gate", "sigmoid")
+        self._value_dense = self._into_heads(value_shape, value_sizes, "value")
         rank = len(query_shape)
         axes = self.attention_axes
         if axes is None:
@@ -116,10 +120,10 @@ class MultiHeadAttention(Heads):
             f"{letters[:free]}{inner},{inner}{outer}->{letters[:free]}{outer}",
             (None,) * (free - 1) + sizes, outer, "attention_output",
         )  # fmt: skip
-        self._output_dense.build((*query_shape[:-1], *deep))
+        self._output_dense.build((*query_shape[:-1], *value_sizes))
 
     def _into_heads(self, shape, sizes, name, activation=None):
-        """The projection of the last axis to `sizes`, built."""
+        """Return a built projection of the last axis to `sizes`."""
         free = len(shape) - 1
         letters = letters_of(free + 3)
         layer = self._projection(

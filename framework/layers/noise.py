@@ -1,4 +1,4 @@
-"""Noise and penalties in training: layers that pass their inputs on unchanged otherwise."""
+"""Layers of noise, dropout and activity penalties, which are the identity in inference."""
 
 import math
 
@@ -9,7 +9,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.random import SeedGenerator
 from framework.initializers import Seed
 from framework.layers.base import Layer
-from framework.layers.core import Share, checked_noise_shape, noise_dtype, noise_shape
+from framework.layers.core import Fraction, checked_noise_shape, noise_dtype, noise_shape
 from framework.layers.spec import InputSpec
 from framework.ops.elementwise import greater_equal
 from framework.ops.random import dropout
@@ -17,13 +17,13 @@ from framework.regularizers import L1L2, Strength
 
 
 class _Noise(Layer, builds_at_init=True):
-    """Owns a seed generator where its strength is not zero."""
+    """Base of noise layers; they have a seed generator unless their rate is zero."""
 
     supports_masking = True
 
 
 class GaussianNoise(_Noise):
-    """Adds normal noise of mean 0 in training.
+    """Add normal noise of mean 0 in training.
 
     Args:
         stddev: from 0 to 1.
@@ -34,11 +34,11 @@ class GaussianNoise(_Noise):
     array([[1., 1.]], dtype=float32)
     """
 
-    stddev: Share
+    stddev: Fraction
     seed: Seed = None
 
     def __post_init__(self):
-        _begin(self, self.stddev)
+        _make_generator(self, self.stddev)
 
     def call(self, inputs, training=False):
         if not training or self.stddev == 0:
@@ -51,18 +51,20 @@ class GaussianNoise(_Noise):
 
 
 class GaussianDropout(_Noise):
-    """Multiplies by normal noise of mean 1 and variance `rate / (1 - rate)` in training.
+    """Multiply by normal noise of mean 1 and variance `rate / (1 - rate)` in training.
 
-    Srivastava et al. 2014. Args:
+    Srivastava et al. 2014.
+
+    Args:
         rate: from 0 to 1.
         seed: an int, or None.
     """
 
-    rate: Share
+    rate: Fraction
     seed: Seed = None
 
     def __post_init__(self):
-        _begin(self, self.rate)
+        _make_generator(self, self.rate)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
@@ -74,28 +76,28 @@ class GaussianDropout(_Noise):
         )
 
 
-_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805  # selu's (Klambauer et al. 2017)
+_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805  # constants of SELU (Klambauer et al. 2017)
 
 
 class AlphaDropout(_Noise):
-    """Dropout that keeps mean and variance of what selu gives.
+    """Dropout that keeps the mean and variance of SELU outputs.
 
-    Dropped inputs take selu's lowest value; then all are scaled and moved (Klambauer et al. 2017,
-    arXiv:1706.02515).
+    Dropped inputs get the lowest value of SELU; then all are scaled and shifted (Klambauer et al.
+    2017, arXiv:1706.02515).
 
     Args:
         rate: from 0 to 1.
-        noise_shape: of the mask: 1 where an axis shares it, None where it is the input's own size.
+        noise_shape: the shape of the mask; None stands for the size of the inputs.
         seed: an int, or None.
     """
 
-    rate: Share
+    rate: Fraction
     noise_shape: object = None
     seed: Seed = None
 
     def __post_init__(self):
         self.noise_shape = checked_noise_shape(self.noise_shape, "AlphaDropout")
-        _begin(self, self.rate)
+        _make_generator(self, self.rate)
 
     def call(self, inputs, training=False):
         if not training or self.rate == 0:
@@ -106,14 +108,14 @@ class AlphaDropout(_Noise):
         noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
         kept = cast(greater_equal(noise, self.rate), dtype=inputs.dtype.np)
         lowest = -_ALPHA * _SCALE
-        left = (1 - self.rate) * (1 + self.rate * lowest**2)
-        factor = left**-0.5 if left else 0.0
+        variance = (1 - self.rate) * (1 + self.rate * lowest**2)
+        factor = variance**-0.5 if variance else 0.0
         return (inputs * kept + (1 - kept) * lowest) * factor - factor * lowest * self.rate
 
 
 class _SpatialDropout(_Noise, axes=1):
     def __post_init__(self):
-        _begin(self, self.rate)
+        _make_generator(self, self.rate)
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs, training=False):
@@ -134,7 +136,7 @@ class _SpatialDropout(_Noise, axes=1):
 
 
 class SpatialDropout1D(_SpatialDropout):
-    """Dropout of whole channels: a channel is dropped in all steps or in none.
+    """Dropout of whole channels of sequences: a channel is dropped in all steps or in none.
 
     Args:
         rate: from 0 to 1.
@@ -143,7 +145,7 @@ class SpatialDropout1D(_SpatialDropout):
     Shapes: `(batch, steps, channels)`.
     """
 
-    rate: Share
+    rate: Fraction
     seed: Seed = None
 
 
@@ -165,7 +167,7 @@ class SpatialDropout2D(_SpatialDropout, axes=2):
         seed: an int, or None.
     """
 
-    rate: Share
+    rate: Fraction
     data_format: _Format = None
     seed: Seed = None
 
@@ -173,13 +175,13 @@ class SpatialDropout2D(_SpatialDropout, axes=2):
 class SpatialDropout3D(_SpatialDropout, axes=3):
     """Dropout of whole channels of volumes; as `SpatialDropout2D`."""
 
-    rate: Share
+    rate: Fraction
     data_format: _Format = None
     seed: Seed = None
 
 
 class ActivityRegularization(Layer, builds_at_init=True):
-    """Adds `l1 * sum(|x|) + l2 * sum(x**2)`, per row, to the losses.
+    """Add `l1 * sum(|x|) + l2 * sum(x**2)`, divided by the batch size, to the losses.
 
     Args:
         l1, l2: numbers >= 0.
@@ -202,7 +204,7 @@ class ActivityRegularization(Layer, builds_at_init=True):
         return config
 
 
-def _begin(layer, strength):
-    if strength > 0:
-        given = isinstance(layer.seed, SeedGenerator)
-        layer.seed_generator = layer.seed if given else SeedGenerator(layer.seed)
+def _make_generator(layer, rate):
+    if rate > 0:
+        is_generator = isinstance(layer.seed, SeedGenerator)
+        layer.seed_generator = layer.seed if is_generator else SeedGenerator(layer.seed)

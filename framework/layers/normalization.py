@@ -1,4 +1,4 @@
-"""Normalisation of batches, rows, groups and units."""
+"""Layer, RMS, group and unit normalization."""
 
 import warnings
 
@@ -32,7 +32,7 @@ Axes = Resolved("an int or a list of ints", _one_or_several)
 
 
 def wide(x):
-    """`x` in the dtype to normalise in: float32 for half precision and integers."""
+    """Return `x` in the dtype of the computation: float32 for half precision and integers."""
     if x.dtype.np.itemsize >= 4 and x.dtype.is_floating:
         return x
     return cast(x, dtype=np.dtype(np.float32))
@@ -42,25 +42,25 @@ def _to(x, dtype):
     return x if x.dtype == dtype else cast(x, dtype=dtype.np)
 
 
-def _alone(axes):
-    """One axis as a number, which is found sooner."""
+def _int_if_one(axes):
+    """Return a single axis as an int, which is faster to resolve."""
     return axes[0] if len(axes) == 1 else axes
 
 
 class _Normalization(Layer):
-    """What the layers with gamma and beta share."""
+    """Base of the layers with gamma and beta."""
 
     supports_masking = True
 
 
 class LayerNormalization(_Normalization):
-    """Each row brought to mean 0 and variance 1, then `* gamma + beta` (Ba et al. 2016).
+    """Normalize each sample to mean 0 and variance 1, then `* gamma + beta` (Ba et al. 2016).
 
     Args:
-        axis: the axis or axes of a row, which are normalised over.
+        axis: the axis or axes to normalize over.
         epsilon: added to the variance.
-        center, scale: whether there is a beta, a gamma.
-        rms_scaling: deprecated: divide by the standard deviation only; see RMSNormalization.
+        center, scale: whether there is a beta and a gamma.
+        rms_scaling: deprecated: only divide by the standard deviation; use RMSNormalization.
 
     >>> import numpy as np
     >>> LayerNormalization()(np.array([[1.0, 3.0]])).numpy().round(2)
@@ -101,7 +101,7 @@ class LayerNormalization(_Normalization):
 
     def call(self, inputs):
         x = wide(inputs)
-        axes = all_axes(_alone(self.axis), x.ndim, "LayerNormalization")
+        axes = all_axes(_int_if_one(self.axis), x.ndim, "LayerNormalization")
         sizes = tuple(x.shape[a] for a in axes)
         gamma, beta = scale_and_center(self, x, sizes)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)) and not self.rms_scaling:
@@ -112,10 +112,10 @@ class LayerNormalization(_Normalization):
 
 
 class RMSNormalization(Layer):
-    """Each row divided by its root mean square, then `* scale` (Zhang & Sennrich 2019).
+    """Divide each sample by its root mean square, then `* scale` (Zhang & Sennrich 2019).
 
     Args:
-        axis: the axis or axes of a row, which are normalised over.
+        axis: the axis or axes to normalize over.
         epsilon: added to the mean square.
 
     >>> import numpy as np
@@ -134,7 +134,7 @@ class RMSNormalization(Layer):
 
     def call(self, inputs):
         x = wide(inputs)
-        axes = all_axes(_alone(self.axis), x.ndim, "RMSNormalization")
+        axes = all_axes(_int_if_one(self.axis), x.ndim, "RMSNormalization")
         scale = _to(self.scale._as_operand(), x.dtype)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)):
             y = norm.rms_norm(x, scale, epsilon=self.epsilon)
@@ -147,18 +147,18 @@ class RMSNormalization(Layer):
 
 def _groups(value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or (value < 1 and value != -1):
-        raise InvalidArgumentError("expected a positive integer, or -1 for a group per channel")
+        raise InvalidArgumentError("expected a positive integer, or -1 for one group per channel")
     return int(value)
 
 
 class GroupNormalization(_Normalization):
-    """Each group of channels of each row brought to mean 0 and variance 1 (Wu & He 2018).
+    """Normalize groups of channels of each sample to mean 0 and variance 1 (Wu & He 2018).
 
     Args:
-        groups: how many; -1 for one per channel (instance normalisation).
-        axis: the channels'.
+        groups: the number of groups; -1 for one per channel (instance normalization).
+        axis: the axis of the channels.
         epsilon: added to the variance.
-        center, scale: whether there is a beta, a gamma, for each channel.
+        center, scale: whether there is a beta and a gamma per channel.
     """
 
     groups: Resolved("a positive integer or -1", _groups) = 32
@@ -209,10 +209,10 @@ class GroupNormalization(_Normalization):
 
 
 class UnitNormalization(Layer, builds_at_init=True):
-    """Each row divided by its Euclidean length.
+    """Divide each vector by its L2 norm.
 
     Args:
-        axis: the axis or axes of a row.
+        axis: the axis or axes of a vector.
 
     >>> import numpy as np
     >>> UnitNormalization()(np.array([[3.0, 4.0]])).numpy()
@@ -246,7 +246,7 @@ def _general(layer, x, axes, gamma, beta):
 
 
 def _size(layer, input_shape):
-    """The size of the axis, or the sizes of the axes, that are normalised along."""
+    """Return the sizes of the axes to normalize over."""
     axes = layer.axis if isinstance(layer.axis, list) else [layer.axis]
     rank = len(input_shape)
     for axis in axes:
@@ -255,13 +255,13 @@ def _size(layer, input_shape):
                 f"{type(layer).__name__} layer {layer.name!r}: axis={layer.axis} is out of bounds "
                 f"for inputs of shape {tuple(input_shape)}."
             )
-    found = tuple(input_shape[axis] for axis in axes)
-    if None in found:
+    sizes = tuple(input_shape[axis] for axis in axes)
+    if None in sizes:
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: the size of axis={layer.axis} must be "
             f"known, got inputs of shape {tuple(input_shape)}."
         )
-    return found
+    return sizes
 
 
 def add_scale_and_center(layer, shape):
@@ -273,7 +273,7 @@ def add_scale_and_center(layer, shape):
 
 
 def scale_and_center(layer, x, shape):
-    """gamma and beta in the dtype of `x`; ones and zeros where there is none."""
+    """Return gamma and beta in the dtype of `x`; ones and zeros if the layer has none."""
     if layer.gamma is None:
         gamma = np.ones(shape, x.dtype.np)
     else:

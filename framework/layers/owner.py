@@ -1,4 +1,4 @@
-"""The lists of what a layer and the layers inside it own: variables, weights, metrics."""
+"""The lists of variables, weights and metrics that a layer and its inner layers own."""
 
 from framework.core.assigning import set_values
 from framework.core.changes import changes
@@ -8,28 +8,28 @@ from framework.layers.tracking import Tracked, structure
 
 
 class Owner(Tracked):
-    """Reports what it tracks."""
+    """An object that lists the variables, layers and metrics it owns."""
 
-    # Keras's names, which public code reads
+    # Keras's names, which programs read
     _layers, _metrics, _seed_generators = map(Shown, ("layers", "metrics", "seed_generators"))
     _trainable_variables = Shown("trainable_variables")
     _non_trainable_variables = Shown("non_trainable_variables")
 
     @property
     def variables(self):
-        """Weights and the states of seed generators, of the layer and the layers inside."""
+        """The weights and seed generator states of the layer and its inner layers."""
         return list(_every_variable(self))
 
     @property
     def trainable_variables(self):
-        """The variables that training changes; none where the layer is not trainable."""
+        """The variables that training changes; [] if the layer is not trainable."""
         return (
             [v for v in _every_variable(self) if v.trainable] if self._framework.trainable else []
         )
 
     @property
     def non_trainable_variables(self):
-        """The others among `variables`."""
+        """The variables that training does not change."""
         if not self._framework.trainable:
             return self.variables
         return [v for v in _every_variable(self) if not v.trainable]
@@ -37,12 +37,13 @@ class Owner(Tracked):
     @property
     def weights(self):
         """`variables` without the states of seed generators."""
-        found = [*self._framework.trainable_variables, *self._framework.non_trainable_variables]
-        for layer in self._framework.layers:
-            found += layer.weights
-        for module in self._framework.modules:
-            found += module.variables
-        return distinct(found)
+        own = self._framework
+        weights = [*own.trainable_variables, *own.non_trainable_variables]
+        for layer in own.layers:
+            weights += layer.weights
+        for module in own.modules:
+            weights += module.variables
+        return distinct(weights)
 
     @property
     def trainable_weights(self):
@@ -51,13 +52,13 @@ class Owner(Tracked):
 
     @property
     def non_trainable_weights(self):
-        """The other weights."""
+        """The weights that training does not change."""
         weights = self.weights
         return [v for v in weights if not v.trainable] if self._framework.trainable else weights
 
     @property
     def metrics(self):
-        """Metrics held by the layer and the layers inside."""
+        """The metrics of the layer and its inner layers."""
         return [m for layer in self._flatten_layers() for m in layer._framework.metrics]
 
     @property
@@ -67,7 +68,7 @@ class Owner(Tracked):
 
     @property
     def trainable(self):
-        """Whether training changes its variables; setting it sets all layers inside too."""
+        """Whether training changes the variables; setting it also sets all inner layers."""
         return self._framework.trainable
 
     @trainable.setter
@@ -81,29 +82,29 @@ class Owner(Tracked):
             layer.trainable = value
 
     def _flatten_layers(self, include_self=True, recursive=True):
-        """The layer and those inside it, each once, each before those inside it."""
-        found, seen, waiting = [], set(), [self]
+        """Return the layer and all inner layers without repetition, outer layers first."""
+        layers, seen, waiting = [], set(), [self]
         while waiting:
             layer = waiting.pop()
             if id(layer) in seen:
                 continue
             seen.add(id(layer))
             if include_self or layer is not self:
-                found.append(layer)
+                layers.append(layer)
             if recursive or layer is self:
                 waiting.extend(reversed(layer._framework.layers))
-        return found
+        return layers
 
     def get_weights(self):
-        """The values of `weights` as NumPy arrays."""
+        """Return the values of `weights` as NumPy arrays."""
         return [v.numpy() for v in self.weights]
 
     def set_weights(self, weights):
-        """Set the values of `weights`, from as many arrays of the same shapes."""
+        """Set the values of `weights` from a list of arrays of the same shapes."""
         set_values(self.weights, weights, "layer", self.name)
 
     def count_params(self):
-        """How many numbers the weights hold."""
+        """Return the number of elements in all weights."""
         if not self.built:
             raise InvalidArgumentError(
                 f"You tried to call `count_params` on layer {self.name!r}, but the layer isn't "
@@ -113,18 +114,18 @@ class Owner(Tracked):
 
 
 def distinct(variables):
-    """Each variable once, in order."""
+    """Return the variables in order, without repetition."""
     return list({id(v): v for v in variables}.values())
 
 
 def _every_variable(owner):
-    """The list behind `variables`, kept until what any layer owns changes."""
+    """Return the list of `variables`, cached until any layer gains or loses one."""
     own = owner._framework
-    cached = own.variables_now
+    cached = own.variables_cache
     if cached is None or cached[0] != structure[0]:
-        found = [*own.trainable_variables, *own.non_trainable_variables]
-        found += [generator.state for generator in own.seed_generators]
+        variables = [*own.trainable_variables, *own.non_trainable_variables]
+        variables += [generator.state for generator in own.seed_generators]
         for part in (*own.layers, *own.modules):
-            found += part.variables
-        cached = own.variables_now = (structure[0], distinct(found))
+            variables += part.variables
+        cached = own.variables_cache = (structure[0], distinct(variables))
     return cached[1]

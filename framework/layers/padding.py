@@ -1,4 +1,4 @@
-"""Layers that widen spatial axes by zeros, or cut their ends off."""
+"""Zero padding and cropping of spatial axes."""
 
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers.base import Layer
@@ -8,27 +8,27 @@ from framework.ops.movement import getitem, pad
 
 
 def _pairs(value, n, name):
-    """A pair of ints for each of `n` axes, from an int, n ints, or n pairs."""
+    """Return a pair of ints for each of `n` axes, from an int, n ints or n pairs."""
     if hasattr(value, "__index__") and not isinstance(value, bool):
         value = (value,) * n
     if not hasattr(value, "__len__") or len(value) != n:
         raise InvalidArgumentError(
-            f"`{name}` should be either an int, a tuple of {n} ints (of both ends of each axis), "
+            f"`{name}` should be either an int, a tuple of {n} ints (for both ends of each axis), "
             f"or a tuple of {n} tuples of 2 ints. Received: {name}={value}."
         )
     nth = ("1st", "2nd", "3rd")
     return tuple(ints(v, 2, f"{nth[i]} entry of {name}", least=0) for i, v in enumerate(value))
 
 
-class _Ends(Layer, builds_at_init=True, rank=0):
-    """Base of layers that change the ends of axes; `_pairs` has (before, after) of each axis."""
+class _EdgeLayer(Layer, builds_at_init=True, rank=0):
+    """Base of padding and cropping; the record's `pairs` hold (before, after) for each axis."""
 
     data_format = "channels_last"
 
 
-class _ZeroPadding(_Ends):
+class _ZeroPadding(_EdgeLayer):
     def __post_init__(self):
-        _start(self, "padding")
+        _set_pairs(self, "padding")
 
     def call(self, inputs):
         return pad(inputs, widths=_all_axes(self, self._framework.pairs, (0, 0)))
@@ -43,10 +43,10 @@ class _ZeroPadding(_Ends):
 
 
 class ZeroPadding1D(_ZeroPadding, rank=1):
-    """Zeros before and after the steps of sequences.
+    """Add zeros before and after the steps of sequences.
 
     Args:
-        padding: how many at both ends, or (before, after).
+        padding: the number at both ends, or (before, after).
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
 
     >>> import numpy as np
@@ -59,10 +59,10 @@ class ZeroPadding1D(_ZeroPadding, rank=1):
 
 
 class ZeroPadding2D(_ZeroPadding, rank=2):
-    """Zeros around images.
+    """Add zeros around images.
 
     Args:
-        padding: how many on each side; or (height, width); or ((top, bottom), (left, right)).
+        padding: the number on each side; or (height, width); or ((top, bottom), (left, right)).
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
     """
 
@@ -71,15 +71,15 @@ class ZeroPadding2D(_ZeroPadding, rank=2):
 
 
 class ZeroPadding3D(_ZeroPadding, rank=3):
-    """Zeros around volumes; see `ZeroPadding2D`."""
+    """Add zeros around volumes; see `ZeroPadding2D`."""
 
     padding: object = ((1, 1), (1, 1), (1, 1))
     data_format: DataFormat = None
 
 
-class _Cropping(_Ends):
+class _Cropping(_EdgeLayer):
     def __post_init__(self):
-        _start(self, "cropping")
+        _set_pairs(self, "cropping")
 
     def call(self, inputs):
         self.compute_output_shape(inputs.shape)
@@ -102,10 +102,10 @@ class _Cropping(_Ends):
 
 
 class Cropping1D(_Cropping, rank=1):
-    """Cuts steps off the ends of sequences (batch, steps, channels).
+    """Remove steps at both ends of sequences (batch, steps, channels).
 
     Args:
-        cropping: how many at both ends, or (before, after).
+        cropping: the number at both ends, or (before, after).
 
     >>> import numpy as np
     >>> Cropping1D((2, 1))(np.arange(6).reshape(1, 6, 1)).numpy().ravel()
@@ -116,10 +116,10 @@ class Cropping1D(_Cropping, rank=1):
 
 
 class Cropping2D(_Cropping, rank=2):
-    """Cuts the edges off images.
+    """Remove the edges of images.
 
     Args:
-        cropping: how many on each side; or (height, width); or ((top, bottom), (left, right)).
+        cropping: the number on each side; or (height, width); or ((top, bottom), (left, right)).
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
     """
 
@@ -128,7 +128,7 @@ class Cropping2D(_Cropping, rank=2):
 
 
 class Cropping3D(_Cropping, rank=3):
-    """Cuts the edges off volumes; see `Cropping2D`."""
+    """Remove the edges of volumes; see `Cropping2D`."""
 
     cropping: object = ((1, 1), (1, 1), (1, 1))
     data_format: DataFormat = None
@@ -140,8 +140,8 @@ def _all_axes(layer, values, other):
     return (other, other, *values)
 
 
-def _start(layer, name):
-    """Bring the field `name` into its own form."""
+def _set_pairs(layer, name):
+    """Normalize the field `name` to pairs (before, after), and set the input spec."""
     value = getattr(layer, name)
     if type(layer)._framework.rank == 1:
         value = ints(value, 2, name, least=0)

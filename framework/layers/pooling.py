@@ -1,4 +1,4 @@
-"""Pooling: the largest or the mean cell of sliding windows, or of whole axes."""
+"""Pooling: the maximum or mean of sliding windows, or of whole axes."""
 
 import numpy as np
 
@@ -80,15 +80,15 @@ class _Average(_Pooling, pool=pool.mean_pool):
 
 
 class MaxPooling1D(_Max):
-    """The largest cell of a window that slides over one spatial axis.
+    """The maximum of a window that slides over one spatial axis.
 
     Args:
-        pool_size: the window's size.
-        strides: how far it moves; its size where None.
-        padding: "valid", or "same" for ceil(size / strides) places.
+        pool_size: the size of the window.
+        strides: the step of the window; `pool_size` if None.
+        padding: "valid", or "same" for ceil(size / strides) outputs.
         data_format: "channels_last" or "channels_first".
 
-    Shapes: `(batch, steps, channels)` gives `(batch, places, channels)`.
+    Shapes: `(batch, steps, channels)` gives `(batch, new_steps, channels)`.
 
     >>> import numpy as np
     >>> MaxPooling1D()(np.array([[[1.0], [3.0], [2.0], [0.0]]])).numpy().ravel()
@@ -102,15 +102,15 @@ class MaxPooling1D(_Max):
 
 
 class MaxPooling2D(_Max, axes=2):
-    """The largest cell of a window that slides over two spatial axes.
+    """The maximum of a window that slides over two spatial axes.
 
     Args:
         pool_size: an int, or (height, width).
-        strides: how far the window moves; its size where None.
-        padding: "valid", or "same" for ceil(size / strides) places.
+        strides: the step of the window; `pool_size` if None.
+        padding: "valid", or "same" for ceil(size / strides) outputs.
         data_format: "channels_last" or "channels_first".
 
-    Shapes: `(batch, rows, columns, channels)` gives `(batch, places, places, channels)`.
+    Shapes: `(batch, rows, columns, channels)` gives `(batch, new_rows, new_columns, channels)`.
 
     >>> import numpy as np
     >>> MaxPooling2D()(np.ones((1, 28, 28, 3))).shape
@@ -124,7 +124,7 @@ class MaxPooling2D(_Max, axes=2):
 
 
 class MaxPooling3D(_Max, axes=3):
-    """The largest cell of a window that slides over three spatial axes; as `MaxPooling2D`."""
+    """The maximum of a window that slides over three spatial axes; see `MaxPooling2D`."""
 
     pool_size: _Sizes = (2, 2, 2)
     strides: _Strides = None
@@ -133,7 +133,7 @@ class MaxPooling3D(_Max, axes=3):
 
 
 class AveragePooling1D(_Average):
-    """The mean of a sliding window's cells, padding not counted; as `MaxPooling1D`."""
+    """The mean of a sliding window without its padding; arguments as in `MaxPooling1D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -142,7 +142,7 @@ class AveragePooling1D(_Average):
 
 
 class AveragePooling2D(_Average, axes=2):
-    """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
+    """The mean of a sliding window without its padding; arguments as in `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -151,7 +151,7 @@ class AveragePooling2D(_Average, axes=2):
 
 
 class AveragePooling3D(_Average, axes=3):
-    """The mean of a sliding window's cells, padding not counted; as `MaxPooling2D`."""
+    """The mean of a sliding window without its padding; arguments as in `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -179,28 +179,28 @@ def _mean(x, axis, keepdims):
 
 
 class GlobalMaxPooling1D(_GlobalPooling, reduce=reduce_max):
-    """The largest cell over the steps: `(batch, steps, channels)` gives `(batch, channels)`.
+    """The maximum over the steps: `(batch, steps, channels)` gives `(batch, channels)`.
 
     Args:
         data_format: "channels_last" or "channels_first".
-        keepdims: keep the steps' axis with size 1.
+        keepdims: whether to keep the axis of steps, with size 1.
     """
 
 
 class GlobalMaxPooling2D(_GlobalPooling, axes=2, reduce=reduce_max):
-    """The largest cell over both spatial axes; as `GlobalMaxPooling1D`."""
+    """The maximum over both spatial axes; arguments as in `GlobalMaxPooling1D`."""
 
 
 class GlobalMaxPooling3D(_GlobalPooling, axes=3, reduce=reduce_max):
-    """The largest cell over all three spatial axes; as `GlobalMaxPooling1D`."""
+    """The maximum over all three spatial axes; arguments as in `GlobalMaxPooling1D`."""
 
 
 class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
-    """The mean over the steps that the mask has: `(batch, channels)`.
+    """The mean over the unmasked steps: `(batch, steps, channels)` gives `(batch, channels)`.
 
     Args:
         data_format: "channels_last" or "channels_first".
-        keepdims: keep the steps' axis with size 1.
+        keepdims: whether to keep the axis of steps, with size 1.
 
     >>> import numpy as np
     >>> x = np.array([[[1.0], [3.0], [9.0]]])
@@ -226,7 +226,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
 
 
 class GlobalAveragePooling2D(_GlobalPooling, axes=2, reduce=_mean):
-    """The mean over both spatial axes; as `GlobalMaxPooling2D`.
+    """The mean over both spatial axes; arguments as in `GlobalMaxPooling2D`.
 
     >>> import numpy as np
     >>> GlobalAveragePooling2D()(np.ones((2, 7, 7, 16))).shape
@@ -235,10 +235,10 @@ class GlobalAveragePooling2D(_GlobalPooling, axes=2, reduce=_mean):
 
 
 class GlobalAveragePooling3D(_GlobalPooling, axes=3, reduce=_mean):
-    """The mean over all three spatial axes; as `GlobalMaxPooling3D`."""
+    """The mean over all three spatial axes; arguments as in `GlobalMaxPooling3D`."""
 
 
-# ---- windows that make a given number of places --------------------------------------------------
+# ---- adaptive windows: the output size is given --------------------------------------------------
 
 
 class _AdaptivePooling(Layer, axes=1):
@@ -260,19 +260,19 @@ class _AdaptivePooling(Layer, axes=1):
 
 
 class _AdaptiveMax(_AdaptivePooling, pool=windowed.adaptive_max):
-    """The largest element of each part."""
+    """Base of adaptive max pooling."""
 
 
 class _AdaptiveAverage(_AdaptivePooling, pool=windowed.adaptive_mean):
-    """The mean of each part."""
+    """Base of adaptive average pooling."""
 
 
 class AdaptiveMaxPooling1D(_AdaptiveMax):
-    """The largest cell of windows spread so that they make `output_size` places."""
+    """The maximum of windows chosen so that there are `output_size` outputs."""
 
 
 class AdaptiveMaxPooling2D(_AdaptiveMax, axes=2):
-    """The largest cell of windows spread so that they make (height, width) places.
+    """The maximum of windows chosen so that the outputs have the size (height, width).
 
     >>> import numpy as np
     >>> AdaptiveMaxPooling2D((2, 3))(np.ones((1, 7, 7, 4))).shape
@@ -281,19 +281,19 @@ class AdaptiveMaxPooling2D(_AdaptiveMax, axes=2):
 
 
 class AdaptiveMaxPooling3D(_AdaptiveMax, axes=3):
-    """The largest cell of windows spread so that they make (depth, height, width) places."""
+    """The maximum of windows chosen so that outputs have the size (depth, height, width)."""
 
 
 class AdaptiveAveragePooling1D(_AdaptiveAverage):
-    """The mean of windows spread so that they make `output_size` places."""
+    """The mean of windows chosen so that there are `output_size` outputs."""
 
 
 class AdaptiveAveragePooling2D(_AdaptiveAverage, axes=2):
-    """The mean of windows spread so that they make (height, width) places."""
+    """The mean of windows chosen so that the outputs have the size (height, width)."""
 
 
 class AdaptiveAveragePooling3D(_AdaptiveAverage, axes=3):
-    """The mean of windows spread so that they make (depth, height, width) places."""
+    """The mean of windows chosen so that outputs have the size (depth, height, width)."""
 
 
 def _spatial(layer):

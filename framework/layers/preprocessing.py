@@ -1,4 +1,4 @@
-"""Layers that bring data into the range that networks like."""
+"""Rescaling and Normalization: shift and scale input data."""
 
 import itertools
 import math
@@ -51,12 +51,12 @@ def _kept_axes(value):
 
 
 class Normalization(Layer, takes_lists=True):
-    """`(inputs - mean) / sqrt(variance)`, with the mean and variance of data seen before.
+    """`(inputs - mean) / sqrt(variance)`, with the mean and variance of a data set.
 
     Args:
-        axis: the axis or axes that have a mean and variance for each index; None: one for all.
-        mean, variance: given directly; otherwise `adapt(data)` finds them.
-        invert: go back: `inputs * sqrt(variance) + mean`.
+        axis: the axis or axes with one mean and variance per index; None: one for all elements.
+        mean, variance: fixed values; if None, `adapt(data)` computes them.
+        invert: whether to compute the inverse, `inputs * sqrt(variance) + mean`.
 
     >>> import numpy as np
     >>> layer = Normalization()
@@ -74,16 +74,16 @@ class Normalization(Layer, takes_lists=True):
     def __post_init__(self):
         self.input_mean, self.input_variance = self.mean, self.variance
         self.mean = self.variance = self._build_input_shape = None
-        given = [np.shape(v) for v in (self.input_mean, self.input_variance) if v is not None]
-        if len(given) == 1:
+        shapes = [np.shape(v) for v in (self.input_mean, self.input_variance) if v is not None]
+        if len(shapes) == 1:
             raise InvalidArgumentError(
                 "Normalization: mean and variance must be given both or not at all, got "
                 f"mean={self.input_mean}, variance={self.input_variance}."
             )
-        if given and (given[0] != given[1] or len(given[0]) > len(self.axis)):
+        if shapes and (shapes[0] != shapes[1] or len(shapes[0]) > len(self.axis)):
             raise InvalidArgumentError(
                 "Normalization: mean and variance must have one shape, with no more axes than "
-                f"axis={self.axis} names; got the shapes {given[0]} and {given[1]}."
+                f"axis={self.axis} names; got the shapes {shapes[0]} and {shapes[1]}."
             )
 
     def build(self, input_shape):
@@ -106,15 +106,15 @@ class Normalization(Layer, takes_lists=True):
             self.count = self.add_weight((), "zeros", "int32", name="count", trainable=False)
             self.finalize_state()
         else:
-            given = self.input_mean, self.input_variance
-            self.mean, self.variance = (_given(self, value) for value in given)
+            fixed = self.input_mean, self.input_variance
+            self.mean, self.variance = (_broadcastable(self, value) for value in fixed)
 
     def adapt(self, data):
-        """Take mean and variance from data, and forget those of earlier data.
+        """Compute mean and variance from data, replacing those of earlier data.
 
         Args:
             data: an array, a table, or batches: a Dataset, a PyDataset or any iterable of arrays,
-                or of tuples that begin with one.
+                or of tuples whose first item is an array.
         """
         data = whole_of(data)
         if isinstance(data, (np.ndarray, Tensor)):
@@ -133,8 +133,8 @@ class Normalization(Layer, takes_lists=True):
             self.build(first.shape)
         if self.input_mean is not None:
             raise InvalidArgumentError(
-                f"Normalization layer {self.name!r} was given mean and variance: it has nothing "
-                "to adapt."
+                f"Normalization layer {self.name!r} was constructed with mean and variance: "
+                "adapt() cannot change them. Leave them out to use adapt()."
             )
         mean, variance = self._moments(itertools.chain([first], batches))
         self.adapt_mean.assign(mean.astype(self.adapt_mean.dtype.np))
@@ -142,23 +142,23 @@ class Normalization(Layer, takes_lists=True):
         self.finalize_state()
 
     def _moments(self, batches):
-        """Mean and variance over all batches, joined as Chan et al. 1983 do; in float64."""
+        """Return the mean and variance of all batches in float64, merged as in Chan et al. 1983."""
         count, mean, variance = 0, 0.0, 0.0
         for batch in batches:
             _check_batch(self, batch.shape)
             n = math.prod(batch.shape[a] for a in self._reduce_axis)
             values = batch.astype(np.float64)
             batch_mean = np.mean(values, axis=self._reduce_axis)
-            share = n / max(count + n, 1)
-            moved = batch_mean - mean
-            spread = np.var(values, axis=self._reduce_axis) + moved * moved * (1 - share)
-            mean = mean + moved * share
-            variance = variance * (1 - share) + spread * share
+            weight = n / max(count + n, 1)
+            shift = batch_mean - mean
+            spread = np.var(values, axis=self._reduce_axis) + shift * shift * (1 - weight)
+            mean = mean + shift * weight
+            variance = variance * (1 - weight) + spread * weight
             count += n
         return np.asarray(mean), np.asarray(variance)
 
     def finalize_state(self):
-        """Make `mean` and `variance` what the weights say."""
+        """Set `mean` and `variance` from the weights."""
         if self.input_mean is None and self._build_input_shape is not None:
             adapted = self.adapt_mean, self.adapt_variance
             self.mean, self.variance = (_shaped(self, value) for value in adapted)
@@ -168,7 +168,7 @@ class Normalization(Layer, takes_lists=True):
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
         mean, variance = self.mean, self.variance
-        if self.input_mean is None:  # read, so that a compiled step sees a later adapt()
+        if self.input_mean is None:  # read here: a compiled step must see a later adapt()
             shape = self._broadcast_shape
             mean = reshape(self.adapt_mean.read(), shape=shape)
             variance = reshape(self.adapt_variance.read(), shape=shape)
@@ -176,11 +176,11 @@ class Normalization(Layer, takes_lists=True):
         return inputs * deviation + mean if self.invert else (inputs - mean) / deviation
 
     def convert_weight(self, weight):
-        """A weight's present value as a tensor; anything else as it is."""
+        """Return the value of a variable as a tensor; any other value unchanged."""
         return weight.read() if isinstance(weight, CoreVariable) else weight
 
     def compute_output_shape(self, input_shape):
-        """The inputs' own."""
+        """Return the input shape."""
         return tuple(input_shape)
 
     def get_config(self):
@@ -193,13 +193,13 @@ class Normalization(Layer, takes_lists=True):
         }
 
     def get_build_config(self):
-        """What `build_from_config` needs to make the weights again."""
+        """Return the input shape, from which `build_from_config` creates the weights again."""
         shape = self._build_input_shape
         return None if shape is None else {"input_shape": shape}
 
 
 def _batches(data):
-    """The batches of an iterable, or of what is read by index; rows of a Dataset by the batch."""
+    """Return an iterator over batches; a Dataset of single rows is batched first."""
     spec = getattr(data, "element_spec", None)
     if spec is not None:
         first = spec[0] if isinstance(spec, tuple) else spec
@@ -214,7 +214,7 @@ def _inputs_of(batch):
     batch = batch[0] if isinstance(batch, tuple) else batch
     if not hasattr(batch, "shape"):
         raise TypeError(
-            "Normalization.adapt: an iterable must give arrays or tensors, got "
+            "Normalization.adapt: expected an iterable of arrays or tensors, got "
             f"{type(batch).__name__}."
         )
     return np.asarray(batch)
@@ -234,8 +234,8 @@ def _shaped(layer, statistic):
     return Tensor(value.astype(layer.compute_dtype.np))
 
 
-def _given(layer, value):
-    """A statistic that the user gave, shaped to broadcast against the inputs."""
+def _broadcastable(layer, value):
+    """Return a fixed statistic in a shape that broadcasts to the inputs."""
     value = np.asarray(value, layer.compute_dtype.np)
     shape = [1] * len(layer._broadcast_shape)
     for axis, size in zip(layer._keep_axis[::-1], value.shape[::-1]):

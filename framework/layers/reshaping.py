@@ -1,4 +1,4 @@
-"""Layers that move elements and compute nothing."""
+"""Layers that move elements: Flatten, Reshape, Permute, RepeatVector."""
 
 import math
 
@@ -16,10 +16,10 @@ def _known_product(sizes):
 
 
 class Flatten(Layer, builds_at_init=True):
-    """All axes but the batch as one.
+    """Flatten all axes except the batch.
 
     Args:
-        data_format: "channels_first" moves the channels last before.
+        data_format: for "channels_first" inputs, the channels are moved last before flattening.
 
     Shapes: `(batch, a, b, ...)` gives `(batch, a * b * ...)`, `(batch,)` gives `(batch, 1)`.
 
@@ -52,10 +52,10 @@ def _target(value):
 
 
 class Reshape(Layer, builds_at_init=True):
-    """The elements of each row in another shape.
+    """Reshape each sample.
 
     Args:
-        target_shape: without the batch; one size may be -1, to be worked out.
+        target_shape: a shape without the batch; one size may be -1, which is inferred.
 
     >>> import numpy as np
     >>> Reshape((3, -1))(np.ones((2, 12))).shape
@@ -73,7 +73,7 @@ def _dims(value):
     value = tuple(value)
     if sorted(value) != list(range(1, len(value) + 1)):
         raise InvalidArgumentError(
-            f"expected each of 1 to {len(value)} once (the batch, axis 0, stays)"
+            f"expected a permutation of 1 to {len(value)} (without 0, the batch axis)"
         )
     return value
 
@@ -82,7 +82,7 @@ class Permute(Layer, builds_at_init=True):
     """The axes in another order.
 
     Args:
-        dims: a permutation of 1, 2, ...; the batch stays first.
+        dims: a permutation of 1, 2, ..., without the batch axis.
     """
 
     dims: Resolved("a permutation", _dims)
@@ -95,7 +95,7 @@ class Permute(Layer, builds_at_init=True):
 
 
 class RepeatVector(Layer, builds_at_init=True):
-    """Each row `n` times: `(batch, size)` gives `(batch, n, size)`."""
+    """Repeat each row `n` times: `(batch, size)` gives `(batch, n, size)`."""
 
     n: PositiveInt
 

@@ -1,4 +1,4 @@
-"""InputSpec: what a layer expects of its inputs, and the error where they differ."""
+"""InputSpec: the rank, shape and dtype that a layer expects, and the check of its inputs."""
 
 from framework.core import dtypes, nest
 from framework.core.configurable import Configurable
@@ -6,16 +6,16 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 
 
 class InputSpec(Configurable):
-    """Rank, shape and dtype of one input of a layer.
+    """The expected rank, shape and dtype of one layer input.
 
     Args:
-        dtype: a dtype, any where None.
-        shape: a tuple, None where any size will do.
-        ndim, max_ndim, min_ndim: the number of axes, the batch's included.
+        dtype: a dtype; None for any.
+        shape: a tuple, in which None stands for any size.
+        ndim, max_ndim, min_ndim: the number of axes, including the batch.
         axes: {axis: size}.
-        allow_last_axis_squeeze: a last axis of size 1 may be there or not.
-        name: the input's name, where inputs come as a dict.
-        optional: the input may be None.
+        allow_last_axis_squeeze: whether a last axis of size 1 may be missing or added.
+        name: the key of the input if inputs are a dict.
+        optional: whether the input may be None.
     """
 
     dtype: object = None
@@ -49,7 +49,7 @@ class InputSpec(Configurable):
         self._axes = tuple((axis, n) for axis, n in self.axes.items() if n is not None)
 
     def fits(self, shape):
-        """Whether a shape certainly does: the quick yes of every call; False may mean either."""
+        """Return True if a shape is certainly valid: a fast check; False means unknown."""
         if not self._plain or len(shape) not in self._ranks:
             return False
         for axis, size in self._axes:  # noqa: SIM110 (a generator takes twice as long)
@@ -58,16 +58,16 @@ class InputSpec(Configurable):
         return True
 
     def complaint(self, x):
-        """What is wrong with `x`, in words; None where nothing is."""
+        """Return a message about the difference between `x` and the spec, or None if it matches."""
         shape = tuple(x.shape)
         rank = len(shape)
-        found = f"found ndim={rank}. Full shape received: {shape}"
+        got = f"found ndim={rank}. Full shape received: {shape}"
         if self.ndim is not None and rank != self.ndim and not self.allow_last_axis_squeeze:
-            return f"expected ndim={self.ndim}, {found}"
+            return f"expected ndim={self.ndim}, {got}"
         if self.max_ndim is not None and rank > self.max_ndim:
-            return f"expected max_ndim={self.max_ndim}, {found}"
+            return f"expected max_ndim={self.max_ndim}, {got}"
         if self.min_ndim is not None and rank < self.min_ndim:
-            return f"expected min_ndim={self.min_ndim}, {found}"
+            return f"expected min_ndim={self.min_ndim}, {got}"
         if self.dtype is not None and x.dtype != self.dtype:
             return f"expected dtype={self.dtype}, found dtype={x.dtype}"
         for axis, size in self._axes:
@@ -88,12 +88,12 @@ class InputSpec(Configurable):
 
     def __repr__(self):
         parts = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
-        said = [f"{p}={getattr(self, p)}" for p in parts if getattr(self, p)]
-        return f"InputSpec({', '.join(said)})"
+        shown = [f"{p}={getattr(self, p)}" for p in parts if getattr(self, p)]
+        return f"InputSpec({', '.join(shown)})"
 
 
 def check(spec, inputs, layer):
-    """ShapeError (a ValueError) unless the inputs are what the spec, or nest of specs, expects."""
+    """Raise ShapeError (a ValueError) unless the inputs match the spec or nest of specs."""
     specs = nest.flatten(spec)
     if isinstance(inputs, dict) and all(s.name for s in specs):
         missing = [s.name for s in specs if s.name not in inputs]
@@ -109,17 +109,17 @@ def check(spec, inputs, layer):
             f"Layer {layer!r} expects {len(specs)} input(s), but it received {len(inputs)} input "
             f"tensors: {inputs}."
         )
-    for i, (x, one) in enumerate(zip(inputs, specs)):
-        if one is None or (x is None and one.optional):
+    for i, (x, expected) in enumerate(zip(inputs, specs)):
+        if expected is None or (x is None and expected.optional):
             continue
         if not hasattr(x, "shape"):
             raise InvalidArgumentError(
                 f"Inputs to a layer should be tensors. Got {x!r} (of type {type(x).__name__}) as "
                 f"input for layer {layer!r}."
             )
-        complaint = one.complaint(x)
+        complaint = expected.complaint(x)
         if complaint:
-            named = f" with name {one.name!r}" if one.name else ""
+            named = f" with name {expected.name!r}" if expected.name else ""
             raise ShapeError(
                 f"Input {i}{named} of layer {layer!r} is incompatible with the layer: {complaint}"
             )

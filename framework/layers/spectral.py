@@ -1,4 +1,4 @@
-"""SpectralNormalization: a layer whose kernel is divided by its largest singular value."""
+"""SpectralNormalization: divide a layer's kernel by its largest singular value."""
 
 import math
 
@@ -22,14 +22,14 @@ def _positive(value):
 
 
 class SpectralNormalization(Wrapper):
-    """Divides the kernel of a layer, at each call in training, by its largest singular value.
+    """Divide a layer's kernel by its largest singular value at each call in training.
 
-    The value is estimated by power iteration (Miyato et al. 2018, arXiv:1802.05957); a kernel of
-    zeros stays.
+    Power iteration estimates the value (Miyato et al. 2018, arXiv:1802.05957). A kernel of zeros
+    does not change.
 
     Args:
-        layer: one with a `kernel` or `embeddings`.
-        power_iterations: how many steps each call makes.
+        layer: a layer with a `kernel` or `embeddings`.
+        power_iterations: the number of iterations per call.
 
     >>> import numpy as np
     >>> from framework import keras
@@ -65,7 +65,7 @@ class SpectralNormalization(Wrapper):
         return output
 
     def normalized_weights(self):
-        """The next vector of the iteration, and the kernel divided by the singular value."""
+        """Return the next vector of the iteration, and the kernel divided by the singular value."""
         whole, u = self.kernel._as_operand(), self.vector_u._as_operand()
         shape = tuple(whole.shape)
         weights = reshape(whole, shape=(math.prod(shape[:-1]), shape[-1]))
@@ -80,6 +80,6 @@ class SpectralNormalization(Wrapper):
 
 
 def _unit(x):
-    """`x` of length 1; zeros stay."""
+    """Return `x` divided by its L2 norm; zeros do not change."""
     length = sqrt(reduce_sum(square(x), axis=(0, 1), keepdims=False))
     return x / select(equal(length, 0), 1, length)

@@ -1,4 +1,4 @@
-"""Symbolic calls of layers: what goes in and out as KerasTensors, shapes and nests of them."""
+"""Symbolic calls of layers: KerasTensors, shapes, and nests of them."""
 
 import inspect
 
@@ -11,7 +11,7 @@ from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 
 
 def mask_of(value):
@@ -26,14 +26,14 @@ def is_tensors(value):
 
 
 def shape_of(value):
-    """The shape of a tensor, a nest of shapes for a nest of tensors."""
+    """Return the shape of a tensor, or a nest of shapes for a nest of tensors."""
     return nest.map_structure(lambda x: None if x is None else tuple(x.shape), value)
 
 
-def shapes_for(names, facts, args, kwargs, layer):
-    """The shapes that `build` or `compute_output_shape` with the parameters `names` asks for."""
-    bound = facts.bind(args, kwargs).items()
-    tensors = {k: v for k, v in bound if is_tensors(v) and k not in facts.masks}
+def shapes_for(names, signature, args, kwargs, layer):
+    """Return the shapes for the parameters `names` of `build` or `compute_output_shape`."""
+    bound = signature.bind(args, kwargs).items()
+    tensors = {k: v for k, v in bound if is_tensors(v) and k not in signature.masks}
     if len(names) <= 1:
         return [shape_of(v) for v in list(tensors.values())[: len(names)]]
     shapes = {f"{k}_shape": shape_of(v) for k, v in tensors.items()}
@@ -41,32 +41,32 @@ def shapes_for(names, facts, args, kwargs, layer):
     if unknown:
         raise InvalidArgumentError(
             f"For a build() or compute_output_shape() method with several arguments, their names "
-            f"must be those of call()'s arguments with '_shape' behind; layer {layer.name!r} has "
+            f"must be those of call()'s arguments plus '_shape'; layer {layer.name!r} has "
             f"{unknown[0]!r}, its call() got {list(tensors)}."
         )
     return [shapes.get(n) for n in names]
 
 
-def fresh(outputs):
-    """Symbolic outputs as new objects, without the history of what happened inside the layer."""
-    return nest.map_structure(_fresh, outputs)
+def detached(outputs):
+    """Return copies of symbolic outputs without the history of the layer's inner ops."""
+    return nest.map_structure(_detached, outputs)
 
 
-def _fresh(leaf):
+def _detached(leaf):
     if not isinstance(leaf, (KerasTensor, Tensor, CoreVariable)):
         return leaf
-    made = KerasTensor(tuple(leaf.shape), leaf.dtype)
+    copy = KerasTensor(tuple(leaf.shape), leaf.dtype)
     mask = mask_of(leaf)
     if mask is not None:
-        made._keras_mask = mask
-    return made
+        copy._keras_mask = mask
+    return copy
 
 
 def remember(layer, args, kwargs, outputs):
-    """Write into symbolic outputs that this call gave them; not inside another symbolic call."""
+    """Record this call as the origin of its symbolic outputs, unless an outer call is symbolic."""
     if thread.symbolic is not None:
         return
-    kwargs = dict(kwargs)  # one for each call: its identity tells calls apart
+    kwargs = dict(kwargs)  # a new dict: its identity distinguishes calls
     single = not nest.is_nested(outputs)
     for i, output in enumerate(nest.flatten(outputs)):
         if isinstance(output, KerasTensor):
@@ -76,20 +76,20 @@ def remember(layer, args, kwargs, outputs):
 
 
 def run_symbolically(layer, args, kwargs):
-    """`call` on KerasTensors; nothing changes while it runs."""
+    """Run `call` on KerasTensors, without changing any variable."""
     with calling(layer.name):
         return layer.call(*args, **kwargs)
 
 
 def output_shapes(layer, args, kwargs):
-    """What the user's own `compute_output_shape` says of these inputs."""
+    """Return the user-defined `compute_output_shape` of these inputs."""
     parameters = list(inspect.signature(layer.compute_output_shape).parameters.values())
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
-    return layer.compute_output_shape(*shapes_for(names, facts_of(layer), args, kwargs, layer))
+    return layer.compute_output_shape(*shapes_for(names, signature_of(layer), args, kwargs, layer))
 
 
 def spec_from_shapes(layer, shapes):
-    """KerasTensors for what the user's own `compute_output_shape` gave."""
+    """Return KerasTensors for a nest of shapes that `compute_output_shape` returned."""
     if is_shape(shapes):
         return KerasTensor(shapes, layer.compute_dtype)
     if isinstance(shapes, dict):
@@ -109,7 +109,7 @@ def is_shape(value):
 
 
 def inputs_of_shapes(layer, shapes):
-    """KerasTensors of the shapes in a nest, in the layer's compute dtype."""
+    """Return KerasTensors for a nest of shapes, in the layer's compute dtype."""
     if is_shape(shapes):
         return KerasTensor(shapes, layer.compute_dtype)
     if isinstance(shapes, dict):
@@ -118,6 +118,6 @@ def inputs_of_shapes(layer, shapes):
 
 
 def arguments_of_shapes(layer, args, kwargs):
-    """The arguments of a symbolic call for shapes, those by keyword named `..._shape`."""
-    made = {k.removesuffix("_shape"): inputs_of_shapes(layer, v) for k, v in kwargs.items()}
-    return tuple(inputs_of_shapes(layer, shape) for shape in args), made
+    """Return call arguments for shapes; keyword arguments lose their suffix `_shape`."""
+    inputs = {k.removesuffix("_shape"): inputs_of_shapes(layer, v) for k, v in kwargs.items()}
+    return tuple(inputs_of_shapes(layer, shape) for shape in args), inputs

@@ -1,4 +1,4 @@
-"""TextVectorization: sentences to the numbers of their words."""
+"""TextVectorization: map sentences to the indices of their words."""
 
 import string
 
@@ -33,8 +33,8 @@ def _widths(value):
     return tuple(value) if several else value
 
 
-class _Tokens:
-    """Sentences as rows of words: split, filled up with empty strings."""
+class _Tokenizer:
+    """A table op from sentences to rows of words, padded with empty strings."""
 
     dtype = np.dtype(object)
 
@@ -48,16 +48,16 @@ class _Tokens:
 
     def __call__(self, sentences):
         words = self._rows(self._standard(sentences))
-        flat = [self._grams(row) for row in words]
+        grams = [self._grams(row) for row in words]
         length = self._length
         if length is None:
-            length = max(map(len, flat), default=0)
-        filled = np.full((len(flat), length), b"", object)
-        for row, found in zip(filled, flat):
-            row[: len(found)] = found[:length]
+            length = max(map(len, grams), default=0)
+        padded = np.full((len(grams), length), b"", object)
+        for row, tokens in zip(padded, grams):
+            row[: len(tokens)] = tokens[:length]
         if self._split is None and self._length is None and np.ndim(sentences) == 1:
-            return filled[:, 0]
-        return filled[0] if not np.ndim(sentences) else filled
+            return padded[:, 0]
+        return padded[0] if not np.ndim(sentences) else padded
 
     def shape(self, shape):
         if self._split is None and len(shape) > 1:
@@ -67,23 +67,24 @@ class _Tokens:
         return (*shape[:1], self._length)
 
     def _standard(self, sentences):
-        way = self._standardize
-        if callable(way):
-            made = np.asarray(way(np.char.decode(sentences.astype(np.bytes_), self._encoding)))
-            return tensor(made.astype(str)).array
+        standardize = self._standardize
+        if callable(standardize):
+            texts = np.char.decode(sentences.astype(np.bytes_), self._encoding)
+            texts = np.asarray(standardize(texts))
+            return tensor(texts.astype(str)).array
         function = {
             None: lambda s: s,
             "lower": lambda s: s.lower(),
             "strip_punctuation": lambda s: s.translate(None, _PUNCTUATION),
             "lower_and_strip_punctuation": lambda s: s.lower().translate(None, _PUNCTUATION),
-        }[way]
-        made = [function(s) for s in sentences.reshape(-1).tolist()]
-        result = np.empty(len(made), object)
-        result[:] = made
+        }[standardize]
+        texts = [function(s) for s in sentences.reshape(-1).tolist()]
+        result = np.empty(len(texts), object)
+        result[:] = texts
         return result.reshape(sentences.shape)
 
     def _rows(self, sentences):
-        """The words of each sentence, lists of bytes."""
+        """Return the words of each sentence, as lists of bytes."""
         if self._split is None:
             return np.atleast_2d(sentences if sentences.ndim > 1 else sentences[..., None]).tolist()
         if sentences.ndim > 1:
@@ -115,24 +116,24 @@ class _Tokens:
 
 
 class TextVectorization(Layer):
-    """Sentences as the numbers of their words.
+    """Map sentences to the indices of their words.
 
-    Each is brought to a standard form, split into words, joined to groups of them where wanted, and
-    looked up: number 0 fills up short sentences, 1 is an unknown word.
+    A sentence is standardized, split into words, optionally joined to n-grams, and looked up: index
+    0 pads short sentences, index 1 is an unknown word.
 
     Args:
-        max_tokens: the most words there may be, the empty and the unknown one included.
+        max_tokens: the maximum size of the vocabulary, including the empty and the unknown word.
         standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of an
             array of strings, or None.
-        split: "whitespace", "character", a function of an array of strings that gives a list of
-            words for each, or None.
-        ngrams: groups of so many words: an int for all up to it, a tuple for these.
-        output_mode: "int", or an encoding as of `StringLookup`.
-        output_sequence_length: how many words of a sentence there are, with "int".
-        pad_to_max_tokens: whether encodings are as long as `max_tokens`.
-        vocabulary: words, or a path; None where `adapt` finds them.
-        idf_weights: a weight for each word, in output mode "tf_idf".
-        encoding: of the strings.
+        split: "whitespace", "character", a function from an array of strings to a list of words
+            per string, or None.
+        ngrams: an int for n-grams of all sizes up to it, a tuple for these sizes.
+        output_mode: "int", or a mode of `StringLookup`.
+        output_sequence_length: the number of words per sentence, for output mode "int".
+        pad_to_max_tokens: whether encodings have the length `max_tokens`.
+        vocabulary: words, or a path; None if `adapt` builds the vocabulary.
+        idf_weights: one weight per word, for output mode "tf_idf".
+        encoding: the encoding of the strings.
 
     >>> layer = TextVectorization(vocabulary=["cat", "sat"])
     >>> layer(["The cat sat!", "A cat."]).numpy()
@@ -160,7 +161,7 @@ class TextVectorization(Layer):
         refuse_sparse(self)
         if self.ragged:
             raise InvalidArgumentError(
-                "TextVectorization: ragged=True is not supported; there are no ragged tensors."
+                "TextVectorization: ragged=True is not supported; use ragged=False."
             )
         self._lookup_layer = StringLookup(
             max_tokens=self.max_tokens, vocabulary=self.vocabulary, idf_weights=self.idf_weights,
@@ -174,19 +175,19 @@ class TextVectorization(Layer):
                 "`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
                 f"output_sequence_length={self.output_sequence_length}."
             )
-        self._tokens = _Tokens(self, self.output_sequence_length)
-        self._all_tokens = _Tokens(self, None)
+        self._tokens = _Tokenizer(self, self.output_sequence_length)
+        self._all_tokens = _Tokenizer(self, None)
 
     def call(self, inputs):
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._tokens))
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Find the vocabulary in sentences: the most frequent words first, of equals the last.
+        """Build the vocabulary from sentences: frequent words first, equal counts in reverse order.
 
         Args:
-            data: an array, tensor or list of sentences, or an iterable of batches of them.
-            batch_size: accepted; without effect.
-            steps: how many batches to take; all where None.
+            data: an array, tensor or list of sentences, or an iterable of batches.
+            batch_size: ignored.
+            steps: the number of batches to use; all if None.
         """
         self.reset_state()
         for batch in batches_of(whole_of(data), steps, (str, list, tuple, np.ndarray, Tensor)):
@@ -194,27 +195,27 @@ class TextVectorization(Layer):
         self.finalize_state()
 
     def update_state(self, data):
-        """Count the words of a batch; `finalize_state` makes the vocabulary."""
+        """Count the words of a batch; `finalize_state` builds the vocabulary."""
         self._lookup_layer.update_state(look_up(tensor(data), table=self._all_tokens))
 
     def finalize_state(self):
-        """The vocabulary of what was counted."""
+        """Build the vocabulary from the counted words."""
         self._lookup_layer.finalize_state()
 
     def reset_state(self):
-        """Forget what was counted."""
+        """Discard all counts."""
         self._lookup_layer.reset_state()
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The words in the order of their numbers; without the empty and unknown one if asked."""
+        """Return the words in the order of their indices, optionally without the special ones."""
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self):
-        """How many words there are, the empty and the unknown one included."""
+        """Return the number of words, including the empty and the unknown word."""
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Take these words, and a weight for each in output mode "tf_idf"."""
+        """Set the vocabulary, and one weight per word for output mode "tf_idf"."""
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def get_config(self):
@@ -227,9 +228,9 @@ class TextVectorization(Layer):
         return cls(**{k: v for k, v in config.items() if k not in ("vocabulary_size", "trainable")})
 
     def save_assets(self, dir_path):
-        """Write the vocabulary, where it is not in the config."""
+        """Write the vocabulary to a file if it is not in the config."""
         self._lookup_layer.save_assets(dir_path)
 
     def load_assets(self, dir_path):
-        """Read what `save_assets` wrote."""
+        """Read the vocabulary that `save_assets` wrote."""
         self._lookup_layer.load_assets(dir_path)

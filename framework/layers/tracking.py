@@ -1,7 +1,7 @@
-"""What a layer owns: variables, layers, metrics and seed generators, found as attributes are set.
+"""Track what a layer owns (variables, layers, metrics, seed generators) as attributes are set.
 
-They are kept in the order in which they were first set, as Keras keeps them: saved weights and
-optimizer slots rely on it. Lists and dicts held by a layer tell it when they change.
+The order is that of the first assignment, as in Keras: saved weights and optimizer slots rely on
+it. Lists and dicts that a layer holds notify the layer when they change.
 """
 
 from framework.core.changes import changes
@@ -15,33 +15,33 @@ _VARIABLES = ("trainable_variables", "non_trainable_variables")
 _LISTS = (*_VARIABLES, "layers", "modules", "metrics", "seed_generators")
 
 structure = [0]
-"""How often what any layer owns has changed: lists made from it are good until this moves."""
+"""The number of changes of what layers own; cached lists are valid while it stays the same."""
 
 
 class LayerRecord(Record):
-    """What is internal to a layer.
+    """The internal state of a layer.
 
     Attributes:
         trainable_variables, ..., seed_generators: what the layer itself owns.
-        locked: whether it may own nothing else.
-        trainable, dtype_policy: what was given.
-        initialized: whether `__init__` of the base has run.
-        init_arguments: of a class with its own `__init__`.
-        input_shape_arg: what older Keras's `input_shape=` said.
-        building, build_shapes: whether `build` runs, and the shapes it got, by name.
-        path: its name after those of the layers that it was built in.
-        direct: the dtype of tensors that `call` takes as they are, once that is known.
-        entered, losses, losses_entry: the outermost call that the layer was in, the losses
-            added in one, and in which.
+        locked: whether new variables and inner layers are forbidden.
+        trainable, dtype_policy: the constructor arguments.
+        initialized: whether `Layer.__init__` has run.
+        init_arguments: the arguments of a user-defined `__init__`.
+        input_shape_arg: the older Keras argument `input_shape`.
+        building, build_shapes: whether `build` is running, and its shapes by name.
+        path: the names of the outer layers and of this layer.
+        direct: the dtype of tensors that `call` takes without a cast, once known.
+        entered: the number of the outermost call that the layer was last in.
+        losses, losses_entry: the added losses, and the number of their outermost call.
         first_call: (args, kwargs, outputs) of the first symbolic call.
-        makes_masks: whether outputs may have a mask where inputs have none; None: as the class.
-        variables_now: (the count of changes of structure, all variables).
+        makes_masks: whether outputs may have a mask although inputs have none; None: as the class.
+        variables_cache: (the value of `structure`, all variables).
     """
 
     locked = initialized = building = False
     trainable = True
     dtype_policy = init_arguments = input_shape_arg = build_shapes = path = None
-    direct = first_call = variables_now = makes_masks = None
+    direct = first_call = variables_cache = makes_masks = None
     entered = losses_entry = 0
 
     def __init__(self):
@@ -50,12 +50,12 @@ class LayerRecord(Record):
         self.losses = []
 
     def held(self):
-        """What the layer holds beside its attributes."""
+        """Return what the layer holds besides its attributes."""
         return ()
 
 
 class Tracked(Owning):
-    """An object whose attributes are looked through for what it owns."""
+    """An object that tracks the variables and layers in its attributes."""
 
     def __setattr__(self, name, value):
         held = self.__dict__
@@ -74,7 +74,7 @@ class Tracked(Owning):
         object.__delattr__(self, name)
         untrack(self, old)
 
-    def __setstate__(self, state):  # a copy's containers tell the copy
+    def __setstate__(self, state):  # the containers of a copy notify the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
 
 
@@ -87,13 +87,13 @@ def _leaves(value):
 
 
 def _held(owner):
-    """Identities of all that the attributes of `owner` hold, the lists of what it owns aside."""
+    """Return the ids of all values in the attributes of `owner`, without its tracking lists."""
     held = [*owner._framework.held(), *vars(owner).values()]
     return {id(leaf) for leaf in _leaves(held)}
 
 
 def _rewrap(value, owner):
-    if isinstance(value, Telling):
+    if isinstance(value, _TrackedContainer):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         made = [(k, _rewrap(v, owner)) for k, v in items]
         if isinstance(value, dict):
@@ -102,8 +102,8 @@ def _rewrap(value, owner):
     return value
 
 
-class Telling:
-    """What the two containers share."""
+class _TrackedContainer:
+    """Base of the list and dict that notify the layer holding them."""
 
     _owner = None
 
@@ -124,13 +124,13 @@ class Telling:
                 untrack(self._owner, value)
 
     def __copy__(self):
-        return type(self).__mro__[2](self)  # a copy belongs to nobody: a plain list or dict
+        return type(self).__mro__[2](self)  # a copy has no owner: a plain list or dict
 
     copy = __copy__
 
 
-class TrackedList(Telling, list):
-    """A list that tells the layer holding it what comes and goes."""
+class TrackedList(_TrackedContainer, list):
+    """A list that notifies the layer holding it of added and removed items."""
 
     __hash__ = None
 
@@ -180,8 +180,8 @@ class TrackedList(Telling, list):
         self._gone(old)
 
 
-class TrackedDict(Telling, dict):
-    """A dict that tells the layer holding it what comes and goes."""
+class TrackedDict(_TrackedContainer, dict):
+    """A dict that notifies the layer holding it of added and removed items."""
 
     __hash__ = None
 
@@ -226,7 +226,7 @@ class TrackedDict(Telling, dict):
 
 _ABSENT = object()
 
-# The commonest values of attributes, which own nothing and are no properties' business.
+# The types of most attributes; they hold nothing to track.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))
 
 
@@ -240,10 +240,10 @@ def _set_tracked(owner, name, value):
 
 
 def track(owner, value):
-    """Own what `value` is or holds; the value, in containers that tell of changes."""
-    place = _place_of(owner, value)
-    if place is not None:
-        own(owner, place, value)
+    """Track `value` and its items; return it with lists and dicts replaced by tracked ones."""
+    category = _category_of(owner, value)
+    if category is not None:
+        own(owner, category, value)
         return value
     kind = type(value)
     if kind is list:
@@ -258,8 +258,8 @@ def track(owner, value):
     return value
 
 
-def _place_of(owner, value):
-    """The list that things like `value` belong in, None for what is not owned."""
+def _category_of(owner, value):
+    """Return the name of the tracking list for `value`, or None if it is not tracked."""
     if isinstance(value, CoreVariable):
         return "trainable_variables" if value.trainable else "non_trainable_variables"
     if isinstance(value, Tracked):
@@ -273,31 +273,31 @@ def _place_of(owner, value):
     return None
 
 
-def own(owner, place, value):
-    record, variables = owner._framework, place in _VARIABLES
-    known = _VARIABLES if variables else (place,)
+def own(owner, category, value):
+    record, variables = owner._framework, category in _VARIABLES
+    known = _VARIABLES if variables else (category,)
     if any(value is v for name in known for v in getattr(record, name)):
         return
-    if record.locked and place != "metrics":
+    if record.locked and category != "metrics":
         raise InvalidArgumentError(
             f"You cannot add new elements of state (variables or sub-layers) to a layer that "
             f"is already built: {owner.name!r} got {value!r}. Make all state in __init__() or "
             "build()."
         )
-    getattr(record, place).append(value)
+    getattr(record, category).append(value)
     structure[0] += 1
     if variables and not owner.trainable:
         value.trainable = False
 
 
 def untrack(owner, value):
-    """Disown what `value` is or holds, unless another attribute holds it too."""
+    """Stop tracking `value` and its items, unless another attribute holds them."""
     if value is None or type(value) in _NEVER_OWNED:
         return
     held = None
     for item in _leaves(value):
-        place = _place_of(owner, item)
-        if place is None:
+        category = _category_of(owner, item)
+        if category is None:
             continue
         held = _held(owner) if held is None else held
         if id(item) not in held:

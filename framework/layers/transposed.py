@@ -1,4 +1,4 @@
-"""Transposed convolutions: from what a convolution gives back to what it was given."""
+"""Transposed convolutions: from the output shape of a convolution to its input shape."""
 
 from framework.activations import Activation as ActivationField
 from framework.constraints import ConstraintField
@@ -19,7 +19,7 @@ from framework.layers.windowed import (
     last,
     refuse_strides_with_dilation,
     restored,
-    see_inputs,
+    set_input_spec,
     spatial,
     with_spatial,
 )
@@ -61,7 +61,7 @@ class _Transposed(Windowed):
         refuse_strides_with_dilation(self)
 
     def build(self, input_shape):
-        count = see_inputs(self, input_shape)
+        count = set_input_spec(self, input_shape)
         shape = (*self.kernel_size, self.filters, count)
         self.kernel = add_kernel(self, "kernel", shape, "kernel")
         add_bias(self, self.filters)
@@ -83,17 +83,17 @@ class _Transposed(Windowed):
 
 
 class Conv1DTranspose(_Transposed, rank=1):
-    """`Conv1D` the other way: with stride s it makes sequences s times as long.
+    """A transposed `Conv1D`: with stride s, the output is s times as long as the input.
 
     Args:
         filters: the number of output channels.
-        kernel_size: of the window.
-        strides: by which the window moves along the output.
-        padding: "valid" for `(steps - 1) * strides + kernel_size` outputs, if the window is not
-            smaller than the stride; "same" for `steps * strides`.
-        output_padding: how many more outputs than the least possible; None for the above.
+        kernel_size: the size of the window.
+        strides: the step of the window in the output.
+        padding: "valid" for `(steps - 1) * strides + kernel_size` outputs, if `kernel_size >=
+            strides`; "same" for `steps * strides`.
+        output_padding: outputs beyond the least possible number; None for the numbers above.
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
-        dilation_rate: the distance of the window's cells.
+        dilation_rate: the distance between the window's elements.
 
     Shapes: `(batch, steps, channels)` gives `(batch, new_steps, filters)`.
 
@@ -104,9 +104,9 @@ class Conv1DTranspose(_Transposed, rank=1):
 
 
 class Conv2DTranspose(_Transposed, rank=2):
-    """`Conv2D` the other way: with stride s it makes images s times as large.
+    """A transposed `Conv2D`: with stride s, the images become s times as large.
 
-    See `Conv1DTranspose` for the arguments, whose values may be pairs.
+    The arguments are those of `Conv1DTranspose`; values may be pairs.
 
     Shapes: `(batch, height, width, channels)` gives `(batch, new_height, new_width, filters)`.
 
@@ -120,7 +120,7 @@ class Conv2DTranspose(_Transposed, rank=2):
 
 
 class Conv3DTranspose(_Transposed, rank=3):
-    """`Conv3D` the other way; see `Conv1DTranspose`.
+    """A transposed `Conv3D`; see `Conv1DTranspose`.
 
     Shapes: `(batch, a, b, c, channels)` gives `(batch, new_a, new_b, new_c, filters)`.
     """
@@ -130,7 +130,7 @@ class Conv3DTranspose(_Transposed, rank=3):
 
 
 def _target(layer, input_shape):
-    """The output's spatial sizes, and the padding of the convolution that goes back."""
+    """Return the output's spatial sizes, and the padding of the convolution it transposes."""
     return transposed(
         spatial(input_shape, layer.data_format), layer.kernel_size, layer.strides,
         layer.padding == "same", layer.output_padding, layer.dilation_rate,

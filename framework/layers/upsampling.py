@@ -1,4 +1,4 @@
-"""Layers that make spatial axes a whole number of times as long."""
+"""Layers that enlarge spatial axes by integer factors."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from framework.ops.movement import broadcast_to, reshape, transpose
 
 
 def _repeated(x, axis, n):
-    """Each slice along `axis` n times."""
+    """Return `x` with each slice along `axis` repeated n times."""
     shape = tuple(x.shape)
     before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
     x = reshape(x, shape=(*before, size, 1, *after))
@@ -43,7 +43,9 @@ class _UpSampling(Layer, builds_at_init=True, rank=0):
 
 
 class UpSampling1D(_UpSampling, rank=1):
-    """Each step `size` times: `(batch, steps, channels)` gives `(batch, steps * size, channels)`.
+    """Repeat each step `size` times.
+
+    Shapes: `(batch, steps, channels)` gives `(batch, steps * size, channels)`.
 
     >>> import numpy as np
     >>> UpSampling1D(2)(np.arange(3).reshape(1, 3, 1)).numpy().ravel()
@@ -61,13 +63,13 @@ class UpSampling1D(_UpSampling, rank=1):
 
 
 class UpSampling2D(_UpSampling, rank=2):
-    """Images `size` times as large.
+    """Enlarge images by the factors `size`.
 
     Args:
-        size: an int or (height, width), by which they grow.
+        size: an int or (height, width).
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
         interpolation: "nearest" repeats pixels; "bilinear", "bicubic" (Keys, 1981, a = -0.5),
-            "lanczos3" and "lanczos5" give smooth images.
+            "lanczos3" and "lanczos5" interpolate smoothly.
 
     >>> import numpy as np
     >>> UpSampling2D(2)(np.ones((1, 2, 3, 4))).shape
@@ -91,16 +93,16 @@ class UpSampling2D(_UpSampling, rank=2):
             weights(n, m, self.interpolation).astype(inputs.dtype.np)
             for n, m in zip(x.shape[1:3], self._framework.sizes, strict=True)
         )
-        x = matmul(np.ascontiguousarray(columns), x)  # over the width, at each row
+        x = matmul(np.ascontiguousarray(columns), x)  # along the width
         x = matmul(np.ascontiguousarray(rows), transpose(x, perm=(0, 2, 1, 3)))
         return restored(transpose(x, perm=(0, 2, 1, 3)), self.data_format)
 
 
 class UpSampling3D(_UpSampling, rank=3):
-    """Volumes `size` times as large; each cell is repeated.
+    """Enlarge volumes by repeating elements.
 
     Args:
-        size: an int, or one for each axis.
+        size: an int, or one int per axis.
         data_format: "channels_last", (batch, a, b, c, channels), or "channels_first".
     """
 

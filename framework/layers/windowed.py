@@ -1,4 +1,4 @@
-"""What layers whose windows slide over spatial axes share: arguments, shapes, the bias."""
+"""The base of convolutions: arguments, shapes, kernels and bias."""
 
 from framework.activations import linear
 from framework.core.configurable import Resolved
@@ -36,24 +36,24 @@ CausalPadding = _padding_of("valid", "same", "causal")
 
 
 def ints(value, n, name, least=1):
-    """A tuple of `n` ints, from one int or a sequence of as many."""
+    """Return a tuple of `n` ints, from one int or a sequence of `n` ints."""
     if hasattr(value, "__index__") and not isinstance(value, bool):
-        found = (int(value),) * n
+        values = (int(value),) * n
     else:
         try:
-            found = tuple(v.__index__() for v in value)
+            values = tuple(v.__index__() for v in value)
         except (TypeError, AttributeError):
-            found = ()
-    if len(found) != n or min(found) < least:
+            values = ()
+    if len(values) != n or min(values) < least:
         raise InvalidArgumentError(
             f"The `{name}` argument must be a tuple of {n} integers, each at least {least}. "
             f"Received {name}={value}"
         )
-    return found
+    return values
 
 
 def spatial(shape, data_format):
-    """The spatial sizes of a shape."""
+    """Return the spatial sizes of a shape."""
     return tuple(shape[1:-1] if data_format == "channels_last" else shape[2:])
 
 
@@ -62,7 +62,7 @@ def channels(shape, data_format):
 
 
 def with_spatial(shape, sizes, data_format, filters=None):
-    """`shape` with other spatial sizes, and as many channels as `filters` where given."""
+    """Return `shape` with the spatial `sizes`, and with `filters` channels unless None."""
     count = channels(shape, data_format) if filters is None else filters
     if data_format == "channels_last":
         return (shape[0], *sizes, count)
@@ -70,21 +70,21 @@ def with_spatial(shape, sizes, data_format, filters=None):
 
 
 def last(x, data_format):
-    """`x` with its channels at the end."""
+    """Return `x` with channels last."""
     if data_format == "channels_last":
         return x
     return transpose(x, perm=(0, *range(2, x.ndim), 1))
 
 
 def restored(y, data_format):
-    """`y`, channels at the end, in the data format."""
+    """Return `y`, which has channels last, in the data format."""
     if data_format == "channels_last":
         return y
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1)))
 
 
 class Windowed(Layer, rank=0):
-    """Base of convolutions. Subclasses say how many spatial axes they have, and declare fields."""
+    """Base of convolutions. Subclasses declare fields and `rank`, the number of spatial axes."""
 
     def __post_init__(self):
         n = type(self)._framework.rank
@@ -104,8 +104,8 @@ def refuse_strides_with_dilation(layer):
         )
 
 
-def see_inputs(layer, input_shape):
-    """The number of input channels, after a check of the shape."""
+def set_input_spec(layer, input_shape):
+    """Check the input shape, set `input_spec`, and return the number of input channels."""
     rank = type(layer)._framework.rank
     if len(input_shape) != rank + 2:
         raise ShapeError(
@@ -124,11 +124,11 @@ def see_inputs(layer, input_shape):
     return count
 
 
-def _places(layer, input_shape):
-    """The output's spatial sizes; ShapeError where the window does not fit in."""
+def _output_sizes(layer, input_shape):
+    """Return the output's spatial sizes; ShapeError if the window does not fit."""
     sizes = spatial(input_shape, layer.data_format)
-    places = output_sizes(sizes, layer.kernel_size, **window_of(layer))
-    if 0 in places and 0 not in sizes:
+    new_sizes = output_sizes(sizes, layer.kernel_size, **window_of(layer))
+    if 0 in new_sizes and 0 not in sizes:
         raise ShapeError(
             "Computed output size would be zero or negative: the window does not fit into the "
             f"inputs. Received: inputs shape={tuple(input_shape)}, "
@@ -136,15 +136,15 @@ def _places(layer, input_shape):
             f"dilation_rate={layer.dilation_rate}, padding={layer.padding!r} "
             f"(layer {layer.name!r}). Use padding='same' or larger inputs."
         )
-    return places
+    return new_sizes
 
 
-def add_kernel(layer, name, shape, kind):
-    """A weight whose initializer, regularizer and constraint have names that begin so."""
+def add_kernel(layer, name, shape, prefix):
+    """Return a new weight, configured by the fields `{prefix}_initializer` and so on."""
     return layer.add_weight(
-        shape, getattr(layer, f"{kind}_initializer"), name=name,
-        regularizer=getattr(layer, f"{kind}_regularizer"),
-        constraint=getattr(layer, f"{kind}_constraint"),
+        shape, getattr(layer, f"{prefix}_initializer"), name=name,
+        regularizer=getattr(layer, f"{prefix}_regularizer"),
+        constraint=getattr(layer, f"{prefix}_constraint"),
     )  # fmt: skip
 
 
@@ -153,18 +153,18 @@ def add_bias(layer, count):
 
 
 def finished(layer, outputs):
-    """Bias and activation."""
+    """Return the outputs after bias and activation."""
     if layer.bias is not None:
         bias = layer.bias._as_operand()
         if layer.data_format == "channels_first":
             bias = reshape(bias, shape=(1, -1) + (1,) * type(layer)._framework.rank)
         outputs = add(outputs, bias)
-    plain = layer.activation is None or layer.activation is linear
-    return outputs if plain else layer.activation(outputs)
+    is_linear = layer.activation is None or layer.activation is linear
+    return outputs if is_linear else layer.activation(outputs)
 
 
 def window_of(layer):
-    """The attributes of the op."""
+    """Return the attributes of the convolution op: strides, padding, dilations."""
     padding = ((0, 0),) * type(layer)._framework.rank
     if layer.padding == "same":
         padding = "SAME"

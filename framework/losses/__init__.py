@@ -1,4 +1,4 @@
-"""Losses: what `call` says about one sample; masks, weights and reductions are the base's."""
+"""Losses: subclasses compute one value per sample; the base class masks, weights and reduces."""
 
 from framework.losses.base import (
     Loss,

@@ -1,4 +1,4 @@
-"""What all losses share: dtype, masks, sample weights and reduction."""
+"""The base class of losses: dtype, masks, sample weights and reduction."""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ ReductionField = Resolved(_one_reduction.name, _reduction)
 
 
 class Reduction:
-    """The names of reductions, as older Keras code spells them: `losses.Reduction.SUM`.
+    """The names of reductions as attributes, for older Keras code: `losses.Reduction.SUM`.
 
     >>> from framework.keras import losses
     >>> losses.MeanSquaredError(losses.Reduction.SUM)([0.0, 0.0], [1.0, 2.0]).numpy()
@@ -46,12 +46,12 @@ class Reduction:
 
     @classmethod
     def all(cls):
-        """The four of them."""
+        """Return the four names."""
         return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
 
     @classmethod
     def validate(cls, key):
-        """Raise a ValueError unless `key` is one of them."""
+        """Raise a ValueError unless `key` is one of the four names."""
         if key not in cls.all():
             raise InvalidArgumentError(
                 f"Invalid Reduction Key: {key!r}. Expected keys are {cls.all()!r}."
@@ -59,15 +59,16 @@ class Reduction:
 
 
 class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
-    """Base of losses: what is written in `call` is masked, weighted and reduced here.
+    """Base of losses.
 
-    Subclasses define `call(y_true, y_pred)`, which gives one value per sample.
+    Subclasses define `call(y_true, y_pred)`, which returns one value per sample. The base class
+    applies masks, sample weights and the reduction.
 
     Args:
-        name: a string, made from the class's name where None.
-        reduction: "sum"; "sum_over_batch_size" or "mean", the sum over the number of values;
-            "mean_with_sample_weight", the sum over the sum of the weights; "none" or None.
-        dtype: what the loss is computed in: a dtype or a policy; floatx where None.
+        name: a string; made from the name of the class if None.
+        reduction: "sum"; "sum_over_batch_size" or "mean": the sum divided by the number of values;
+            "mean_with_sample_weight": the sum divided by the sum of the weights; "none" or None.
+        dtype: the dtype or dtype policy of the computation; floatx if None.
 
     Example:
         >>> from framework.losses import Loss
@@ -87,33 +88,33 @@ class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
             self.name = auto_name(type(self).__name__)
 
     def call(self, y_true, y_pred):
-        """The loss of each sample, not reduced."""
+        """Return the loss of each sample, not reduced."""
         raise NotImplementedError(f"{type(self).__name__} must define call(y_true, y_pred).")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        """The reduced loss.
+        """Return the reduced loss.
 
         Args:
-            y_true: the labels. Of a dict, or a list of arrays whose shapes differ, every one
-                becomes a tensor, and `call` gets them as they stand; `y_pred` likewise.
-            y_pred: the predictions; a mask that they carry counts as weights of 0 and 1.
-            sample_weight: one weight per value of `call`, or fewer that broadcast to them.
+            y_true: the labels. If they are a dict, or a list of arrays with different shapes,
+                `call` gets the dict or list with each array as a tensor; `y_pred` likewise.
+            y_pred: the predictions; their Keras mask is used as weights of 0 and 1.
+            sample_weight: weights that broadcast to the values of `call`.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype or as_dtype(floatx())  # a subclass may have left out super().__init__()
-        of_labels = dtype if type(self)._framework.casts_labels else None
+        dtype = self.dtype or as_dtype(floatx())  # a subclass may not call super().__init__()
+        label_dtype = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)
-            y_true = y_true if of_labels is None else as_tensor(y_true, dtype)
+            y_true = y_true if label_dtype is None else as_tensor(y_true, dtype)
         else:
-            several = _is_several(y_true) or _is_several(y_pred)
+            several = _is_nest(y_true) or _is_nest(y_pred)
             y_pred = _operand(y_pred, dtype, several)
-            y_true = _operand(y_true, of_labels, several)
+            y_true = _operand(y_true, label_dtype, several)
         values = self.call(y_true, y_pred)
-        made = getattr(values, "_keras_mask", None)
+        value_mask = getattr(values, "_keras_mask", None)
         values = as_tensor(values, dtype)
-        if made is not None:
-            mask = made if mask is None else tensor(mask) & made
+        if value_mask is not None:
+            mask = value_mask if mask is None else tensor(mask) & value_mask
         weights = None
         if sample_weight is not None or mask is not None:
             weights = _weights(sample_weight, mask, self.reduction, dtype)
@@ -122,7 +123,7 @@ class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
         return _reduced(values, weights, self.reduction)
 
     def get_config(self):
-        """The constructor's arguments; `dtype` only where it is not floatx."""
+        """Return the constructor's arguments; `dtype` only if it is not floatx."""
         config = super().get_config()
         if config.get("dtype") == floatx():
             del config["dtype"]
@@ -132,30 +133,30 @@ class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
         return f"<{type(self).__name__} name={self.name}>"
 
 
-def _is_several(value):
-    """Whether it is a list of what no single tensor could hold: shapes that differ, or dicts."""
+def _is_nest(value):
+    """Return whether `value` is a list of dicts or of arrays with different shapes."""
     if not isinstance(value, (list, tuple)) or not value:
         return False
     first = value[0]
     if not hasattr(first, "shape"):
-        return isinstance(first, Mapping) or _is_several(first)
+        return isinstance(first, Mapping) or _is_nest(first)
     return len({getattr(part, "shape", ()) for part in value}) > 1
 
 
 def _operand(value, dtype, several):
-    """Labels or predictions as a tensor, in their own dtype where None.
+    """Return labels or predictions as a tensor of `dtype`; None keeps their dtype.
 
-    Dicts stay such, of tensors; lists do where they hold several.
+    A dict becomes a dict of tensors; with `several`, a list becomes a list of tensors.
     """
     if isinstance(value, Mapping):
-        return {key: _operand(part, dtype, _is_several(part)) for key, part in value.items()}
+        return {key: _operand(part, dtype, _is_nest(part)) for key, part in value.items()}
     if several and isinstance(value, (list, tuple)):
-        return [_operand(part, dtype, _is_several(part)) for part in value]
+        return [_operand(part, dtype, _is_nest(part)) for part in value]
     return tensor(value) if dtype is None else as_tensor(value, dtype)
 
 
 def _weights(sample_weight, mask, reduction, dtype):
-    """Sample weights and mask in one. In a mean those that count share the weight of the masked."""
+    """Return sample weights times mask; for a mean, the unmasked weights are scaled up."""
     if sample_weight is not None:
         sample_weight = as_tensor(sample_weight, dtype)
     if mask is None:
@@ -172,23 +173,23 @@ def _weights(sample_weight, mask, reduction, dtype):
     return sample_weight * weights
 
 
-def _matched(values, weights, what):
-    """Values and weights of one rank; ShapeError where they do not fit."""
+def _matched(values, weights, name):
+    """Return values and weights with equal ranks; ShapeError if they do not broadcast."""
     s, t = shape_of(values), shape_of(weights)
     if s == t:
         return values, weights
     values, weights = same_rank(values, weights)
-    if weights.ndim and values.ndim and not _weigh(shape_of(weights), shape_of(values)):
+    if weights.ndim and values.ndim and not _broadcasts(shape_of(weights), shape_of(values)):
         raise ShapeError(
-            f"{what}: sample_weight of shape {t} does not fit the values of shape {s}. Give one "
-            "weight per value, or a size of 1 where they share one: "
+            f"{name}: sample_weight of shape {t} does not fit the values of shape {s}. Pass one "
+            "weight per value, or a size of 1 along axes that share a weight: "
             f"{(s[0],) + (1,) * (len(s) - 1)} for one weight per sample."
         )
     return values, weights
 
 
-def _weigh(weights, values):
-    """Whether weights of this shape broadcast to values of that; unknown sizes may."""
+def _broadcasts(weights, values):
+    """Return whether `weights` broadcasts to `values` (shapes); unknown sizes may."""
     return len(weights) == len(values) and all(
         n in (m, 1) or n is None or m is None for n, m in zip(weights, values, strict=True)
     )
@@ -209,12 +210,12 @@ def _reduced(values, weights, reduction):
 
 
 class LossFunctionWrapper(Loss):
-    """A function `fn(y_true, y_pred, **kwargs)`, one value per sample, as a loss.
+    """A loss made from a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
 
     Args:
         fn: the function.
         reduction, name, dtype: as of every loss.
-        **kwargs: handed on to `fn`.
+        **kwargs: passed to `fn`.
 
     Example:
         >>> distance = LossFunctionWrapper(lambda y_true, y_pred: abs(y_true - y_pred))
@@ -225,7 +226,7 @@ class LossFunctionWrapper(Loss):
     def __init__(self, fn, reduction="sum_over_batch_size", name=None, dtype=None, **kwargs):
         if not callable(fn):
             raise InvalidArgumentError(
-                f"LossFunctionWrapper: argument fn={fn!r}: expected a function fn(y_true, y_pred)."
+                f"LossFunctionWrapper: fn: expected a function fn(y_true, y_pred), got {fn!r}."
             )
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         self.fn = fn
@@ -253,42 +254,43 @@ def _same_ranks(y_true, y_pred):
 
 
 def operands(y_true, y_pred):
-    """Anything as two tensors of one floating dtype, `y_pred`'s: the door of the loss functions."""
+    """Return both as tensors of one floating dtype, that of `y_pred`."""
     return floats(tensor(y_true), tensor(y_pred))
 
 
 def get(identifier):
-    """The loss for a name ("mse" is a function, "MeanSquaredError" an object) or a config.
+    """Return the loss for a name ("mse": a function, "MeanSquaredError": an object) or a config.
 
     Raises:
-        ValueError: for an unknown name, suggesting the nearest.
+        ValueError: the name is unknown; the message suggests similar names.
     """
     return losses.get(identifier)
 
 
 def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
-    """A `Loss` for anything that `compile(loss=...)` takes: names and functions are made into one.
+    """Return a `Loss` for any value that `compile(loss=...)` accepts.
 
     Args:
         identifier: a loss, a function of (y_true, y_pred), a name or a config; None stays None.
-        y_true_shape, y_pred_shape: for "crossentropy" and "ce", which mean one of three by them.
+        y_true_shape, y_pred_shape: shapes that choose one of three cross-entropies for
+            "crossentropy" and "ce".
     """
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
             identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        named = losses.lookup(identifier)  # a class, or a function of a class's name
+        named = losses.lookup(identifier)  # a class, or a function with the name of a class
         identifier = losses.classes.get(snake_case(named.__name__), named)
-    found = losses.get(identifier)
-    if found is None or isinstance(found, Loss):
-        return found
-    return LossFunctionWrapper(found, name=getattr(found, "__name__", None))
+    loss = losses.get(identifier)
+    if loss is None or isinstance(loss, Loss):
+        return loss
+    return LossFunctionWrapper(loss, name=getattr(loss, "__name__", None))
 
 
 def serialize(loss):
-    """The config from which `deserialize` makes an equal loss; a function's name."""
+    """Return the config from which `deserialize` makes an equal loss; for a function, its name."""
     return serialize_value(loss)
 
 
 def deserialize(name, custom_objects=None):
-    """The loss that `serialize` described."""
+    """Return a loss made from the config or name that `serialize` returned."""
     return losses.deserialize(name, custom_objects)

@@ -1,4 +1,4 @@
-"""Losses of classes and distributions: classes, and the functions of the same names."""
+"""Classification and distribution losses: Keras classes and functions of the same names."""
 
 from framework.core.configurable import Resolved
 from framework.core.doors import tensor
@@ -10,23 +10,23 @@ from framework.ops import losses as composites
 
 def _fraction(value):
     if not hasattr(value, "__float__") or not 0 <= float(value) <= 1:
-        raise InvalidArgumentError("expected a number from 0 to 1")
+        raise InvalidArgumentError("expected a number in [0, 1]")
     return float(value)
 
 
-Fraction = Resolved("a number from 0 to 1", _fraction)
+Fraction = Resolved("a number in [0, 1]", _fraction)
 MEAN = "sum_over_batch_size"
 
 
 @losses.add()
 class BinaryCrossentropy(Loss):
-    """The cross-entropy of yes-or-no labels, the mean over `axis`.
+    """The cross-entropy of binary labels, averaged over `axis`.
 
     Args:
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
-        axis: over which the mean is taken.
-        reduction, name, dtype: as of every `Loss`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
+        axis: the axis of the mean.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> BinaryCrossentropy()([[0.0], [1.0]], [[0.5], [0.25]]).numpy()
@@ -48,12 +48,12 @@ class BinaryCrossentropy(Loss):
 
 @losses.add("bce")
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
-    """The cross-entropy of yes-or-no labels, the mean over `axis`.
+    """The cross-entropy of binary labels, averaged over `axis`.
 
     Args:
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
-        axis: over which the mean is taken.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
+        axis: the axis of the mean.
 
     Example:
         >>> binary_crossentropy([[0.0], [1.0]], [[0.0], [2.0]], from_logits=True).numpy()
@@ -66,13 +66,13 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
 
 @losses.add()
 class CategoricalCrossentropy(Loss):
-    """The cross-entropy of one-hot labels, or of any distributions over classes.
+    """The cross-entropy of one-hot labels, or of distributions over classes.
 
     Args:
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
-        axis: of the classes.
-        reduction, name, dtype: as of every `Loss`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
+        axis: the axis of the classes.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> CategoricalCrossentropy()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -94,12 +94,12 @@ class CategoricalCrossentropy(Loss):
 
 @losses.add()
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
-    """The cross-entropy of one-hot labels, or of any distributions over classes.
+    """The cross-entropy of one-hot labels, or of distributions over classes.
 
     Args:
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
-        axis: of the classes.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
+        axis: the axis of the classes.
 
     Example:
         >>> categorical_crossentropy([[0.0, 1.0]], [[0.0, 0.0]], from_logits=True).numpy()
@@ -112,13 +112,13 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 @losses.add()
 class SparseCategoricalCrossentropy(Loss, casts_labels=False):
-    """The cross-entropy of labels that are class numbers, from 0.
+    """The cross-entropy of integer labels, which are class indices.
 
     Args:
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        ignore_class: a label that counts for nothing, such as -1 or 255 for "not labelled".
-        axis: of the classes.
-        reduction, name, dtype: as of every `Loss`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        ignore_class: a label whose elements do not count, such as -1 or 255 for "unlabelled".
+        axis: the axis of the classes.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> SparseCategoricalCrossentropy()([1, 0], [[0.5, 0.5], [0.25, 0.75]]).numpy()
@@ -140,13 +140,13 @@ class SparseCategoricalCrossentropy(Loss, casts_labels=False):
 
 @losses.add()
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
-    """The cross-entropy of labels that are class numbers, from 0.
+    """The cross-entropy of integer labels, which are class indices.
 
     Args:
-        y_true: the class numbers, of shape (...,) or (..., 1) beside y_pred's (..., classes).
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        ignore_class: a label that counts for nothing, such as -1 or 255 for "not labelled".
-        axis: of the classes.
+        y_true: the class indices, of shape (...,) or (..., 1) for y_pred of (..., classes).
+        from_logits: whether y_pred holds logits instead of probabilities.
+        ignore_class: a label whose elements do not count, such as -1 or 255 for "unlabelled".
+        axis: the axis of the classes.
 
     Example:
         >>> logits = [[0.0, 0.0], [0.0, 2.0]]
@@ -160,10 +160,10 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
 
 @losses.add()
 class KLDivergence(Loss):
-    """The Kullback-Leibler divergence, the sum of y_true log(y_true / y_pred) over the last axis.
+    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> KLDivergence()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -180,7 +180,7 @@ class KLDivergence(Loss):
 
 @losses.add("kld", "kullback_leibler_divergence")
 def kl_divergence(y_true, y_pred):
-    """The Kullback-Leibler divergence, the sum of y_true log(y_true / y_pred) over the last axis.
+    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
 
     Example:
         >>> kl_divergence([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -194,7 +194,7 @@ class Hinge(Loss):
     """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> Hinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -225,7 +225,7 @@ class SquaredHinge(Loss):
     """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> SquaredHinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -253,10 +253,10 @@ def squared_hinge(y_true, y_pred):
 
 @losses.add()
 class CategoricalHinge(Loss):
-    """By how much the best wrong class comes within 1 of the right one; labels are one-hot.
+    """max(1 + best wrong score - right score, 0), for one-hot labels.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> CategoricalHinge()([[0.0, 1.0]], [[0.5, 1.0]]).numpy()
@@ -273,7 +273,7 @@ class CategoricalHinge(Loss):
 
 @losses.add()
 def categorical_hinge(y_true, y_pred):
-    """By how much the best wrong class comes within 1 of the right one; labels are one-hot.
+    """max(1 + best wrong score - right score, 0), for one-hot labels.
 
     Example:
         >>> categorical_hinge([[0.0, 1.0]], [[0.5, 1.0]]).numpy()

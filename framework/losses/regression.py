@@ -1,4 +1,4 @@
-"""Losses of real-valued targets: classes, and the functions of the same names."""
+"""Regression losses: Keras classes and functions of the same names."""
 
 from framework.core.fields import ComputeDtype, Name
 from framework.losses.base import Loss, ReductionField, losses, operands
@@ -12,7 +12,7 @@ class MeanSquaredError(Loss):
     """The mean of the squared difference.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> MeanSquaredError()([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
@@ -43,7 +43,7 @@ class MeanAbsoluteError(Loss):
     """The mean of the absolute difference.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> MeanAbsoluteError()([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
@@ -71,10 +71,10 @@ def mean_absolute_error(y_true, y_pred):
 
 @losses.add()
 class MeanAbsolutePercentageError(Loss):
-    """The mean of the absolute difference, in percent of the label.
+    """The mean of the absolute difference, as a percentage of the label.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> MeanAbsolutePercentageError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
@@ -91,7 +91,7 @@ class MeanAbsolutePercentageError(Loss):
 
 @losses.add("mape")
 def mean_absolute_percentage_error(y_true, y_pred):
-    """The mean of the absolute difference, in percent of the label, over the last axis.
+    """The mean of the absolute difference, as a percentage of the label, over the last axis.
 
     Example:
         >>> mean_absolute_percentage_error([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
@@ -105,7 +105,7 @@ class MeanSquaredLogarithmicError(Loss):
     """The mean of the squared difference of log(1 + value).
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> MeanSquaredLogarithmicError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
@@ -133,11 +133,11 @@ def mean_squared_logarithmic_error(y_true, y_pred):
 
 @losses.add()
 class Huber(Loss):
-    """Half the squared error where it is below `delta`, linear beyond (Huber 1964).
+    """Half the squared error up to an error of `delta`, linear beyond (Huber 1964).
 
     Args:
-        delta: where the square ends.
-        reduction, name, dtype: as of every `Loss`.
+        delta: the error at which the quadratic part ends.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> Huber(delta=1.0)([[0.0, 0.0]], [[0.5, 3.0]]).numpy()
@@ -155,7 +155,7 @@ class Huber(Loss):
 
 @losses.add()
 def huber(y_true, y_pred, delta=1.0):
-    """Half the squared error where it is below `delta`, linear beyond; the mean over the last axis.
+    """Half the squared error up to an error of `delta`, linear beyond, averaged over the last axis.
 
     Example:
         >>> huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy()
@@ -166,10 +166,10 @@ def huber(y_true, y_pred, delta=1.0):
 
 @losses.add()
 class LogCosh(Loss):
-    """The mean of log(cosh(error)): a square near 0, linear far off.
+    """The mean of log(cosh(error)): quadratic near 0, linear for large errors.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> LogCosh()([[0.0, 0.0]], [[1.0, 3.0]]).numpy()
@@ -197,10 +197,10 @@ def log_cosh(y_true, y_pred):
 
 @losses.add()
 class Poisson(Loss):
-    """The mean of y_pred - y_true log(y_pred): a Poisson likelihood of counts, up to a constant.
+    """The mean of y_pred - y_true log(y_pred): the Poisson log-likelihood up to a constant.
 
     Args:
-        reduction, name, dtype: as of every `Loss`.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> Poisson()([[1.0, 0.0]], [[1.0, 2.0]]).numpy()
@@ -228,11 +228,11 @@ def poisson(y_true, y_pred):
 
 @losses.add()
 class CosineSimilarity(Loss):
-    """Minus the cosine of the angle between the two: -1 where they point the same way.
+    """Minus the cosine of the angle between labels and predictions: -1 for equal directions.
 
     Args:
-        axis: along which the vectors lie.
-        reduction, name, dtype: as of every `Loss`.
+        axis: the axis of the vectors.
+        reduction, name, dtype: as in `Loss`.
 
     Example:
         >>> CosineSimilarity()([[0.0, 1.0]], [[1.0, 1.0]]).numpy()
@@ -250,7 +250,7 @@ class CosineSimilarity(Loss):
 
 @losses.add()
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """Minus the cosine of the angle between the two along `axis`.
+    """Minus the cosine of the angle between labels and predictions along `axis`.
 
     Example:
         >>> cosine_similarity([[0.0, 1.0]], [[1.0, 1.0]]).numpy()

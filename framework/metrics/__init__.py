@@ -1,4 +1,4 @@
-"""Metrics: numbers gathered over batches, in variables; updates run on arrays unless traced."""
+"""Metrics: values accumulated over batches in variables."""
 
 from framework.metrics.accuracy import (
     Accuracy,

@@ -1,4 +1,4 @@
-"""How often predictions are right: metrics, and the functions of the same names."""
+"""Accuracy metrics, and the functions of the same names."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from framework.ops.losses import class_indices, label_form, matched, shape_of
 from framework.ops.movement import expand_axes, getitem, reshape, take_along_axis
 from framework.ops.reduction import argmax, reduce_any, reduce_sum
 
-# ---- on arrays or tensors: which predictions are right, as booleans ------------------------------
+# ---- booleans of correct predictions, on arrays or tensors ---------------------------------------
 
 
 def _best(x):
@@ -59,9 +59,9 @@ def _sparse_top_k(y_true, y_pred, k, from_sorted_ids):
 
 
 def _among_best(labels, y_pred, k):
-    """Whether fewer than `k` scores are higher than the label's: ties with the last count.
+    """Return whether fewer than `k` scores are higher than the score of the label.
 
-    NaN is lower than all others.
+    NaN counts as the lowest score.
     """
     last = y_pred.ndim - 1
     score = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
@@ -73,27 +73,27 @@ def _among_best(labels, y_pred, k):
     return less(higher, k)
 
 
-def _class_labels(y_true, y_pred, what):
-    """Class numbers in the shape of the predictions without their classes."""
-    given = found = shape_of(y_true)
+def _class_labels(y_true, y_pred, name):
+    """Return the class indices in the shape of `y_pred` without its last axis."""
+    given = shape = shape_of(y_true)
     expected = shape_of(y_pred)[:-1]
     if len(given) == y_pred.ndim and given[-1] == 1:
-        found = given[:-1]
-        y_true = reshape(y_true, shape=found)
-    if found != expected and not Shape(found).is_compatible_with(expected):
+        shape = given[:-1]
+        y_true = reshape(y_true, shape=shape)
+    if shape != expected and not Shape(shape).is_compatible_with(expected):
         raise ShapeError(
-            f"{what}: y_true of shape {given} does not fit y_pred of shape {shape_of(y_pred)}: "
-            f"y_true holds one class number per prediction, in shape {expected}."
+            f"{name}: y_true of shape {given} does not fit y_pred of shape {shape_of(y_pred)}: "
+            f"expected one class index per prediction, shape {expected}."
         )
     return y_true
 
 
-def _require_same_shape(y_true, y_pred, what):
+def _require_same_shape(y_true, y_pred, name):
     s, t = shape_of(y_true), shape_of(y_pred)
     if s != t and not Shape(s).is_compatible_with(t):
         raise ShapeError(
-            f"{what}: y_true of shape {s} does not fit y_pred of shape {t}: y_true holds one-hot "
-            "labels; for class numbers there is the metric of the same name with sparse_ before it."
+            f"{name}: y_true of shape {s} does not fit y_pred of shape {t}: expected one-hot "
+            "labels; for class indices use the metric of the same name with the prefix sparse_."
         )
 
 
@@ -105,7 +105,7 @@ def _as_numbers(right):
 
 
 def binary_accuracy(y_true, y_pred, threshold=0.5):
-    """1 where `y_pred > threshold` is what the label of 0 or 1 says, else 0.
+    """Return 1 where `y_pred > threshold` equals the label (0 or 1), else 0.
 
     Example:
         >>> binary_accuracy([[1], [0]], [[0.7], [0.6]]).numpy()
@@ -116,7 +116,7 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
 
 
 def categorical_accuracy(y_true, y_pred):
-    """1 where the largest prediction is at the largest label (one-hot labels), else 0.
+    """Return 1 where the largest prediction has the index of the one-hot label, else 0.
 
     Example:
         >>> categorical_accuracy([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
@@ -126,7 +126,7 @@ def categorical_accuracy(y_true, y_pred):
 
 
 def sparse_categorical_accuracy(y_true, y_pred):
-    """1 where the largest prediction is at the class number `y_true`, else 0.
+    """Return 1 where the largest prediction has the class index `y_true`, else 0.
 
     Example:
         >>> sparse_categorical_accuracy([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
@@ -136,7 +136,7 @@ def sparse_categorical_accuracy(y_true, y_pred):
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5):
-    """1 where the largest label (one-hot labels) is among the `k` largest predictions, else 0.
+    """Return 1 where the class of the one-hot label is among the `k` largest predictions, else 0.
 
     Example:
         >>> top_k_categorical_accuracy([[0, 1, 0]], [[0.3, 0.2, 0.5]], k=2).numpy()
@@ -146,11 +146,11 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
 
 
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
-    """1 where the class number `y_true` is among the `k` largest predictions, else 0.
+    """Return 1 where the class index `y_true` is among the `k` largest predictions, else 0.
 
     Args:
-        k: how many predictions count.
-        from_sorted_ids: whether y_pred holds class numbers instead, the likeliest first.
+        k: the number of predictions that count.
+        from_sorted_ids: whether y_pred holds class indices, the most likely first.
 
     Example:
         >>> sparse_top_k_categorical_accuracy([0], [[0.3, 0.2, 0.5]], k=2).numpy()
@@ -163,15 +163,15 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
 
 
 class MeanOfMatches(MeanOfFunction, direction="up"):
-    """The share of predictions that are right."""
+    """Base of accuracies: the fraction of correct predictions."""
 
 
 @metrics.add("acc")
 class Accuracy(MeanOfMatches):
-    """The share of predictions that equal the labels.
+    """The fraction of predictions that equal the labels.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> Accuracy()([1, 2, 3, 4], [0, 2, 3, 4]).numpy()
@@ -187,10 +187,10 @@ class Accuracy(MeanOfMatches):
 
 @metrics.add()
 class BinaryAccuracy(MeanOfMatches):
-    """The share of predictions on the right side of `threshold`; labels are 0 and 1.
+    """The fraction of predictions on the correct side of `threshold`; labels are 0 and 1.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
         threshold: predictions above it mean 1.
 
     Example:
@@ -208,10 +208,10 @@ class BinaryAccuracy(MeanOfMatches):
 
 @metrics.add()
 class CategoricalAccuracy(MeanOfMatches):
-    """The share of largest predictions at the right class; labels are one-hot.
+    """The fraction of samples whose largest prediction is the label; labels are one-hot.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> CategoricalAccuracy()([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
@@ -227,10 +227,10 @@ class CategoricalAccuracy(MeanOfMatches):
 
 @metrics.add()
 class SparseCategoricalAccuracy(MeanOfMatches):
-    """The share of largest predictions at the right class; labels are class numbers.
+    """The fraction of samples whose largest prediction is the label; labels are class indices.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> SparseCategoricalAccuracy()([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
@@ -246,11 +246,11 @@ class SparseCategoricalAccuracy(MeanOfMatches):
 
 @metrics.add()
 class TopKCategoricalAccuracy(MeanOfMatches):
-    """How often the right class is among the `k` largest predictions; labels are one-hot.
+    """The fraction of samples with the label among the `k` largest predictions (one-hot labels).
 
     Args:
-        k: how many predictions count.
-        name, dtype: as of every `Metric`.
+        k: the number of predictions that count.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> TopKCategoricalAccuracy(k=1)([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
@@ -267,12 +267,12 @@ class TopKCategoricalAccuracy(MeanOfMatches):
 
 @metrics.add()
 class SparseTopKCategoricalAccuracy(MeanOfMatches):
-    """How often the right class is among the `k` largest predictions; labels are class numbers.
+    """The fraction of samples with the label among the `k` largest predictions (class indices).
 
     Args:
-        k: how many predictions count.
-        name, dtype: as of every `Metric`.
-        from_sorted_ids: whether y_pred holds class numbers instead, the likeliest first.
+        k: the number of predictions that count.
+        name, dtype: as in `Metric`.
+        from_sorted_ids: whether y_pred holds class indices, the most likely first.
 
     Example:
         >>> SparseTopKCategoricalAccuracy(k=2)([1, 0], [[0.3, 0.2, 0.5], [0.3, 0.2, 0.5]]).numpy()
@@ -289,7 +289,7 @@ class SparseTopKCategoricalAccuracy(MeanOfMatches):
 
 
 def accuracy_for(y_true_shape, y_pred_shape):
-    """The metric class that "accuracy" means for labels and predictions of these shapes.
+    """Return the metric class that "accuracy" means for labels and predictions of these shapes.
 
     >>> accuracy_for((8,), (8, 10)).__name__, accuracy_for((8, 1), (8, 1)).__name__
     ('SparseCategoricalAccuracy', 'BinaryAccuracy')

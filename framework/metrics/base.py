@@ -1,4 +1,4 @@
-"""What all metrics share: state in variables, resetting, and what an update computes on."""
+"""The base class of metrics: state variables, updates and resetting."""
 
 import numpy as np
 
@@ -23,20 +23,20 @@ metrics = Registry("metric")
 
 
 class MetricRecord(Record):
-    """What is internal to a metric: the variables and the metrics that it holds."""
+    """The internal state of a metric: its variables and inner metrics."""
 
     variables = metrics = None  # until __init__ has run
 
 
 class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=True, direction=None):
-    """Base of metrics: numbers gathered over many batches.
+    """Base of metrics, which accumulate values over batches.
 
-    Subclasses make their state in `__init__` by `add_weight`, change it in `update_state` and give
-    what it amounts to in `result`.
+    Subclasses create state with `add_weight` in `__init__`, change it in `update_state` and return
+    the value of the metric from `result`.
 
     Args:
-        dtype: of the state and the result: a dtype or a policy; floatx where None.
-        name: a string, made from the class's name where None.
+        dtype: the dtype or dtype policy of the state and the result; floatx if None.
+        name: a string; made from the name of the class if None.
 
     Example:
         >>> import framework as tf
@@ -72,13 +72,13 @@ class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=Tr
     # ---- state ----
 
     def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
-        """A variable of the state, not trainable.
+        """Return a new state variable, not trainable.
 
         Args:
             shape: a tuple.
             initializer: a name, a callable of (shape, dtype), or None for zeros.
-            dtype: floatx where None.
-            aggregation: accepted; there is one process.
+            dtype: floatx if None.
+            aggregation: ignored: there is one process.
             name: a string.
         """
         _require_init(self)
@@ -95,15 +95,16 @@ class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=Tr
         self, shape=(), initializer=None, dtype=None, name=None, *, aggregation=None,
         synchronization=None,
     ):  # fmt: skip
-        """A variable of the state, not trainable: `add_variable` with defaults.
+        """Return a new state variable, not trainable: `add_variable` with defaults.
 
-        Keras 2's order is taken too: name, shape, aggregation, synchronization, initializer, dtype.
+        Keras 2's argument order also works: name, shape, aggregation, synchronization,
+        initializer, dtype.
         """
         return self.add_variable(shape, initializer, dtype, name=name)
 
     @property
     def variables(self):
-        """The variables of the state, then those of metrics held as attributes."""
+        """The state variables, then the variables of inner metrics."""
         own = self._framework
         return [*own.variables, *(v for metric in own.metrics for v in metric.variables)]
 
@@ -117,36 +118,36 @@ class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=Tr
     # ---- use ----
 
     def update_state(self, *args, **kwargs):
-        """Take in one batch."""
+        """Update the state with one batch."""
         raise NotImplementedError(f"{type(self).__name__} must define update_state().")
 
     def result(self):
-        """What the batches since the last reset amount to: a 0-d tensor, or a dict of them."""
+        """Return the value since the last reset: a 0-d tensor, or a dict of 0-d tensors."""
         raise NotImplementedError(f"{type(self).__name__} must define result().")
 
     def reset_state(self):
-        """Forget all batches: every variable becomes zero."""
+        """Set every state variable to zero."""
         for variable in self.variables:
             variable.assign(np.zeros(variable.array.shape, variable.array.dtype))
 
     def __call__(self, *args, **kwargs):
-        """Take in one batch, and give the result so far."""
+        """Update the state with one batch, and return the result so far."""
         _require_init(self)
         self.update_state(*args, **kwargs)
         return self.result()
 
-    # ---- the same as functions of the state ----
+    # ---- stateless versions ----
 
     def stateless_update_state(self, metric_variables, *args, **kwargs):
-        """The state that `update_state` makes of the given one; the metric's own stays."""
+        """Return the state after an update of `metric_variables`; the metric does not change."""
         return _with_state(self, metric_variables, lambda: self.update_state(*args, **kwargs))[1]
 
     def stateless_result(self, metric_variables):
-        """The result that the given state amounts to."""
+        """Return the result for the state `metric_variables`; the metric does not change."""
         return _with_state(self, metric_variables, self.result)[0]
 
     def stateless_reset_state(self):
-        """The state after a reset."""
+        """Return the state after a reset; the metric does not change."""
         return _with_state(self, [v.read() for v in self.variables], self.reset_state)[1]
 
     def __repr__(self):
@@ -154,15 +155,15 @@ class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=Tr
 
 
 def on_tensors():
-    """Whether an update must compute through ops on tensors, because a trace listens.
+    """Return whether an update must run ops on tensors, because a trace is recording.
 
-    Otherwise it computes on the arrays themselves, faster, and no tape records it.
+    Otherwise the update runs on arrays, which is faster, and no tape records it.
     """
     return bool(thread.stack) and replaying()
 
 
 def operand(value, dtype, tensors):
-    """`value` as an array, or a tensor where `tensors`; in the DType `dtype` unless None."""
+    """Return `value` as an array, or a tensor if `tensors`, cast to `dtype` unless it is None."""
     if isinstance(value, KerasTensor) or tensors:
         return tensor(value) if dtype is None else as_tensor(value, dtype)
     if isinstance(value, (Tensor, CoreVariable)):
@@ -173,21 +174,21 @@ def operand(value, dtype, tensors):
 
 
 def get(identifier):
-    """The metric for a name or a config, made anew; callables and metrics as they are.
+    """Return a new metric for a name or a config; callables and metrics unchanged.
 
     Raises:
-        ValueError: for an unknown name, suggesting the nearest.
+        ValueError: the name is unknown; the message suggests similar names.
     """
     return metrics.get(identifier)
 
 
 def serialize(metric):
-    """The config from which `deserialize` makes an equal metric (without its state)."""
+    """Return the config from which `deserialize` makes an equal metric, without its state."""
     return serialize_value(metric)
 
 
 def deserialize(config, custom_objects=None):
-    """The metric that `serialize` described."""
+    """Return a metric made from the config that `serialize` returned."""
     return metrics.deserialize(config, custom_objects)
 
 
@@ -195,7 +196,7 @@ def _require_init(metric):
     if metric._framework.variables is None:
         raise TapeError(
             f"{type(metric).__name__}: call super().__init__() first in __init__(); state can "
-            "only be added then."
+            "only be added after it."
         )
 
 
@@ -211,8 +212,8 @@ def _with_state(metric, state, call):
     variables = metric.variables
     if len(state) != len(variables):
         raise InvalidArgumentError(
-            f"{metric.name}: argument metric_variables must hold one value per variable of the "
-            f"metric, {len(variables)} in all ({', '.join(v.name for v in variables)}), got "
+            f"{metric.name}: metric_variables: expected one value per variable of the metric, "
+            f"{len(variables)} in all ({', '.join(v.name for v in variables)}), got "
             f"{len(state)}."
         )
     own = [v.read() for v in variables]

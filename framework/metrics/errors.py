@@ -1,8 +1,8 @@
-"""Metrics that are means of losses, of regression and of classification."""
+"""Metrics that average a loss: regression errors, cross-entropies and others."""
 
 from framework.core.fields import ComputeDtype, Name
 from framework.metrics.base import metrics, on_tensors, operand
-from framework.metrics.reduction import Mean, MeanOfLoss, take_in, with_tensors
+from framework.metrics.reduction import Mean, MeanOfLoss, accumulate, call_on_tensors
 from framework.ops import losses as composites
 from framework.ops.elementwise import sqrt, square
 
@@ -12,7 +12,7 @@ class MeanSquaredError(MeanOfLoss):
     """The mean squared difference.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> MeanSquaredError()([[0.0, 1.0]], [[1.0, 3.0]]).numpy()
@@ -31,7 +31,7 @@ class RootMeanSquaredError(Mean, direction="down"):
     """The root of the mean squared difference.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> RootMeanSquaredError()([[0.0, 1.0]], [[1.0, 2.0]]).numpy()
@@ -42,14 +42,14 @@ class RootMeanSquaredError(Mean, direction="down"):
     dtype: ComputeDtype = None
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        """Take in one batch; `sample_weight` holds one weight per sample, or per value."""
+        """Update the state with one batch; weights are one per sample or one per value."""
         tensors, dtype = on_tensors(), self.dtype
         y_true, y_pred = operand(y_true, dtype, tensors), operand(y_pred, dtype, tensors)
         y_true, y_pred = composites.matched(y_true, y_pred, self.name)
-        take_in(self, square(y_pred - y_true), sample_weight, None, tensors)
+        accumulate(self, square(y_pred - y_true), sample_weight, None, tensors)
 
     def result(self):
-        """The root of the mean so far."""
+        """Return the root of the mean so far."""
         return sqrt(super().result())
 
 
@@ -58,7 +58,7 @@ class MeanAbsoluteError(MeanOfLoss):
     """The mean absolute difference.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> MeanAbsoluteError()([[0.0, 1.0]], [[1.0, 3.0]]).numpy()
@@ -74,10 +74,10 @@ class MeanAbsoluteError(MeanOfLoss):
 
 @metrics.add("mape")
 class MeanAbsolutePercentageError(MeanOfLoss):
-    """The mean absolute difference, in percent of the label.
+    """The mean absolute difference, as a percentage of the label.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> MeanAbsolutePercentageError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
@@ -96,7 +96,7 @@ class MeanSquaredLogarithmicError(MeanOfLoss):
     """The mean squared difference of log(1 + value).
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> MeanSquaredLogarithmicError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
@@ -115,7 +115,7 @@ class LogCoshError(MeanOfLoss):
     """The mean of log(cosh(error)).
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> LogCoshError()([[0.0, 1.0]], [[1.0, 3.0]]).numpy()
@@ -131,11 +131,11 @@ class LogCoshError(MeanOfLoss):
 
 @metrics.add()
 class CosineSimilarity(MeanOfLoss, direction="up"):
-    """The mean cosine of the angle between the two.
+    """The mean cosine of the angle between labels and predictions.
 
     Args:
-        name, dtype: as of every `Metric`.
-        axis: along which the vectors lie.
+        name, dtype: as in `Metric`.
+        axis: the axis of the vectors.
 
     Example:
         >>> CosineSimilarity()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -155,7 +155,7 @@ class Poisson(MeanOfLoss):
     """The mean of y_pred - y_true log(y_pred).
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> Poisson()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -174,7 +174,7 @@ class KLDivergence(MeanOfLoss):
     """The mean Kullback-Leibler divergence of y_pred from y_true.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> KLDivergence()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -193,7 +193,7 @@ class Hinge(MeanOfLoss):
     """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> Hinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -212,7 +212,7 @@ class SquaredHinge(MeanOfLoss):
     """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> SquaredHinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -228,10 +228,10 @@ class SquaredHinge(MeanOfLoss):
 
 @metrics.add()
 class CategoricalHinge(MeanOfLoss):
-    """By how much the best wrong class comes within 1 of the right one; one-hot labels.
+    """The mean of max(1 + best wrong score - right score, 0), for one-hot labels.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> CategoricalHinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -247,12 +247,12 @@ class CategoricalHinge(MeanOfLoss):
 
 @metrics.add("bce")
 class BinaryCrossentropy(MeanOfLoss):
-    """The mean cross-entropy of yes-or-no labels.
+    """The mean cross-entropy of binary labels.
 
     Args:
-        name, dtype: as of every `Metric`.
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
+        name, dtype: as in `Metric`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
 
     Example:
         >>> BinaryCrossentropy()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -275,10 +275,10 @@ class CategoricalCrossentropy(MeanOfLoss):
     """The mean cross-entropy of one-hot labels.
 
     Args:
-        name, dtype: as of every `Metric`.
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        label_smoothing: how much of each label is spread evenly over the classes.
-        axis: of the classes.
+        name, dtype: as in `Metric`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        label_smoothing: the fraction of each label that is spread evenly over the classes.
+        axis: the axis of the classes.
 
     Example:
         >>> CategoricalCrossentropy()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -299,14 +299,14 @@ class CategoricalCrossentropy(MeanOfLoss):
 
 @metrics.add()
 class SparseCategoricalCrossentropy(MeanOfLoss):
-    """The mean cross-entropy of labels that are class numbers.
+    """The mean cross-entropy of integer labels, which are class indices.
 
     Args:
-        name, dtype: as of every `Metric`.
-        from_logits: whether y_pred are logits; otherwise they are probabilities.
-        ignore_class: a label that counts for nothing where sample weights are given (as in Keras,
-            its zeros count in the mean otherwise).
-        axis: of the classes.
+        name, dtype: as in `Metric`.
+        from_logits: whether y_pred holds logits instead of probabilities.
+        ignore_class: a label whose elements do not count if there are sample weights; without
+            weights their zeros count in the mean, as in Keras.
+        axis: the axis of the classes.
 
     Example:
         >>> SparseCategoricalCrossentropy()([1], [[0.5, 0.5]]).numpy()
@@ -323,7 +323,8 @@ class SparseCategoricalCrossentropy(MeanOfLoss):
         y_pred = composites.floating(y_pred)
         if self.ignore_class is None:
             return self.loss(y_true, y_pred)
-        return with_tensors(self.loss, y_true, y_pred)  # they carry the mask of what counts
+        # Only a tensor carries the mask of ignored elements.
+        return call_on_tensors(self.loss, y_true, y_pred)
 
     def loss(self, y_true, y_pred):
         return composites.sparse_categorical_crossentropy(

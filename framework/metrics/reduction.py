@@ -1,4 +1,4 @@
-"""Metrics that add up: sums, means, and means of a function of labels and predictions."""
+"""Sum, Mean, and means of a function of labels and predictions."""
 
 from functools import partial
 
@@ -19,12 +19,12 @@ from framework.ops.reduction import reduce_mean, reduce_sum
 
 
 def _over(reduce, x, first):
-    """`x` reduced over its axes from `first` on."""
+    """Return `x` reduced over its axes from `first` on."""
     return reduce(x, axis=tuple(range(first, x.ndim)), keepdims=False) if x.ndim > first else x
 
 
-def _samplewise(values, weights, reduce, what):
-    """One weighted value, and one weight or None, per sample: trailing axes are reduced."""
+def _samplewise(values, weights, reduce, name):
+    """Return one weighted value and one weight (or None) per sample, reducing trailing axes."""
     if weights is None:
         return _over(reduce, values, 1), None
     given = shape_of(values)
@@ -35,8 +35,8 @@ def _samplewise(values, weights, reduce, what):
         weights = broadcast_to(weights, shape=shape_of(values))
     except ValueError:
         raise ShapeError(
-            f"{what}: sample_weight of shape {shape_of(weights)} does not fit values of shape "
-            f"{given}: give one weight per sample or one per value."
+            f"{name}: sample_weight of shape {shape_of(weights)} does not fit values of shape "
+            f"{given}: pass one weight per sample or one per value."
         ) from None
     return _over(reduce, values * weights, 1), _over(reduce, weights, 1) if rank > 1 else weights
 
@@ -47,10 +47,10 @@ def _total(x):
 
 @metrics.add()
 class Sum(Metric):
-    """The (weighted) sum of the values.
+    """The sum of the values, optionally weighted.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> metric = Sum()
@@ -67,7 +67,7 @@ class Sum(Metric):
         self.total = self.add_variable((), "zeros", self.dtype, name="total")
 
     def update_state(self, values, sample_weight=None):
-        """Add `values`, each times its weight."""
+        """Add `values` times their weights to the sum."""
         tensors, dtype = on_tensors(), self.dtype
         values = operand(values, dtype, tensors)
         if sample_weight is not None:
@@ -76,16 +76,16 @@ class Sum(Metric):
         self.total.assign_add(_total(values))
 
     def result(self):
-        """The sum so far."""
+        """Return the sum so far."""
         return self.total.read()
 
 
 @metrics.add()
 class Mean(Metric):
-    """The (weighted) mean of the values.
+    """The mean of the values, optionally weighted.
 
     Args:
-        name, dtype: as of every `Metric`.
+        name, dtype: as in `Metric`.
 
     Example:
         >>> metric = Mean()
@@ -104,19 +104,19 @@ class Mean(Metric):
         self.count = self.add_variable((), "zeros", self.dtype, name="count")
 
     def update_state(self, values, sample_weight=None):
-        """Take in `values`, each with its weight."""
-        take_in(self, values, sample_weight, None, on_tensors())
+        """Update the mean with `values` and their weights."""
+        accumulate(self, values, sample_weight, None, on_tensors())
 
     def result(self):
-        """The mean so far, 0 before the first value."""
+        """Return the mean so far, 0 without values."""
         return divide_no_nan(self.total.read(), self.count.read())
 
 
-def with_tensors(function, y_true, y_pred):
-    """`function(y_true, y_pred)` of tensors, whatever the operands are.
+def call_on_tensors(function, y_true, y_pred):
+    """Return `function(y_true, y_pred)` called on tensors even if the operands are arrays.
 
-    For what arrays cannot serve: a user's function, or one whose result carries a mask. Where the
-    operands are arrays no trace listens, and no tape needs to hear of what is computed.
+    A user's function needs tensors, and so does a function whose result carries a mask. Arrays as
+    operands mean that no trace is recording, so recorders are paused during the call.
     """
     if not isinstance(y_pred, np.ndarray):
         return function(y_true, y_pred)
@@ -125,31 +125,31 @@ def with_tensors(function, y_true, y_pred):
 
 
 class MeanOfFunction(Mean):
-    """The mean of `values(y_true, y_pred)`, which subclasses define on arrays or tensors alike."""
+    """The mean of `values(y_true, y_pred)`, which subclasses define for arrays and tensors."""
 
     def values(self, y_true, y_pred):
-        """One value per sample."""
+        """Return one value per sample."""
         raise NotImplementedError(f"{type(self).__name__} must define values(y_true, y_pred).")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        """Take in one batch.
+        """Update the state with one batch.
 
         Args:
             y_true: the labels.
-            y_pred: the predictions; a mask that they carry counts as weights of 0 and 1.
-            sample_weight: one weight per sample, or per value.
+            y_pred: the predictions; their Keras mask is used as weights of 0 and 1.
+            sample_weight: one weight per sample or one per value.
         """
         tensors = on_tensors()
         mask = getattr(y_pred, "_keras_mask", None)
         y_true, y_pred = operand(y_true, None, tensors), operand(y_pred, None, tensors)
-        take_in(self, builtin(self).values(self, y_true, y_pred), sample_weight, mask, tensors)
+        accumulate(self, builtin(self).values(self, y_true, y_pred), sample_weight, mask, tensors)
 
 
 class MeanOfLoss(MeanOfFunction, direction="down"):
-    """The mean of `loss(y_true, y_pred)`, a function of operands of one floating dtype."""
+    """The mean of `loss(y_true, y_pred)`; both operands have the same floating dtype."""
 
     def loss(self, y_true, y_pred):
-        """One value per sample."""
+        """Return one value per sample."""
         raise NotImplementedError(f"{type(self).__name__} must define loss(y_true, y_pred).")
 
     def values(self, y_true, y_pred):
@@ -158,12 +158,12 @@ class MeanOfLoss(MeanOfFunction, direction="down"):
 
 @metrics.add()
 class MeanMetricWrapper(MeanOfFunction):
-    """The mean of a function `fn(y_true, y_pred, **kwargs)`, one value per sample.
+    """The mean of a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
 
     Args:
         fn: the function.
-        name, dtype: as of every `Metric`.
-        **kwargs: handed on to `fn`.
+        name, dtype: as in `Metric`.
+        **kwargs: passed to `fn`.
 
     Example:
         >>> metric = MeanMetricWrapper(lambda y_true, y_pred: abs(y_true - y_pred), name="distance")
@@ -175,13 +175,13 @@ class MeanMetricWrapper(MeanOfFunction):
     def __init__(self, fn, name=None, dtype=None, **kwargs):
         if not callable(fn):
             raise InvalidArgumentError(
-                f"MeanMetricWrapper: argument fn={fn!r}: expected a function fn(y_true, y_pred)."
+                f"MeanMetricWrapper: fn: expected a function fn(y_true, y_pred), got {fn!r}."
             )
         super().__init__(name=name, dtype=dtype)
         self._fn, self._fn_kwargs = fn, kwargs
 
     def values(self, y_true, y_pred):
-        return with_tensors(partial(self._fn, **self._fn_kwargs), y_true, y_pred)
+        return call_on_tensors(partial(self._fn, **self._fn_kwargs), y_true, y_pred)
 
     def get_config(self):
         fn = serialize_value(self._fn)
@@ -192,14 +192,14 @@ class MeanMetricWrapper(MeanOfFunction):
         return cls(**config)
 
 
-def take_in(mean, values, sample_weight, mask, tensors):
+def accumulate(mean, values, sample_weight, mask, tensors):
     dtype = mean.dtype
-    made = getattr(values, "_keras_mask", None)
+    value_mask = getattr(values, "_keras_mask", None)
     values = operand(values, dtype, tensors)
     weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
     weights = _masked(mean, weights, mask, tensors)
-    if weights is not None:  # as Keras, which forgets a mask of the values otherwise
-        weights = _masked(mean, weights, made, tensors)
+    if weights is not None:  # as in Keras, which ignores this mask without weights
+        weights = _masked(mean, weights, value_mask, tensors)
     values, weights = _samplewise(values, weights, reduce_mean, mean.name)
     if weights is None:
         count = float((shape_of(values)[0] or 0) if values.ndim else 1)

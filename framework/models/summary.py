@@ -7,7 +7,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 from framework.optimizers.asking import group_of, is_ours
 
 
@@ -134,7 +134,7 @@ def _output_shape(layer):
 def _shape_arguments(layer):
     shapes = layer._framework.build_shapes
     if len(shapes) == 1:
-        return {f"{facts_of(layer).first}_shape": next(iter(shapes.values()))}
+        return {f"{signature_of(layer).first}_shape": next(iter(shapes.values()))}
     return shapes
 
 

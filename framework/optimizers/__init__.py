@@ -1,4 +1,4 @@
-"""Optimizers: fields and one pure `update` each; the base owns slots, clipping and decay."""
+"""Optimizers: each class has fields and one pure `update`; the base class does the rest."""
 
 from framework.optimizers import schedules
 from framework.optimizers.adaptive import (

@@ -3,20 +3,20 @@
 from framework.core.errors import InvalidArgumentError
 from framework.core.own import readable
 from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
-from framework.optimizers.base import NotNegativeOrNone, Optimizer, Rate, Share, optimizers
+from framework.optimizers.base import Fraction, NotNegativeOrNone, Optimizer, Rate, optimizers
 from framework.optimizers.protocol import member
 
 
 @optimizers.add()
 class Adagrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients.
+    """Divide each step by the root of the sum of all squared gradients.
 
     Duchi et al. 2011, section 1.1 (https://jmlr.org/papers/v12/duchi11a.html).
 
     Args:
         learning_rate: the step size.
-        initial_accumulator_value: what the sum begins with.
-        epsilon: added to the sum under the root.
+        initial_accumulator_value: the initial value of the sum.
+        epsilon: added to the sum before the square root.
     """
 
     learning_rate: Rate = 0.001
@@ -35,12 +35,12 @@ class Adagrad(Optimizer):
 
 @optimizers.add()
 class Adadelta(Optimizer):
-    """Steps in the unit of the parameter: Zeiler 2012, arXiv:1212.5701, algorithm 1.
+    """Scale each step by a ratio of running root mean squares: Zeiler 2012, arXiv:1212.5701.
 
     Args:
         learning_rate: the step size; 1.0 as in the paper.
         rho: the decay rate of both means of squares.
-        epsilon: added under both roots.
+        epsilon: added before both square roots.
     """
 
     learning_rate: Rate = 0.001
@@ -60,7 +60,7 @@ class Adadelta(Optimizer):
 
 @optimizers.add()
 class RMSprop(Optimizer):
-    """Steps divided by the root of a running mean of squared gradients.
+    """Divide each step by the root of a running mean of squared gradients.
 
     Tieleman & Hinton 2012, Coursera lecture 6.5; `centered` is Graves 2013, arXiv:1308.0850,
     equations 38 to 41.
@@ -68,8 +68,8 @@ class RMSprop(Optimizer):
     Args:
         learning_rate: the step size.
         rho: the decay rate of the mean.
-        momentum: of the steps.
-        epsilon: added to the mean under the root.
+        momentum: the momentum of the steps.
+        epsilon: added to the mean before the square root.
         centered: divide by the gradients' standard deviation instead.
     """
 
@@ -144,11 +144,11 @@ class Adam(Optimizer):
 
 @optimizers.add()
 class AdamW(Adam):
-    """Adam with decay of the weights themselves: Loshchilov & Hutter 2017, arXiv:1711.05101.
+    """Adam with decoupled weight decay: Loshchilov & Hutter 2017, arXiv:1711.05101.
 
     Args:
         learning_rate: the step size.
-        weight_decay: each update first takes `learning_rate * weight_decay` of the parameter off.
+        weight_decay: each update first subtracts `learning_rate * weight_decay * param`.
         beta_1, beta_2, epsilon, amsgrad: as in `Adam`.
     """
 
@@ -162,12 +162,12 @@ class AdamW(Adam):
     def __post_init__(self):
         super().__post_init__()
         if self.weight_decay is None:
-            raise InvalidArgumentError("AdamW: weight_decay must be a number, got None; use Adam.")
+            raise InvalidArgumentError("AdamW: expected a weight_decay >= 0, got None; use Adam.")
 
 
 @optimizers.add()
 class Adamax(Optimizer):
-    """Adam with the largest gradient in the second moment's place.
+    """Adam with the largest gradient so far instead of the second moment.
 
     Kingma & Ba 2014, arXiv:1412.6980, algorithm 2.
 
@@ -194,7 +194,7 @@ class Adamax(Optimizer):
 
 @optimizers.add()
 class Nadam(Optimizer):
-    """Adam with Nesterov's look ahead: Dozat 2015, algorithm 2 (cs229.stanford.edu/proj2015/054).
+    """Adam with Nesterov momentum: Dozat 2015, algorithm 2 (cs229.stanford.edu/proj2015/054).
 
     The momentum at step t is `u(t) = beta_1 * (1 - 0.96**t / 2)`; all variables share the product
     of the momenta so far.
@@ -232,21 +232,21 @@ def _u(nadam, step):
 
 @optimizers.add()
 class ScheduleFreeAdamW(Optimizer):
-    """Adam that averages its iterates instead of lowering its rate.
+    """Adam that averages its iterates instead of decaying the learning rate.
 
-    Defazio et al. 2024, arXiv:2405.15682: the gradient is taken at `y`, the parameter, which lies
-    between the iterate `z`, kept in the slot `momentum`, and the mean `x` of all iterates.
+    Defazio et al. 2024, arXiv:2405.15682: the gradient is taken at `y`, the parameter, an
+    interpolation of the iterate `z` (the slot `momentum`) and the mean `x` of all iterates.
 
     Args:
         learning_rate: the step size.
-        beta_1: the share of `x` in `y`.
+        beta_1: the weight of `x` in `y`.
         beta_2: the decay rate of the second moment.
-        epsilon: added to its root.
-        warmup_steps: updates over which the rate rises to its full size.
+        epsilon: added to the root of the second moment.
+        warmup_steps: the number of updates over which the rate rises to `learning_rate`.
     """
 
     learning_rate: Rate = 0.0025
-    beta_1: Share = 0.9
+    beta_1: Fraction = 0.9
     beta_2: float = 0.999
     epsilon: float = 1e-8
     warmup_steps: int = 0

@@ -1,4 +1,4 @@
-"""Applying gradients: checks, options, clipping, and the update of each variable by its plan."""
+"""Apply gradients: check them, apply options and clipping, update each variable by its plan."""
 
 import re
 
@@ -11,17 +11,17 @@ from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.optimizers import averaging, clipping
 from framework.optimizers.forms import Arrays, Tensors, is_multiple
-from framework.optimizers.incoming import as_gradient, misfit, present
+from framework.optimizers.incoming import as_gradient, mismatch_error, without_missing
 from framework.optimizers.protocol import member, protocol_of
 from framework.optimizers.rates import Rates, rate_now
 from framework.optimizers.updating import (
-    Plan,
     Updating,
+    VariablePlan,
     make_shared,
     program_of,
     share,
     slot_of,
-    towards_loops,
+    switch_when_due,
     update_arrays,
     update_as_written,
     update_by_hook,
@@ -33,7 +33,7 @@ COUNT = np.dtype(np.int64)
 
 
 class Applying(Rates, Updating):
-    """The part of an optimizer between `apply_gradients` and the update of one variable."""
+    """The part of an optimizer that applies gradients to all variables."""
 
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
@@ -45,14 +45,15 @@ class Applying(Rates, Updating):
 
         Args:
             grads_and_vars: pairs (gradient, variable). A gradient is a tensor of the variable's
-                shape and dtype, or a variable holding one, or IndexedSlices of one; None is passed
-                over with a warning.
+                shape and dtype, a variable holding such a tensor, or IndexedSlices; None is
+                skipped with a warning.
 
         Returns:
             The number of updates so far, a variable.
 
         Raises:
-            ValueError: no gradient at all, or one of another shape than its variable.
+            ValueError: all gradients are missing, or the shape of a gradient differs from the
+                shape of its variable.
         """
         grads, variables, missing = [], [], False
         for grad, variable in grads_and_vars:
@@ -61,42 +62,45 @@ class Applying(Rates, Updating):
             if grad is None:
                 missing = True
         if not grads:
-            raise InvalidArgumentError("apply_gradients: no (gradient, variable) pairs were given.")
+            raise InvalidArgumentError(
+                "apply_gradients: expected (gradient, variable) pairs, got none."
+            )
         if missing:
-            grads, variables = present(grads, variables)
+            grads, variables = without_missing(grads, variables)
         self.apply(grads, variables)
         own = self._framework
         return self.iterations if own.optional else own.iterations
 
     def apply(self, grads, trainable_variables=None):
-        """Update variables by their gradients, given as two lists of equal length.
+        """Update variables by their gradients, passed as two lists of equal length.
 
         Args:
             grads: as in `apply_gradients`.
-            trainable_variables: where None, those that the optimizer was built for.
+            trainable_variables: the variables; None for those that the optimizer was built for.
         """
         variables = trainable_variables
         if variables is None:
             variables = self._framework.built_for
             if not variables:
                 raise InvalidArgumentError(
-                    "apply: pass trainable_variables=[...] beside the gradients, or call "
-                    "optimizer.build(variables) first."
+                    "apply: expected trainable_variables=[...], got None, and the optimizer is not "
+                    "built. Pass the variables, or call optimizer.build(variables) first."
                 )
         grads = grads if type(grads) is list else list(grads)
         variables = variables if type(variables) is list else list(variables)
         if len(grads) != len(variables):
             raise InvalidArgumentError(
-                f"apply: got {len(grads)} gradients for {len(variables)} variables."
+                f"apply: expected one gradient per variable, got {len(grads)} gradients for "
+                f"{len(variables)} variables."
             )
         arrays = []
         for grad, variable in zip(grads, variables):
             if type(grad) is not Tensor:
-                _apply_unusual(self, grads, variables)
+                _apply_converted(self, grads, variables)
                 return
-            array = grad.array  # the other one gets no name: updates in place count them
+            array = grad.array  # no name for the variable's array: it adds a reference
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
-                raise misfit(grad, variable)
+                raise mismatch_error(grad, variable)
             arrays.append(array)
         if not arrays:
             return
@@ -127,13 +131,13 @@ def _zeros(_name, value):
     return np.zeros(value.shape, value.dtype)
 
 
-def _clip(grad, way, limit):
-    return way(grad, limit) if limit else grad
+def _clip(grad, clip, limit):
+    return clip(grad, limit) if limit else grad
 
 
-def _apply_unusual(optimizer, grads, variables):
+def _apply_converted(optimizer, grads, variables):
     if any(g is None for g in grads):
-        grads, variables = present(grads, variables)
+        grads, variables = without_missing(grads, variables)
     optimizer.apply([g if type(g) is Tensor else as_gradient(g) for g in grads], variables)
 
 
@@ -168,7 +172,7 @@ def _apply_with_options(optimizer, grads, variables, plans, count, form):
 
 
 def _average(optimizer, updates, overwrites, form):
-    """Move the averages of all variables met so far; overwrite the variables where due."""
+    """Update the averages of all known variables; overwrite the variables if due."""
     variables = list(optimizer._framework.known.values())
     averages = [slot_of(optimizer, v, "average", _zeros) for v in variables]
     averaging.update_averages(variables, averages, optimizer.ema_momentum, updates, form)
@@ -180,15 +184,15 @@ def _average(optimizer, updates, overwrites, form):
 def _clipped(optimizer, grads, plans):
     if optimizer._framework.groups is not None and any(plan.clip for plan in plans):
         shared = [g for g, plan in zip(grads, plans) if plan.clip is None]
-        rest = iter(_clipped_alike(optimizer, shared))
+        rest = iter(_clipped_by_options(optimizer, shared))
         return [
             next(rest) if plan.clip is None else _clip(g, *plan.clip)
             for g, plan in zip(grads, plans)
         ]
-    return _clipped_alike(optimizer, grads)
+    return _clipped_by_options(optimizer, grads)
 
 
-def _clipped_alike(optimizer, grads):
+def _clipped_by_options(optimizer, grads):
     if optimizer.clipnorm:
         return [clipping.by_norm(g, optimizer.clipnorm) for g in grads]
     if optimizer.clipvalue:
@@ -199,64 +203,65 @@ def _clipped_alike(optimizer, grads):
 
 
 def _update_all(optimizer, grads, variables, plans, updates, form):
-    step, own, facts = updates + 1, optimizer._framework, type(optimizer)._framework
-    hooked = facts.hooked
-    if facts.protocol.shared:
+    step, own, cls = updates + 1, optimizer._framework, type(optimizer)._framework
+    hooked = cls.hooked
+    if cls.protocol.shared:
         with np.errstate(all="ignore"):
             share(optimizer, step, form)
     if form is Arrays and own.updates_left != -1:
-        towards_loops(optimizer, plans)
-    numbers = {}  # kind -> lr, step and what is shared, in the kind's dtype
-    alike = {}  # (what does it, kind) -> {a plan's id: (its gradient, it)}
+        switch_when_due(optimizer, plans)
+    numbers = {}  # rate index -> lr, step and shared state, in the dtype of the variables
+    batches = {}  # (compiled update, rate index) -> {id(plan): (gradient, plan)}
     for grad, variable, plan in zip(grads, variables, plans):
-        kind = plan.kind
-        if kind not in numbers:
-            numbers[kind] = _numbers(optimizer, kind, step, form)
+        index = plan.rate_index
+        if index not in numbers:
+            numbers[index] = _numbers(optimizer, index, step, form)
         if hooked:
-            update_by_hook(optimizer, variable, grad, plan, numbers[kind], form)
+            update_by_hook(optimizer, variable, grad, plan, numbers[index], form)
         elif form is Tensors:
-            update_as_written(optimizer, variable, grad, plan, numbers[kind], form)
+            update_as_written(optimizer, variable, grad, plan, numbers[index], form)
         elif plan.program is not None and plan.program.form is not None:
-            updates = alike.setdefault((plan.program.form.alike, kind), {})
-            if id(plan) in updates:  # one variable twice: one after the other
-                update_in_place(optimizer, updates.values(), numbers[kind])
-                updates.clear()
-            updates[id(plan)] = grad, plan
+            batch = batches.setdefault((plan.program.form.alike, index), {})
+            if id(plan) in batch:  # the same variable again: apply its first gradient before
+                update_in_place(optimizer, batch.values(), numbers[index])
+                batch.clear()
+            batch[id(plan)] = grad, plan
         elif plan.bare is not None:
-            variable.hold(plan.bare(variable._array[()], grad[()], None, *numbers[kind]))
+            variable.hold(plan.bare(variable._array[()], grad[()], None, *numbers[index]))
         else:
-            update_arrays(optimizer, variable, grad, plan, numbers[kind])
-    for (_, kind), updates in alike.items():
-        update_in_place(optimizer, updates.values(), numbers[kind])
+            update_arrays(optimizer, variable, grad, plan, numbers[index])
+    for (_, index), batch in batches.items():
+        update_in_place(optimizer, batch.values(), numbers[index])
 
 
-def _numbers(optimizer, kind, step, form):
+def _numbers(optimizer, index, step, form):
     own = optimizer._framework
-    rate, dtype = own.kinds[kind]
+    rate, dtype = own.rates[index]
     if not own.shared:
         return form.cast(rate_now(optimizer, rate, form), dtype), form.number(step, dtype)
     shared = [form.cast(form.read(v), dtype) for v in own.shared.values()]
     return [form.cast(rate_now(optimizer, rate, form), dtype), form.number(step, dtype), *shared]
 
 
-def _kind(optimizer, rate, dtype):
-    for place, (known, of) in enumerate(optimizer._framework.kinds):
-        if of == dtype and type(known) is type(rate) and known == rate:
-            return place
-    optimizer._framework.kinds.append((rate, dtype))
-    return len(optimizer._framework.kinds) - 1
+def _rate_index(optimizer, rate, dtype):
+    rates = optimizer._framework.rates
+    for index, (known, known_dtype) in enumerate(rates):
+        if known_dtype == dtype and type(known) is type(rate) and known == rate:
+            return index
+    rates.append((rate, dtype))
+    return len(rates) - 1
 
 
 def plan_of(optimizer, variable):
-    """What is done with a variable, found out at its first update."""
-    own, facts = optimizer._framework, type(optimizer)._framework
+    """Return the plan of a variable, made at its first update."""
+    own, cls = optimizer._framework, type(optimizer)._framework
     names, dtype = tuple(member(optimizer, "slots_of")(variable)), variable.array.dtype
     rules = {} if own.groups is None else own.groups.settings(variable)
-    decay = rules.get("weight_decay", facts.builtin._decay_of(optimizer, variable))
+    decay = rules.get("weight_decay", cls.builtin._decay_of(optimizer, variable))
     decay = decay if decay and decays(optimizer, variable) else None
-    ways = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
-    clip = next(((way, rules[name]) for name, way in ways if name in rules), None)
-    if facts.hooked or not variable.array.ndim:  # 0-d: as written is faster
+    clips = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
+    clip = next(((by, rules[name]) for name, by in clips if name in rules), None)
+    if cls.hooked or not variable.array.ndim:  # 0-d: uncompiled is faster
         program = None
     else:
         program = program_of(optimizer, dtype, decay, names, variable.array.ndim)
@@ -266,10 +271,11 @@ def plan_of(optimizer, variable):
     if optimizer.gradient_accumulation_steps:
         slot_of(optimizer, variable, "gradient_accumulator", _zeros)
     make_shared(optimizer, dtype)
-    kind = _kind(optimizer, rules.get("learning_rate"), dtype)
-    # Plain descent on a number: nothing to do but `update`.
-    bare = None if names or decay or facts.hooked else quiet(member(optimizer, "update"))
-    plan = Plan(names, decay, kind, program, clip, rules.get("trainable", True), held, bare)
+    index = _rate_index(optimizer, rules.get("learning_rate"), dtype)
+    # Plain gradient descent on a scalar needs `update` only.
+    bare = None if names or decay or cls.hooked else quiet(member(optimizer, "update"))
+    trainable = rules.get("trainable", True)
+    plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)
     own.known[variable.serial] = variable
     own.plans[variable.serial] = plan
     return plan

@@ -1,50 +1,51 @@
-"""What the rest of the package asks of an optimizer, whatever a user's class has under its names.
+"""Access to the methods of optimizers that Keras does not have.
 
-None of this is Keras's: methods and properties of users' classes may be called the same.
+A user's subclass may define the same names for other purposes; these functions call the built-in
+methods.
 """
 
 from framework.core.own import ClassRecord, builtin
 
 
 def is_ours(optimizer):
-    """Whether it descends from `Optimizer`."""
-    facts = getattr(type(optimizer), "_framework", None)
-    return isinstance(facts, ClassRecord) and hasattr(facts, "protocol")
+    """Return whether its class is a subclass of `Optimizer`."""
+    record = getattr(type(optimizer), "_framework", None)
+    return isinstance(record, ClassRecord) and hasattr(record, "protocol")
 
 
 def scales(optimizer):
-    """Whether it is a `LossScaleOptimizer`."""
+    """Return whether it is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    return hasattr(optimizer, "get_scaled_loss")  # a user's, from the ground up
+    return hasattr(optimizer, "get_scaled_loss")  # a user's class without our base
 
 
 def inside(optimizer):
-    """The optimizer in a `LossScaleOptimizer`; any other as it is."""
+    """Return the inner optimizer of a `LossScaleOptimizer`; any other optimizer unchanged."""
     if is_ours(optimizer):
         return optimizer.inner_optimizer if scales(optimizer) else optimizer
     return getattr(optimizer, "inner_optimizer", optimizer)
 
 
 def is_several(optimizer):
-    """Whether it is a `MultiOptimizer`."""
+    """Return whether it is a `MultiOptimizer`."""
     return is_ours(optimizer) and type(optimizer)._framework.several
 
 
 def several(optimizer):
-    """The optimizers of a `MultiOptimizer`, none of any other."""
+    """Return the inner optimizers of a `MultiOptimizer`; [] for any other optimizer."""
     return list(optimizer._framework.inner) if is_several(optimizer) else []
 
 
 def rules_of(optimizer):
-    """The rules of its groups, or None."""
+    """Return the rules of the argument `groups`, or None."""
     if not is_ours(optimizer):
         return getattr(optimizer, "groups", None)
     return builtin(optimizer).groups.__get__(optimizer)
 
 
 def bind(optimizer, root):
-    """`optimizer.bind(root)`."""
+    """Call `optimizer.bind(root)`."""
     if is_ours(optimizer):
         builtin(optimizer).bind(optimizer, root)
     else:
@@ -52,17 +53,17 @@ def bind(optimizer, root):
 
 
 def group_of(optimizer, variable):
-    """`optimizer.group_of(variable)`."""
+    """Return `optimizer.group_of(variable)`."""
     return builtin(optimizer).group_of(optimizer, variable)
 
 
 def scale_rates(optimizer, factor):
-    """`optimizer.scale_learning_rate(factor)`."""
+    """Call `optimizer.scale_learning_rate(factor)`."""
     builtin(optimizer).scale_learning_rate(optimizer, factor)
 
 
 def state_of(optimizer):
-    """`optimizer.state_variables`."""
+    """Return `optimizer.state_variables`."""
     if not is_ours(optimizer):
         return optimizer.state_variables
     return builtin(optimizer).state_variables.__get__(optimizer)

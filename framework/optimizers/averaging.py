@@ -1,6 +1,6 @@
-"""What an optimizer keeps beside its slots: means of gradients over calls, averages of variables.
+"""Gradient accumulation and moving averages of variables, as in Keras.
 
-Both are Keras's. Arrays or tensors, as the form says.
+`form` is `Arrays` or `Tensors` of `forms.py`: whether values are arrays or tensors.
 """
 
 import numpy as np
@@ -11,21 +11,21 @@ from framework.optimizers.forms import zeros_for
 
 
 def accumulate(grads, accumulators, form):
-    """Add the gradients of a call that is not the last of its round."""
+    """Add the gradients of a call that does not update the variables."""
     for grad, accumulator in zip(grads, accumulators):
         form.write(accumulator, form.read(accumulator) + grad)
 
 
 def means(grads, accumulators, steps, form):
-    """The mean gradients of a round of `steps` calls, the last with `grads`; the next begins."""
-    found = [(g + form.read(a)) / steps for g, a in zip(grads, accumulators)]
+    """Return the mean gradients of the last `steps` calls, `grads` included; clear the sums."""
+    mean_grads = [(g + form.read(a)) / steps for g, a in zip(grads, accumulators)]
     for accumulator in accumulators:
         form.write(accumulator, zeros_for(accumulator, form))
-    return found
+    return mean_grads
 
 
 def update_averages(variables, averages, momentum, updates, form):
-    """`average = momentum * average + (1 - momentum) * variable`; at first the variable's value.
+    """Set `average = momentum * average + (1 - momentum) * variable`; at first the variable.
 
     Args:
         updates: the number of updates before this one, 0-d.

@@ -1,4 +1,4 @@
-"""What all optimizers share: rates, clipping, decay, groups, averages, and applying an update."""
+"""The base class of optimizers: fields, state variables, configs, and `minimize`."""
 
 import numpy as np
 
@@ -20,25 +20,25 @@ get = optimizers.get
 
 
 def serialize(optimizer):
-    """The config from which `deserialize` makes an equal optimizer (without its slots)."""
+    """Return the config from which `deserialize` makes an equal optimizer, without slots."""
     return serialize_value(optimizer)
 
 
 def deserialize(config, custom_objects=None):
-    """The optimizer that `serialize` described.
+    """Return an optimizer made from the config that `serialize` returned.
 
     Args:
-        config: what `serialize` gave.
-        custom_objects: classes of your own by name.
+        config: the dict that `serialize` returned.
+        custom_objects: a dict from names to user-defined classes.
     """
     return optimizers.deserialize(config, custom_objects)
 
 
-def _number(test, expected):
+def _number(is_valid, expected):
     def resolve(value):
         if value is None:
             return None
-        if isinstance(value, str) or not hasattr(value, "__float__") or not test(float(value)):
+        if isinstance(value, str) or not hasattr(value, "__float__") or not is_valid(float(value)):
             raise InvalidArgumentError(f"expected {expected}")
         return float(value)
 
@@ -60,7 +60,7 @@ PositiveOrNone = Resolved("a number > 0, or None", _number(lambda x: x > 0, "Non
 NotNegativeOrNone = Resolved(
     "a number >= 0, or None", _number(lambda x: x >= 0, "None or a number >= 0")
 )
-Share = Resolved("a number in [0, 1]", _number(lambda x: 0 <= x <= 1, "a number in [0, 1]"))
+Fraction = Resolved("a number in [0, 1]", _number(lambda x: 0 <= x <= 1, "a number in [0, 1]"))
 EveryOrNone = Resolved("an int >= 1, or None", _steps(1))
 RoundOrNone = Resolved("an int >= 2, or None", _steps(2))
 Rules = Resolved("a dict of groups, or None", as_rules, serialize=serialize_rules)
@@ -68,15 +68,15 @@ Rate = Resolved("a learning rate", as_rate)
 
 
 class _Rated(Configurable):
-    """The one field that all optimizers take by position."""
+    """The only field that every optimizer accepts as a positional argument."""
 
     learning_rate: Rate
 
 
 FORMER_FIELDS = {
     "lr": "write learning_rate=...",
-    "decay": "for a rate that falls give learning_rate=keras.optimizers.schedules."
-    "InverseTimeDecay(rate, 1, decay), for weights that shrink weight_decay=...",
+    "decay": "for a decaying rate write learning_rate=keras.optimizers.schedules."
+    "InverseTimeDecay(rate, 1, decay), for weight decay write weight_decay=...",
 }
 
 
@@ -91,30 +91,31 @@ class Optimizer(
 ):
     """Base of optimizers.
 
-    A subclass declares its fields, the names of its `slots` (one buffer per variable and name, by
-    `initial` zero at first), and `update(param, grad, slot, lr, step)`, which returns the new
-    parameter and sets the slot's attributes. `update` is pure: it runs on arrays, and on tensors
-    when a trace records it. `lr` and `step` (1 at the first update) are 0-d, of the parameter's
-    dtype. Subclasses written for Keras (`build`, `update_step`, `get_config`) work as they are.
+    A subclass declares its fields, the names of its `slots` (state kept for each variable, zeros
+    unless `initial` returns other values), and `update(param, grad, slot, lr, step)`, which returns
+    the new parameter and sets the attributes of `slot`. `update` is pure: it runs on arrays, or on
+    tensors while a trace records it. `lr` and `step` (1 at the first update) are 0-d and have the
+    parameter's dtype. Subclasses written for Keras (`build`, `update_step`, `get_config`) work
+    unchanged.
 
     Args:
         learning_rate: a number, a `LearningRateSchedule` or a callable without arguments.
-        weight_decay: each update first takes `lr * weight_decay * param` off the parameter.
+        weight_decay: each update first subtracts `lr * weight_decay * param` from the parameter.
         clipnorm: each gradient is scaled down to at most this L2 norm.
         clipvalue: each gradient's elements are clipped to [-clipvalue, clipvalue].
         global_clipnorm: all gradients together are scaled down to at most this L2 norm.
-        use_ema: keep exponential moving averages of the variables. `fit` puts them in the
-            variables' place at its end; in other loops `finalize_variable_values` does.
-        ema_momentum: the share of the old average in the new one.
-        ema_overwrite_frequency: put the averages in the variables' place every so many updates.
-        loss_scale_factor: `scale_loss` multiplies by it, and gradients are divided by it.
-        gradient_accumulation_steps: update at each call of so many only, by the mean of the
-            gradients since the last update.
+        use_ema: keep exponential moving averages of the variables. `fit` assigns the averages to
+            the variables at its end; other loops call `finalize_variable_values` to do so.
+        ema_momentum: the weight of the old average in the new average.
+        ema_overwrite_frequency: assign the averages to the variables after this many updates.
+        loss_scale_factor: `scale_loss` multiplies the loss by it; gradients are divided by it.
+        gradient_accumulation_steps: update the variables once in this many calls, with the mean of
+            the gradients since the last update.
         name: a string.
-        groups: rules for some of the variables, `{pattern: {"learning_rate": ...}}`: patterns on
-            paths such as "encoder/*", or a list of pairs whose first is a pattern, a layer or a
-            predicate of variables. A rule sets learning_rate, weight_decay, clipnorm, clipvalue,
-            or trainable; later rules win.
+        groups: settings for some of the variables, `{pattern: {"learning_rate": ...}}`: a pattern
+            matches paths such as "encoder/*". Or a list of pairs (key, settings), where the key is
+            a pattern, a layer or a predicate of variables. Settings are learning_rate,
+            weight_decay, clipnorm, clipvalue and trainable; later rules override earlier ones.
     """
 
     weight_decay: NotNegativeOrNone = None
@@ -122,7 +123,7 @@ class Optimizer(
     clipvalue: PositiveOrNone = None
     global_clipnorm: PositiveOrNone = None
     use_ema: bool = False
-    ema_momentum: Share = 0.99
+    ema_momentum: Fraction = 0.99
     ema_overwrite_frequency: EveryOrNone = None
     loss_scale_factor: PositiveOrNone = None
     gradient_accumulation_steps: RoundOrNone = None
@@ -144,43 +145,43 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        if "learning_rate" in fields:  # also where a subclass says float
+        if "learning_rate" in fields:  # even if a subclass annotates it as float
             fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
         self.name = self.name or snake_case(type(self).__name__)
-        given = [n for n in ("clipnorm", "clipvalue", "global_clipnorm") if getattr(self, n)]
-        if len(given) > 1:
+        clips = [n for n in ("clipnorm", "clipvalue", "global_clipnorm") if getattr(self, n)]
+        if len(clips) > 1:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: only one of clipnorm, clipvalue and global_clipnorm can "
-                f"be set, got {' and '.join(given)}."
+                f"be set, got {' and '.join(clips)}."
             )
 
     def __setattr__(self, name, value):
         fields = fields_of(type(self))
-        if name == "groups" and name in fields and _is_setting(self):
+        if name == "groups" and name in fields and _sets_rules(self):
             set_rules(self, as_rules(value))
             return
         super().__setattr__(name, value)
         if name in fields and name not in ("learning_rate", "groups"):
-            forget_plans(self)  # fields are constants of the compiled update
+            forget_plans(self)  # fields are constants in the compiled update
 
     # ---- state ----
 
     @property
     def iterations(self):
-        """The number of updates done."""
+        """The number of updates so far."""
         if self.gradient_accumulation_steps:
             return self._framework.iterations.read() // self.gradient_accumulation_steps
         return self._framework.iterations
 
     slot_blocks = None
-    """The slots in the order in which Keras makes and saves them, as a tuple of tuples of names;
-    None for one tuple, `slots`."""
+    """The slot names in the order in which Keras creates and saves the slots: a tuple of tuples, or
+    None for the single tuple `slots`."""
 
     @property
     def variables(self):
-        """Calls so far, the learning rate if it is a number, the slots of each variable."""
+        """The iteration count, the learning rate if it is a number, and all slots."""
         own = self._framework
         blocks = [
             ("average",),
@@ -188,26 +189,26 @@ class Optimizer(
             *(member(self, "slot_blocks") or (member(self, "slots"),)),
         ]
         slots = [
-            made[name]
+            by_name[name]
             for block in blocks
-            for made in own.slots.values()
+            for by_name in own.slots.values()
             for name in block
-            if name in made
+            if name in by_name
         ]
         rate = [] if own.schedule is not None else [own.learning_rate]
         return [own.iterations, *rate, *slots, *own.shared.values(), *own.own_variables]
 
     @readable
     def state_variables(self):
-        """`variables`, which are Keras's, and what else the next update depends on."""
+        """All variables that the next update depends on: Keras's `variables` and the multiplier."""
         return [*self.variables, self._framework.multiplier]
 
     def build(self, variables):
-        """Make the slots now, not at each variable's first update.
+        """Create the slots now instead of at each variable's first update.
 
         Args:
-            variables: a list; or a model, layer or Module, for its trainable variables: the paths
-                that `groups` speak of then start at it.
+            variables: a list; or a model, layer or Module, for its trainable variables. The paths
+                that `groups` match then start at this object.
         """
         if hasattr(variables, "trainable_variables"):
             builtin(self).bind(self, variables)
@@ -220,35 +221,35 @@ class Optimizer(
         self._framework.built_for, self.built = variables, True
 
     def bind(self, root):
-        """Let the paths that `groups` speak of start at `root`: a model, layer or Module.
+        """Make the paths that `groups` match start at `root`: a model, layer or Module.
 
         Raises:
-            ValueError: a rule matches none of its variables.
+            ValueError: a rule matches no variable of `root`.
         """
         if self._framework.groups is not None:
             self._framework.groups.bind(root)
             forget_plans(self)
 
     def group_of(self, variable):
-        """What the rules of `groups` set for a variable, by name: {} where none is about it."""
+        """Return the settings of `groups` for a variable, by name; {} if no rule matches it."""
         if self._framework.groups is None:
             return {}
         self._framework.groups.meet([variable])
         return self._framework.groups.settings(variable)
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
-        """Spare some variables the decay.
+        """Apply no weight decay to some variables.
 
         Args:
-            var_list: these.
-            var_names: those whose own name has one of these in it; regular expressions.
+            var_list: the variables.
+            var_names: regular expressions; every variable whose name contains a match.
         """
         self._framework.no_decay.update(v.serial for v in var_list or ())
         self._framework.no_decay_names += list(var_names or ())
         forget_plans(self)
 
     def _decay_of(self, variable):
-        """The decay of a variable that no group is about."""
+        """Return the weight decay of a variable that no group rule matches."""
         return self.weight_decay
 
     # ---- around the update ----
@@ -258,7 +259,7 @@ class Optimizer(
 
         Args:
             loss: a function without arguments that computes the loss; or a tensor, with `tape`.
-            var_list: the variables to update, or a function that gives them.
+            var_list: the variables to update, or a function that returns them.
             tape: the tape that recorded the tensor.
 
         Returns:
@@ -277,7 +278,7 @@ class Optimizer(
                 scaled = self.scale_loss(loss())
         elif tape is None:
             raise InvalidArgumentError(
-                "minimize: a loss that is a tensor needs the tape=... that recorded it."
+                "minimize: a loss that is a tensor needs tape=..., the tape that recorded it."
             )
         else:
             with tape:
@@ -287,11 +288,11 @@ class Optimizer(
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
     def scale_loss(self, loss):
-        """The loss times `loss_scale_factor`; the gradients are divided by it when applied."""
+        """Return the loss times `loss_scale_factor`; `apply` divides the gradients by it."""
         return loss * self.loss_scale_factor if self.loss_scale_factor else loss
 
     def finalize_variable_values(self, var_list):
-        """End training: put the averages in the place of `var_list`, where `use_ema` is set."""
+        """End training: if `use_ema`, assign the averages to the variables in `var_list`."""
         if self.use_ema:
             for variable in var_list:
                 average = self._framework.slots.get(variable.serial, {}).get("average")
@@ -310,21 +311,21 @@ class Optimizer(
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """An optimizer from what `get_config` gave, without slots.
+        """Return an optimizer made from the dict that `get_config` returned, without slots.
 
         Args:
             config: a dict.
-            custom_objects: classes of your own by name, for a schedule.
+            custom_objects: a dict from names to user-defined schedule classes.
         """
-        own = config.get("learning_rate")
-        if isinstance(own, dict) and own.get("class_name") in (custom_objects or {}):
-            made = custom_objects[own["class_name"]].from_config(own["config"])
-            config = {**config, "learning_rate": made}
+        rate = config.get("learning_rate")
+        if isinstance(rate, dict) and rate.get("class_name") in (custom_objects or {}):
+            schedule = custom_objects[rate["class_name"]].from_config(rate["config"])
+            config = {**config, "learning_rate": schedule}
         return cls(**config)
 
 
-def _is_setting(optimizer):
-    """Whether `groups` are rules now: a class of the user's takes them as an argument only."""
+def _sets_rules(optimizer):
+    """Whether assigning `groups` sets rules: in a user's class only the constructor does so."""
     return optimizer._framework.opening or in_package(type(optimizer))
 
 

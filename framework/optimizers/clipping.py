@@ -1,4 +1,4 @@
-"""Clipping gradients by norm, by value and by the norm of all; on arrays and on tensors."""
+"""Clip gradients by norm, by value or by global norm; on arrays or tensors."""
 
 import numpy as np
 
@@ -9,17 +9,17 @@ from framework.ops.reduction import reduce_sum
 
 
 def by_norm(grad, limit):
-    """`grad` scaled down to at most this L2 norm."""
+    """Return `grad` scaled down to an L2 norm of at most `limit`."""
     return grad * (limit / maximum(norm(grad), limit))
 
 
 def by_value(grad, limit):
-    """`grad` with its elements clipped to [-limit, limit]."""
+    """Return `grad` with its elements clipped to [-limit, limit]."""
     return clip(grad, -limit, limit)
 
 
 def by_global_norm(grads, limit):
-    """All of `grads` scaled down together to at most this L2 norm.
+    """Return `grads` scaled by one factor so that their global L2 norm is at most `limit`.
 
     A norm that is not finite makes all gradients nan, as in TensorFlow.
     """
@@ -30,13 +30,13 @@ def by_global_norm(grads, limit):
 
 
 def norm(x):
-    """The L2 norm of all elements, 0-d."""
+    """Return the L2 norm of all elements, 0-d."""
     squares = square(x)
     return sqrt(reduce_sum(squares, axis=tuple(range(len(x.shape))), keepdims=False))
 
 
 def global_norm(grads):
-    """sqrt(sum of norm(g)**2), in float32 or wider, 0-d."""
+    """Return sqrt(sum of norm(g)**2) in float32 or wider, 0-d."""
     total = None
     for g in grads:
         part = square(norm(_widened(g)))
@@ -51,5 +51,5 @@ def _widened(x):
 
 def _like(scale, grad):
     dtype = (grad.array if type(grad) is Tensor else grad).dtype
-    have = (scale.array if type(scale) is Tensor else scale).dtype
-    return scale if have == dtype else cast(scale, dtype=dtype)
+    scale_dtype = (scale.array if type(scale) is Tensor else scale).dtype
+    return scale if scale_dtype == dtype else cast(scale, dtype=dtype)

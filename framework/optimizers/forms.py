@@ -1,4 +1,4 @@
-"""The two forms in which an update runs: on arrays, or as ops on tensors that a recorder keeps."""
+"""The two forms of an update: on arrays, or as recorded ops on tensors."""
 
 from operator import attrgetter
 
@@ -11,7 +11,7 @@ from framework.ops.elementwise import equal
 
 
 class Arrays:
-    """On the variables' own arrays."""
+    """Read and write the variables' arrays directly."""
 
     read = staticmethod(attrgetter("_array"))
     write = staticmethod(CoreVariable.hold)
@@ -20,7 +20,7 @@ class Arrays:
     def count(variable):
         return int(variable._array)
 
-    # Numbers are NumPy's: a product of two takes a fifth of the time of one of 0-d arrays.
+    # NumPy scalars: multiplying two takes a fifth of the time of multiplying 0-d arrays.
 
     @staticmethod
     def number(value, dtype):
@@ -32,7 +32,7 @@ class Arrays:
 
 
 class Tensors:
-    """As ops: a replay computes all of it from the values that the variables then have."""
+    """Compute with ops on tensors: a replay uses the variables' values at that time."""
 
     read = count = staticmethod(CoreVariable.read)
 
@@ -48,11 +48,11 @@ class Tensors:
 
 
 def is_multiple(count, of):
-    """Whether a whole number, 0-d, is a multiple of an int; of a tensor, read in Python."""
+    """Return whether a 0-d integer is a multiple of `of`; reads the value of a tensor."""
     return bool(equal(count % of, 0))
 
 
 def zeros_for(variable, form):
-    """Zeros like the variable, in the given form."""
+    """Return zeros like the variable: an array or a tensor according to `form`."""
     zeros = np.zeros(variable.array.shape, variable.array.dtype)
     return zeros if form is Arrays else Tensor(zeros)

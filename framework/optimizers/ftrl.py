@@ -7,14 +7,14 @@ from framework.optimizers.base import Optimizer, Rate, optimizers
 
 @optimizers.add()
 class Ftrl(Optimizer):
-    """Follow the regularized leader: sparse weights by an L1 penalty that is solved, not stepped.
+    """Follow the regularized leader: an L1 penalty solved in closed form makes weights sparse.
 
     McMahan et al. 2013, "Ad click prediction", algorithm 1.
 
     Args:
         learning_rate: the step size.
-        learning_rate_power: at most 0; how the rate falls with the squared gradients' sum.
-        initial_accumulator_value: what that sum begins with.
+        learning_rate_power: at most 0; the power of the sum of squared gradients in the rate.
+        initial_accumulator_value: the initial value of that sum.
         l1_regularization_strength, l2_regularization_strength: penalties on the weights.
         l2_shrinkage_regularization_strength: a penalty added to the gradient.
         beta: the paper's beta.
@@ -34,14 +34,15 @@ class Ftrl(Optimizer):
         super().__post_init__()
         if self.learning_rate_power > 0:
             raise InvalidArgumentError(
-                f"Ftrl: learning_rate_power must be <= 0, got {self.learning_rate_power}."
+                f"Ftrl: expected learning_rate_power <= 0, got {self.learning_rate_power}."
             )
         for name in (
             "initial_accumulator_value", "l1_regularization_strength",
             "l2_regularization_strength", "l2_shrinkage_regularization_strength",
         ):  # fmt: skip
             if getattr(self, name) < 0:
-                raise InvalidArgumentError(f"Ftrl: {name} must be >= 0, got {getattr(self, name)}.")
+                value = getattr(self, name)
+                raise InvalidArgumentError(f"Ftrl: expected {name} >= 0, got {value}.")
 
     def initial(self, name, value):
         zeros = super().initial(name, value)

@@ -1,9 +1,9 @@
-"""Groups: rules that give some variables a learning rate, decay or clipping of their own.
+"""Groups: rules that set the learning rate, decay or clipping of some variables.
 
     Adam(1e-3, groups={"encoder/*": {"learning_rate": 1e-5}, "*/bias": {"weight_decay": 0}})
 
-A key is a pattern (as in `fnmatch`) on paths, a layer or model, or a predicate
-`wants(variable)`; with keys other than patterns give a list of pairs. Later rules win.
+A key is an `fnmatch` pattern on variable paths, a layer or model, or a predicate of a variable; if
+a key is not a pattern, the rules are a list of pairs. Later rules override earlier ones.
 """
 
 import difflib
@@ -24,7 +24,7 @@ def _not_negative(value):
     return float(value)
 
 
-def _truth(value):
+def _boolean(value):
     if not isinstance(value, bool):
         raise InvalidArgumentError("expected True or False")
     return value
@@ -35,16 +35,16 @@ SETTINGS = {
     "weight_decay": _not_negative,
     "clipnorm": _not_negative,
     "clipvalue": _not_negative,
-    "trainable": _truth,
+    "trainable": _boolean,
 }
-"""What a rule may set, and what makes a value of it out of what was given."""
+"""The settings of a rule, each with the function that checks and converts its value."""
 
 
 def as_rules(groups):
-    """The rules of `groups` as a list of pairs (key, settings), checked; None where there are none.
+    """Return the argument `groups` as a list of checked pairs (key, settings), or None if empty.
 
     Raises:
-        TypeError, ValueError: a key or a setting that there is not.
+        TypeError, ValueError: a key or a setting is not valid.
     """
     if groups is None:
         return None
@@ -63,7 +63,7 @@ def _key(key):
     if isinstance(key, str) or paths.is_holder(key) or callable(key):
         return key
     raise InvalidArgumentError(
-        f"a key must be a pattern, a layer or a predicate of variables, got {key!r}"
+        f"expected a pattern, a layer or a predicate of variables as key, got {key!r}"
     )
 
 
@@ -72,19 +72,19 @@ def _settings(key, settings):
     for name, value in settings.items():
         if name not in SETTINGS:
             raise InvalidArgumentError(
-                f"{key!r} sets {name!r}, which is no setting of a group{suggest(name, SETTINGS)}"
+                f"{key!r} sets {name!r}, which is not a setting of a group{suggest(name, SETTINGS)}"
             )
         try:
             checked[name] = SETTINGS[name](value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"{key!r} sets {name}={value!r}: {error}") from None
     if checked.get("clipnorm") and checked.get("clipvalue"):
-        raise InvalidArgumentError(f"{key!r} sets clipnorm and clipvalue; only one can be")
+        raise InvalidArgumentError(f"{key!r} sets clipnorm and clipvalue; set only one")
     return checked
 
 
 def serialize_rules(rules):
-    """Rules as plain values, where all keys are patterns."""
+    """Return rules as JSON values; every key must be a pattern."""
     if rules is None:
         return None
     for key, _ in rules:
@@ -98,10 +98,10 @@ def serialize_rules(rules):
 
 
 class Groups:
-    """Rules, and the paths of the variables that they are about.
+    """Rules, and the paths of the variables that they apply to.
 
     Args:
-        rules: what `as_rules` gave.
+        rules: the pairs that `as_rules` returned.
     """
 
     def __init__(self, rules):
@@ -110,43 +110,43 @@ class Groups:
         self._paths = {}  # serial -> (path, variable)
 
     def bind(self, root):
-        """Paths start at `root` from now on."""
-        self._root = weakref.ref(root)  # a model holds its optimizer: this way is no cycle
+        """Make all paths start at `root`."""
+        self._root = weakref.ref(root)  # weak: the model refers to its optimizer
         self._paths = {}
-        found = paths.paths_in(root)
-        if found and getattr(root, "built", True):  # a model may get its variables later
-            self._paths = found
+        known = paths.paths_in(root)
+        if known and getattr(root, "built", True):  # an unbuilt model gets more variables
+            self._paths = known
             self.check()
 
     def meet(self, variables):
-        """Find the paths of variables that are not known yet."""
+        """Find the paths of variables that have none yet."""
         if all(v.serial in self._paths for v in variables):
             return
         first = not self._paths
         root = None if self._root is None else self._root()
-        found = {} if root is None else paths.paths_in(root)
-        missing = [v for v in variables if v.serial not in found]
-        self._paths.update(found if not missing else {**paths.holders_of(missing), **found})
+        known = {} if root is None else paths.paths_in(root)
+        missing = [v for v in variables if v.serial not in known]
+        self._paths.update(known if not missing else {**paths.holders_of(missing), **known})
         if first:
             self.check()
 
     def path(self, variable):
-        """The path that patterns are matched against."""
+        """Return the path of a variable, which patterns are matched against."""
         return self._paths[variable.serial][0]
 
     def settings(self, variable):
-        """What the rules set for a variable: {} where none is about it."""
+        """Return the settings for a variable; {} if no rule matches it."""
         merged = {}
         for key, settings in self.rules:
             if _matches(key, self.path(variable), variable):
                 merged.update(settings)
-                if {"clipnorm", "clipvalue"} & settings.keys():  # one way of clipping: the later
+                if {"clipnorm", "clipvalue"} & settings.keys():  # the later one counts
                     for name in {"clipnorm", "clipvalue"} - settings.keys():
                         merged.pop(name, None)
         return merged
 
     def check(self):
-        """An error for a rule that is about no variable."""
+        """Raise an error if a rule matches no variable."""
         for key, _ in self.rules:
             if not any(_matches(key, path, v) for path, v in self._paths.values()):
                 raise InvalidArgumentError(
@@ -175,7 +175,7 @@ def _matches(key, path, variable):
 
 
 def layerwise_decay(model, rate, decay):
-    """Groups in which each layer's rate is `decay` times that of the layer after it.
+    """Return groups in which each layer's rate is `decay` times the rate of the next layer.
 
     The last layer with variables trains at `rate`. For fine-tuning: Howard & Ruder 2018,
     arXiv:1801.06146, section 3.2.

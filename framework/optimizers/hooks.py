@@ -1,4 +1,4 @@
-"""The methods that optimizers written for Keras call and override."""
+"""Keras's methods that optimizers written for Keras call and override."""
 
 from framework import initializers
 from framework.core import dtypes
@@ -8,68 +8,68 @@ from framework.core.variable import KerasVariable
 
 
 class KerasHooks:
-    """For subclasses that make variables in `build` and override `update_step`."""
+    """Methods for subclasses that create variables in `build` and override `update_step`."""
 
-    _own_variables: list  # made by add_variable
-    _built_for: list  # the variables given to build
+    _own_variables: list  # created by add_variable
+    _built_for: list  # the variables passed to build
 
     def add_variable(
         self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
     ):
-        """A new variable of the optimizer.
+        """Return a new variable of the optimizer.
 
         Args:
             shape: a tuple of ints.
             initializer: a name or a `keras.initializers.Initializer`.
-            dtype: floatx where None.
-            aggregation, layout: accepted; there is one process.
+            dtype: floatx if None.
+            aggregation, layout: ignored: there is one process.
             name: a string without "/".
         """
-        made = KerasVariable(
+        variable = KerasVariable(
             initializers.get(initializer), shape=tuple(shape), dtype=dtype or dtypes.floatx(),
             trainable=False, name=name,
         )  # fmt: skip
-        self._framework.own_variables.append(made)
-        return made
+        self._framework.own_variables.append(variable)
+        return variable
 
     def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
-        """A new variable of the optimizer, of another variable's shape and dtype."""
+        """Return a new variable of the optimizer with another variable's shape and dtype."""
         return self.add_variable(
             reference_variable.shape, initializer, reference_variable.dtype,
             name=slot_name(reference_variable, name or "var"),
         )  # fmt: skip
 
     def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
-        """New variables for each of `trainable_variables`: a list, or with several names lists."""
+        """Return a list of new variables, one per trainable variable; with several names, lists."""
         names = [name] if isinstance(name, str) else list(name)
         several = isinstance(initializer, (list, tuple))
-        kinds = list(initializer) if several else [initializer] * len(names)
-        if len(kinds) != len(names):
+        per_name = list(initializer) if several else [initializer] * len(names)
+        if len(per_name) != len(names):
             raise InvalidArgumentError(
                 f"add_optimizer_variables: expected as many initializers as names, got "
-                f"{len(kinds)} and {len(names)}."
+                f"{len(per_name)} and {len(names)}."
             )
         rows = [
-            [self.add_variable_from_reference(v, n, kind) for n, kind in zip(names, kinds)]
+            [self.add_variable_from_reference(v, n, init) for n, init in zip(names, per_name)]
             for v in trainable_variables
         ]
         columns = [[row[i] for row in rows] for i in range(len(names))]
         return columns[0] if isinstance(name, str) else tuple(columns)
 
     def assign(self, variable, value):
-        """`variable.assign(value)`."""
+        """Call `variable.assign(value)`."""
         variable.assign(value)
 
     def assign_add(self, variable, value):
-        """`variable.assign_add(value)`."""
+        """Call `variable.assign_add(value)`."""
         variable.assign_add(value)
 
     def assign_sub(self, variable, value):
-        """`variable.assign_sub(value)`."""
+        """Call `variable.assign_sub(value)`."""
         variable.assign_sub(value)
 
     def _get_variable_index(self, variable):
-        """The place of a variable in the list that the optimizer was built for."""
+        """Return the index of a variable in the list that the optimizer was built for."""
         for index, known in enumerate(self._framework.built_for):
             if known is variable:
                 return index
@@ -81,21 +81,21 @@ class KerasHooks:
     # ---- values in and out ----
 
     def set_weights(self, weights):
-        """Set the values of `variables`, from as many arrays of the same shapes."""
+        """Set the values of `variables` from a list of arrays of the same shapes."""
         remedy = " Call optimizer.build(variables) first."
         set_values(self.variables, weights, "optimizer", self.name, remedy)
 
     def save_own_variables(self, store):
-        """Put the values of `variables` into `store` under "0", "1", ..."""
+        """Write the values of `variables` into `store` under the keys "0", "1", ..."""
         for index, variable in enumerate(self.variables):
             store[str(index)] = variable.numpy()
 
     def load_own_variables(self, store):
-        """Take the values of `variables` from where `save_own_variables` put them."""
+        """Set the values of `variables` to those that `save_own_variables` wrote."""
         self.set_weights([store[str(index)] for index in range(len(store.keys()))])
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
-        """The update as a function: new values of both, with no variable changed.
+        """Return the new values of all variables after an update, without changing the variables.
 
         Args:
             optimizer_variables: values for `variables`.
@@ -103,11 +103,11 @@ class KerasHooks:
             trainable_variables: values for the variables that the optimizer was built for.
 
         Returns:
-            The new values of the trainable variables, and of the optimizer's, as two lists.
+            Two lists: the new values of the trainable variables, and of the optimizer's variables.
         """
         held = [*self._framework.built_for, *self.variables]
-        given = [*trainable_variables, *optimizer_variables]
-        if len(held) != len(given) or not self._framework.built_for:
+        values = [*trainable_variables, *optimizer_variables]
+        if len(held) != len(values) or not self._framework.built_for:
             raise InvalidArgumentError(
                 f"stateless_apply: expected {len(self._framework.built_for)} trainable and "
                 f"{len(self.variables)} optimizer variables, got {len(trainable_variables)} and "
@@ -115,7 +115,7 @@ class KerasHooks:
             )
         before = [v.array for v in held]
         try:
-            for variable, value in zip(held, given):
+            for variable, value in zip(held, values):
                 variable.assign(value)
             self.apply(grads, self._framework.built_for)
             after = [v.read() for v in held]
@@ -126,6 +126,6 @@ class KerasHooks:
 
 
 def slot_name(variable, name):
-    """What an optimizer calls the variable that it keeps for another one."""
+    """Return the name of the slot variable `name` of a variable."""
     path = getattr(variable, "path", None) or variable.name
     return f"{path.replace('/', '_').replace(':', '_')}_{name}"

@@ -1,4 +1,4 @@
-"""Gradients as they come from users: converted, checked against their variables, or missing."""
+"""Convert gradients to tensors, and report wrong or missing gradients."""
 
 import warnings
 
@@ -12,7 +12,7 @@ from framework.core.variable import CoreVariable
 
 
 def as_gradient(grad):
-    """A gradient given as a variable, IndexedSlices or array, as a tensor."""
+    """Return a gradient as a tensor: it may be a variable, IndexedSlices or an array."""
     if isinstance(grad, CoreVariable):
         return grad.read()
     if hasattr(grad, "_as_tensor"):
@@ -22,13 +22,13 @@ def as_gradient(grad):
     if isinstance(grad, (np.ndarray, np.generic, int, float)):
         return Tensor(np.asarray(grad, getattr(grad, "dtype", dtypes.floatx().np)))
     raise InvalidArgumentError(
-        f"apply_gradients: a gradient must be a tensor or None, got {type(grad).__name__}. "
-        "Expected pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
+        f"apply_gradients: expected a tensor or None as gradient, got {type(grad).__name__}. "
+        "Pass pairs (gradient, variable): optimizer.apply_gradients(zip(gradients, variables))."
     )
 
 
-def misfit(grad, variable):
-    """The error for a gradient of another shape or dtype than its variable."""
+def mismatch_error(grad, variable):
+    """Return the error for a gradient whose shape or dtype differs from its variable's."""
     aspect, error = ("dtype", DTypeError)
     if grad.array.shape != variable.array.shape:
         aspect, error = ("shape", ShapeError)
@@ -39,22 +39,22 @@ def misfit(grad, variable):
 
 
 def path_of(variable):
-    """What a variable is called in messages."""
+    """Return the name of a variable in messages."""
     return getattr(variable, "path", None) or variable.name
 
 
-def present(grads, variables):
-    """The two lists without the gradients that are None, of which a warning or error tells."""
+def without_missing(grads, variables):
+    """Return both lists without the gradients that are None; warn, or raise if all are None."""
     missing = [v for g, v in zip(grads, variables, strict=True) if g is None]
     kept = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
     _report_missing(missing, kept)
     return [g for g, _ in kept], [v for _, v in kept]
 
 
-def _report_missing(missing, grads):
+def _report_missing(missing, kept):
     names = ", ".join(repr(path_of(v)) for v in missing)
     reason = explain.missing(missing)
-    if not grads:
+    if not kept:
         reason = reason or "the loss does not depend on them through ops that the tape recorded"
         raise InvalidArgumentError(
             f"No gradients provided for any variable: {names}. {reason[0].upper()}{reason[1:]}."

@@ -1,4 +1,4 @@
-"""Optimizers that look at a variable as a whole: its norm, its rows and columns, its directions."""
+"""Optimizers whose `update` is not elementwise: Lamb, Adafactor and Muon."""
 
 import re
 
@@ -14,7 +14,7 @@ from framework.optimizers.clipping import norm
 
 @optimizers.add()
 class Lamb(Optimizer):
-    """Adam's direction, each variable's step as long as its norm says.
+    """Adam with steps scaled to the norm of each variable.
 
     You et al. 2019, arXiv:1904.00962, algorithm 2.
 
@@ -43,17 +43,18 @@ class Lamb(Optimizer):
 
 @optimizers.add()
 class Adafactor(Optimizer):
-    """Second moments of matrices as rows times columns: Shazeer & Stern 2018, arXiv:1804.04235.
+    """Adam with factored second moments: Shazeer & Stern 2018, arXiv:1804.04235.
 
-    The last two axes are factored; variables of fewer axes keep a second moment of their own size.
+    The second moment of the last two axes is a product of row and column means; variables of fewer
+    axes keep a full second moment.
 
     Args:
-        learning_rate: the largest step size, relative to the variable's size.
+        learning_rate: the largest step size, relative to the variable's root mean square.
         beta_2_decay: the second moment's decay rate at step t is `1 - t ** beta_2_decay`.
         epsilon_1: added to the squared gradient.
-        epsilon_2: the least size of a variable.
+        epsilon_2: a lower bound of the variable's root mean square.
         clip_threshold: the largest root mean square of an update.
-        relative_step: accepted; the step size is at most `1 / sqrt(t)` in either case, as in Keras.
+        relative_step: ignored; the step size is at most `1 / sqrt(t)` in either case, as in Keras.
     """
 
     learning_rate: Rate = 0.001
@@ -100,24 +101,25 @@ def _rms(x):
 
 @optimizers.add()
 class Muon(Optimizer):
-    """Momentum, made orthogonal: Jordan et al. 2024 (kellerjordan.github.io/posts/muon).
+    """Momentum with orthogonalized updates: Jordan et al. 2024 (kellerjordan.github.io/posts/muon).
 
-    For matrices; all other variables, embeddings and what `exclude_layers` names are trained by
-    AdamW. The update of a matrix is scaled as in Liu et al. 2025, arXiv:2502.16982, section 2.2.
+    It updates matrices; AdamW updates all other variables, embeddings and those that
+    `exclude_layers` matches. The update of a matrix is scaled as in Liu et al. 2025,
+    arXiv:2502.16982, section 2.2.
 
     Args:
         learning_rate: the step size.
-        adam_beta_1, adam_beta_2, epsilon: AdamW's.
-        adam_weight_decay: for what AdamW trains.
-        weight_decay: for the matrices.
+        adam_beta_1, adam_beta_2, epsilon: as in `AdamW`.
+        adam_weight_decay: the decay of the variables that AdamW updates.
+        weight_decay: the decay of the matrices.
         exclude_layers: regular expressions on paths.
-        exclude_embeddings: whether AdamW trains what has "embedding" in its path.
-        muon_a, muon_b, muon_c: coefficients of the iteration.
-        adam_lr_ratio: AdamW's step size over Muon's.
-        momentum: the share of the old momentum in the new one.
-        ns_steps: how many iterations.
-        nesterov: look ahead by the momentum.
-        rms_rate: the size of an update's elements; unscaled where None.
+        exclude_embeddings: whether AdamW updates variables with "embedding" in their path.
+        muon_a, muon_b, muon_c: coefficients of the Newton-Schulz iteration.
+        adam_lr_ratio: the ratio of AdamW's step size to Muon's.
+        momentum: the weight of the old momentum in the new momentum.
+        ns_steps: the number of Newton-Schulz iterations.
+        nesterov: whether to use Nesterov momentum.
+        rms_rate: the root mean square of an update's elements; None: updates are not scaled.
     """
 
     learning_rate: Rate = 0.001
@@ -171,7 +173,7 @@ def _adam(muon, param, grad, slot, lr, step):
 
 
 def _orthogonal(muon, x):
-    """Nearly `u @ v` of the singular value decomposition, by a quintic Newton-Schulz."""
+    """Approximate `u @ v` of the singular value decomposition `u @ s @ v` by Newton-Schulz."""
     rows, columns = x.shape
     x = transpose(x, perm=(1, 0)) if rows > columns else x
     x = x / (norm(x) + 1e-7)

@@ -1,4 +1,4 @@
-"""Loss scaling: float16 gradients are lifted out of underflow, overflown steps are skipped."""
+"""LossScaleOptimizer: scale the loss so that float16 gradients do not underflow."""
 
 import numpy as np
 
@@ -17,17 +17,19 @@ from framework.optimizers.updating import OptimizerRecord
 
 
 def _optimizer(value):
-    found = get(value)
-    if not isinstance(found, Optimizer):
+    optimizer = get(value)
+    if not isinstance(optimizer, Optimizer):
         raise InvalidArgumentError("expected an optimizer or its name")
-    if isinstance(found, LossScaleOptimizer):
-        raise InvalidArgumentError("it scales the loss already")
-    return found
+    if isinstance(optimizer, LossScaleOptimizer):
+        raise InvalidArgumentError(
+            "expected an optimizer without loss scaling, got a LossScaleOptimizer"
+        )
+    return optimizer
 
 
 InnerOptimizer = Resolved("an optimizer", _optimizer, serialize=serialize_value)
 
-_INNER_ONES = (
+_INNER_FIELDS = (
     "learning_rate", "groups", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm",
     "use_ema", "ema_momentum", "ema_overwrite_frequency", "loss_scale_factor",
     "gradient_accumulation_steps",
@@ -35,17 +37,18 @@ _INNER_ONES = (
 
 
 _FORMER_FIELDS = {
-    name: f"give it to the inner optimizer, as in Adam({name}=...)" for name in _INNER_ONES
+    name: f"pass it to the inner optimizer, as in Adam({name}=...)" for name in _INNER_FIELDS
 }
 
 
-class _Record(OptimizerRecord):
-    """What is internal to a `LossScaleOptimizer`.
+class _LossScaleRecord(OptimizerRecord):
+    """The internal state of a `LossScaleOptimizer`.
 
     Attributes:
-        stage: how far the present step is. None: its loss has not been scaled. "scaled": scale_loss
-            did, and `apply` will unscale the gradients. "to be unscaled": get_scaled_loss did, and
-            the user has to unscale them. "unscaled": they are.
+        stage: the state of the current step. None: the loss has not been scaled. "scaled":
+            `scale_loss` scaled it, and `apply` unscales the gradients. "to be unscaled":
+            `get_scaled_loss` scaled it, and the caller must unscale the gradients. "unscaled": the
+            gradients are unscaled.
     """
 
     stage = None
@@ -53,33 +56,34 @@ class _Record(OptimizerRecord):
 
 @optimizers.add()
 class LossScaleOptimizer(
-    Optimizer, left_out=_INNER_ONES, former_fields=_FORMER_FIELDS, record=_Record, scales=True
-):
-    """An optimizer around another one, for float16: Micikevicius et al. 2017, arXiv:1710.03740.
+    Optimizer, record=_LossScaleRecord, left_out=_INNER_FIELDS, former_fields=_FORMER_FIELDS,
+    scales=True,
+):  # fmt: skip
+    """An optimizer that wraps another one for float16: Micikevicius et al. 2017, arXiv:1710.03740.
 
-    The loss is multiplied by a scale before it is differentiated, the gradients are divided by it
-    before they are applied. A step whose gradients are not all finite is skipped and the scale
-    halved (below 1 if need be); after `dynamic_growth_steps` good steps in a row it is doubled.
-    `fit` and `training_step` do it all. In a loop of one's own either
+    The loss is multiplied by a scale before differentiation, and the gradients are divided by the
+    scale before they are applied. A step with a gradient that is not finite is skipped and the
+    scale is halved (even below 1); after `dynamic_growth_steps` finite steps in a row the scale is
+    doubled. `fit` and `training_step` do all of this. In a custom loop write either
 
         scaled = optimizer.scale_loss(loss)                   # inside the tape
         optimizer.apply_gradients(zip(tape.gradient(scaled, variables), variables))
 
-    or, with the gradients at hand in their true size,
+    or, to work with the unscaled gradients,
 
         scaled = optimizer.get_scaled_loss(loss)              # inside the tape
         gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, variables))
         optimizer.apply_gradients(zip(gradients, variables))
 
     Args:
-        inner_optimizer: what updates the variables; clipping, decay and the like are set there. A
-            `loss_scale_factor` is taken off it.
+        inner_optimizer: the optimizer that updates the variables; clipping, decay and other options
+            are set on it. Its `loss_scale_factor` is removed.
         initial_scale: the first scale.
-        dynamic_growth_steps: good steps in a row after which the scale is doubled.
+        dynamic_growth_steps: finite steps in a row after which the scale is doubled.
 
     Raises:
-        ValueError: gradients are applied whose loss was never scaled, or that were to be unscaled
-            by `get_unscaled_gradients` and were not; or gradients are unscaled twice.
+        ValueError: gradients are applied although their loss was not scaled, or although the
+            gradients were not unscaled after `get_scaled_loss`; or gradients are unscaled twice.
     """
 
     inner_optimizer: InnerOptimizer
@@ -89,10 +93,10 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            self.inner_optimizer.loss_scale_factor = None  # gradients would be divided twice
+            self.inner_optimizer.loss_scale_factor = None  # else gradients are divided twice
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
-                "LossScaleOptimizer: initial_scale must be > 0 and dynamic_growth_steps >= 1, got "
+                "LossScaleOptimizer: expected initial_scale > 0 and dynamic_growth_steps >= 1, got "
                 f"{self.initial_scale} and {self.dynamic_growth_steps}."
             )
 
@@ -106,21 +110,21 @@ class LossScaleOptimizer(
     # ---- scaling ----
 
     def scale_loss(self, loss):
-        """The loss times the scale; `apply_gradients` will divide the gradients by it."""
+        """Return the loss times the scale; `apply_gradients` divides the gradients by the scale."""
         self._framework.stage = "scaled"
         return loss * cast(self.dynamic_scale.read(), dtype=loss.array.dtype)
 
     def get_scaled_loss(self, loss):
-        """The loss times the scale; call `get_unscaled_gradients` on the gradients."""
+        """Return the loss times the scale; call `get_unscaled_gradients` on the gradients."""
         scaled = self.scale_loss(loss)
         self._framework.stage = "to be unscaled"
         return scaled
 
     def get_unscaled_gradients(self, grads):
-        """The gradients of a scaled loss divided by the scale; None stays None."""
+        """Return the gradients of a scaled loss divided by the scale; None stays None."""
         if self._framework.stage == "unscaled":
             raise InvalidArgumentError(
-                "get_unscaled_gradients: these gradients have been unscaled already; apply them."
+                "get_unscaled_gradients: these gradients are unscaled already; apply them."
             )
         _require_scaled(self, "get_unscaled_gradients")
         self._framework.stage = "unscaled"
@@ -130,7 +134,7 @@ class LossScaleOptimizer(
     # ---- applying ----
 
     def apply(self, grads, trainable_variables=None):
-        """Unscale what is still scaled, and update unless a gradient is not finite."""
+        """Unscale the gradients if necessary; update if all of them are finite."""
         _require_scaled(self, "apply_gradients")
         if self._framework.stage == "to be unscaled":
             raise InvalidArgumentError(
@@ -141,7 +145,7 @@ class LossScaleOptimizer(
             grads = self.get_unscaled_gradients(grads)
         self._framework.stage = None
         if self.check_finite(grads):
-            # Asked before the update: what a plan reads is read before it changes anything.
+            # Before the update: a plan reads values before it changes a variable.
             grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
             _grow(self, grows)
@@ -149,15 +153,15 @@ class LossScaleOptimizer(
             _skip(self)
 
     def check_finite(self, grads):
-        """Whether all elements of all gradients are finite."""
+        """Return whether all elements of all gradients are finite."""
         finite = True
         for g in grads:
             g = g.values if type(g) is IndexedSlices else g  # noqa: PLW2901
-            found = reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)
-            finite = found if finite is True else logical_and(finite, found)
+            all_finite = reduce_all(is_finite(g), axis=_all_axes(g), keepdims=False)
+            finite = all_finite if finite is True else logical_and(finite, all_finite)
         return bool(finite)
 
-    # ---- what is the inner optimizer's ----
+    # ---- members of the inner optimizer ----
 
     @property
     def learning_rate(self):
@@ -169,7 +173,7 @@ class LossScaleOptimizer(
 
     @property
     def iterations(self):
-        """Updates done; skipped steps do not count."""
+        """The number of updates so far, without skipped steps."""
         return self.inner_optimizer.iterations
 
     @property
@@ -213,7 +217,7 @@ def _require_scaled(optimizer, method):
     if optimizer._framework.stage is None:
         raise InvalidArgumentError(
             f"{method}: the loss of this step was not scaled. Inside the tape, "
-            "differentiate optimizer.scale_loss(loss) in place of the loss."
+            "differentiate optimizer.scale_loss(loss) instead of the loss."
         )
 
 

@@ -1,4 +1,4 @@
-"""Several optimizers as one, each for the variables that a map gives it."""
+"""MultiOptimizer: several optimizers, each for some of the variables."""
 
 import re
 from collections.abc import MutableMapping
@@ -14,11 +14,13 @@ from framework.optimizers.updating import OptimizerRecord
 
 
 class OptimizerMap(MutableMapping):
-    """Which optimizer is for which variable: by its path, or a regular expression of all of it.
+    """A mapping from variable paths to optimizers.
+
+    A key is a path, or a regular expression that must match the whole path.
 
     Args:
-        default_optimizer: for variables that no key matches.
-        optimizer_map: a dict from paths or expressions to optimizers.
+        default_optimizer: the optimizer for variables that no key matches.
+        optimizer_map: a dict from paths or regular expressions to optimizers.
 
     Example:
         >>> from framework.optimizers import SGD, Adam
@@ -30,10 +32,10 @@ class OptimizerMap(MutableMapping):
     def __init__(self, default_optimizer, optimizer_map=None):
         if not isinstance(default_optimizer, Optimizer):
             raise TypeError(
-                f"OptimizerMap: default_optimizer must be an optimizer, got {default_optimizer!r}."
+                f"OptimizerMap: expected a default optimizer, got {default_optimizer!r}."
             )
         if optimizer_map is not None and not isinstance(optimizer_map, dict):
-            raise TypeError(f"OptimizerMap: optimizer_map must be a dict, got {optimizer_map!r}.")
+            raise TypeError(f"OptimizerMap: optimizer_map: expected a dict, got {optimizer_map!r}.")
         self.default_optimizer = default_optimizer
         self._by_key = {}
         for key, optimizer in (optimizer_map or {}).items():
@@ -42,18 +44,18 @@ class OptimizerMap(MutableMapping):
     def __getitem__(self, path):
         if path in self._by_key:
             return self._by_key[path]
-        found = [key for key in self._by_key if re.fullmatch(key, path)]
-        if len(found) > 1:
+        keys = [key for key in self._by_key if re.fullmatch(key, path)]
+        if len(keys) > 1:
             raise InvalidArgumentError(
-                f"OptimizerMap: several keys match the variable {path!r}: {', '.join(found)}."
+                f"OptimizerMap: several keys match the variable {path!r}: {', '.join(keys)}."
             )
-        return self._by_key[found[0]] if found else self.default_optimizer
+        return self._by_key[keys[0]] if keys else self.default_optimizer
 
     def __setitem__(self, key, optimizer):
         if not isinstance(key, str):
-            raise InvalidArgumentError(f"OptimizerMap: a key must be a string, got {key!r}.")
+            raise InvalidArgumentError(f"OptimizerMap: expected a string as key, got {key!r}.")
         if key in self._by_key:
-            raise InvalidArgumentError(f"OptimizerMap: the key {key!r} is there already.")
+            raise InvalidArgumentError(f"OptimizerMap: key {key!r} exists; delete it first.")
         if not isinstance(optimizer, Optimizer):
             raise InvalidArgumentError(
                 f"OptimizerMap: expected an optimizer for {key!r}, got {optimizer!r}."
@@ -71,11 +73,11 @@ class OptimizerMap(MutableMapping):
         return len(self._by_key)
 
     def __call__(self, variable):
-        """The optimizer for a variable."""
+        """Return the optimizer for a variable."""
         return self[getattr(variable, "path", variable.name)]
 
     def get_config(self):
-        """What `from_config` makes an equal map of."""
+        """Return the config from which `from_config` makes an equal map."""
         return {
             "default_optimizer": serialize_value(self.default_optimizer),
             "optimizer_map": serialize_value(self._by_key),
@@ -83,12 +85,12 @@ class OptimizerMap(MutableMapping):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A map from what `get_config` gave."""
+        """Return a map made from the dict that `get_config` returned."""
         inner = config["optimizer_map"] or {}
         return cls(get(config["default_optimizer"]), {key: get(c) for key, c in inner.items()})
 
 
-def _map(value):
+def _as_map(value):
     if isinstance(value, dict):
         return OptimizerMap.from_config(value.get("config", value))
     if not callable(value):
@@ -113,8 +115,13 @@ _LEFT_OUT = (
 )  # fmt: skip
 
 
-class _Record(OptimizerRecord):
-    """What is internal to a `MultiOptimizer`: its optimizers, and {serial of a variable: one}."""
+class _MultiRecord(OptimizerRecord):
+    """The internal state of a `MultiOptimizer`.
+
+    Attributes:
+        inner: the optimizers.
+        chosen: {variable serial: its optimizer}.
+    """
 
     def __init__(self):
         super().__init__()
@@ -122,14 +129,14 @@ class _Record(OptimizerRecord):
 
 
 @optimizers.add()
-class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True):
-    """One optimizer that hands each variable to the optimizer chosen for it.
+class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several=True):
+    """An optimizer that updates each variable with the optimizer chosen for it.
 
-    There is no learning rate here: each of `optimizers` has its own.
+    It has no learning rate itself: each of `optimizers` has one.
 
     Args:
         optimizer_map: an `OptimizerMap`, or a function from a variable to its optimizer.
-        loss_scale_factor: as in `Optimizer`, for all of them.
+        loss_scale_factor: as in `Optimizer`, for all optimizers.
         name: a string.
 
     Example:
@@ -144,14 +151,14 @@ class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True
 
     weight_decay = clipnorm = clipvalue = global_clipnorm = gradient_accumulation_steps = None
     use_ema = False
-    optimizer_map: Resolved("an OptimizerMap", _map, serialize=_serialized)
+    optimizer_map: Resolved("an OptimizerMap", _as_map, serialize=_serialized)
 
     def __post_init__(self):
         super().__post_init__()
         chosen = self.optimizer_map
         if isinstance(chosen, OptimizerMap):
             for optimizer in [*(chosen[key] for key in chosen), chosen.default_optimizer]:
-                _meet(self, optimizer)
+                _add(self, optimizer)
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
@@ -161,24 +168,24 @@ class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True
 
     @readable
     def optimizers(self):
-        """The optimizers, those of the map first."""
+        """The inner optimizers, those of the map first."""
         return list(self._framework.inner)
 
     @property
     def learning_rate(self):
         raise AttributeError(
-            "A MultiOptimizer has no learning rate; each of its .optimizers has one."
+            "A MultiOptimizer has no learning rate; read it from one of its .optimizers."
         )
 
     @learning_rate.setter
     def learning_rate(self, value):
         raise AttributeError(
-            "A MultiOptimizer has no learning rate; set that of each of its .optimizers."
+            "A MultiOptimizer has no learning rate; set it on each of its .optimizers."
         )
 
     @readable
     def groups(self):
-        """The rules of all of them, None where there are none."""
+        """The group rules of all inner optimizers, or None without rules."""
         return [rule for o in self._framework.inner for rule in rules_of(o) or ()] or None
 
     def scale_learning_rate(self, factor):
@@ -187,7 +194,7 @@ class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True
 
     @property
     def variables(self):
-        """The number of updates, and all that the optimizers keep."""
+        """The iteration count and the variables of all inner optimizers."""
         own = self._framework
         return [own.iterations, *(v for o in own.inner for v in o.variables)]
 
@@ -225,12 +232,12 @@ class MultiOptimizer(Optimizer, record=_Record, left_out=_LEFT_OUT, several=True
 def _refuse_wrappers(optimizer):
     if isinstance(optimizer, (LossScaleOptimizer, MultiOptimizer)):
         raise InvalidArgumentError(
-            f"{type(optimizer).__name__} cannot stand inside a MultiOptimizer; wrap the "
-            "MultiOptimizer in it."
+            f"{type(optimizer).__name__} cannot be inside a MultiOptimizer; wrap the "
+            "MultiOptimizer with it instead."
         )
 
 
-def _meet(multi, optimizer):
+def _add(multi, optimizer):
     if not isinstance(optimizer, Optimizer):
         raise InvalidArgumentError(
             f"MultiOptimizer: expected an optimizer for each variable, got {optimizer!r}."
@@ -242,15 +249,15 @@ def _meet(multi, optimizer):
 
 
 def optimizer_of(multi, variable):
-    found = multi._framework.chosen.get(variable.serial)
-    if found is None:
-        found = multi._framework.chosen[variable.serial] = multi.optimizer_map(variable)
-        _meet(multi, found)
-    return found
+    optimizer = multi._framework.chosen.get(variable.serial)
+    if optimizer is None:
+        optimizer = multi._framework.chosen[variable.serial] = multi.optimizer_map(variable)
+        _add(multi, optimizer)
+    return optimizer
 
 
 def _by_optimizer(multi, variables, *others):
-    """For each optimizer its share of parallel lists."""
+    """Yield each optimizer with its part of the parallel lists `variables`, `*others`."""
     rows = [(optimizer_of(multi, v), v, *rest) for v, *rest in zip(variables, *others)]
     for optimizer in multi._framework.inner:
         own = [row[1:] for row in rows if row[0] is optimizer]

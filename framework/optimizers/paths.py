@@ -1,6 +1,6 @@
 """Paths of variables from the object that holds them: "encoder/dense/kernel".
 
-Layers are known by what they have: their folder and this one do not import each other.
+Layers are recognized by their attributes: this package must not import `framework.layers`.
 """
 
 from framework.core import nest
@@ -9,23 +9,23 @@ from framework.core.variable import CoreVariable
 
 
 def paths_in(root):
-    """{serial: (path, variable)} of every variable in a layer, model or Module, frozen ones too.
+    """Return {serial: (path, variable)} of all variables in a layer, model or Module, also frozen.
 
-    A path is made of the layers' names, a Module's attributes and the variable's own name.
+    A path joins the names of layers, the attribute names of Modules and the variable's own name.
     """
-    found = {}
-    _visit(root, (), found, set())
-    return found
+    paths = {}
+    _visit(root, (), paths, set())
+    return paths
 
 
-def _visit(holder, prefix, found, visited):
+def _visit(holder, prefix, paths, visited):
     if id(holder) in visited:
         return
     visited.add(id(holder))
     for name, variable in _own_variables(holder):
-        found.setdefault(variable.serial, ("/".join([*prefix, name]), variable))
+        paths.setdefault(variable.serial, ("/".join([*prefix, name]), variable))
     for name, part in _parts(holder):
-        _visit(part, (*prefix, name), found, visited)
+        _visit(part, (*prefix, name), paths, visited)
 
 
 def _own_variables(holder):
@@ -43,7 +43,7 @@ def _parts(holder):
 
 
 def _attributes(module):
-    """What the attributes of a Module hold, by name: "w", and "stack/0" of a list."""
+    """Yield the values in a Module's attributes with their names: "w", or "stack/0" in a list."""
     for name, value in sorted(vars(module).items()):
         for index, leaf in enumerate(nest.flatten(value)):
             yield (f"{name}/{index}" if nest.is_nested(value) else name), leaf
@@ -55,9 +55,9 @@ def is_holder(value):
 
 
 def holders_of(variables):
-    """The outermost layers, models and Modules that hold `variables`: {serial: (path, variable)}.
+    """Return {serial: (path, variable)}, with paths from the outermost layers, models and Modules.
 
-    Of several that hold the same variable, the one that holds most of `variables` counts.
+    If several hold the same variable, the path starts at the holder of the most `variables`.
     """
     serials = {v.serial for v in variables}
     holders = [(holder, paths_in(holder)) for holder in list(living)]
@@ -65,13 +65,13 @@ def holders_of(variables):
     inner = {id(part) for holder, _ in holders for part in _all_parts(holder)}
     outer = [(getattr(h, "name", ""), paths) for h, paths in holders if id(h) not in inner]
     outer.sort(key=lambda named: (-len(serials.intersection(named[1])), named[0]))
-    found = {}
+    merged = {}
     for _, paths in outer:
-        if any(serial in serials and serial not in found for serial in paths):
-            found = {**paths, **found}
+        if any(serial in serials and serial not in merged for serial in paths):
+            merged = {**paths, **merged}
     for variable in variables:
-        found.setdefault(variable.serial, (own_name(variable), variable))
-    return found
+        merged.setdefault(variable.serial, (own_name(variable), variable))
+    return merged
 
 
 def _all_parts(holder):
@@ -85,5 +85,5 @@ def _all_parts(holder):
 
 
 def own_name(variable):
-    """The name of a variable that nothing holds."""
+    """Return the path of a variable outside of any layer or Module: its name."""
     return variable.name.partition(":")[0]

@@ -1,8 +1,8 @@
-"""What a class of optimizers says of its update, told apart from what users call by such names.
+"""The update protocol of optimizer classes, which must not collide with users' own names.
 
-`update` and what belongs to it (`slots`, `shared`, `initial`, ...) are no names of Keras. They
-count where a class defines `update(self, param, grad, slot, lr, step)`, and only there: what an
-instance has under these names, or a class that defines Keras's `update_step`, is the user's own.
+`update` and its companions (`slots`, `shared`, `initial`, ...) are not names of Keras. They belong
+to the protocol only in a class that defines `update(self, param, grad, slot, lr, step)`. The same
+names on an instance, or in a class that defines Keras's `update_step`, are the user's own.
 """
 
 import inspect
@@ -11,11 +11,11 @@ from framework.core.own import in_package
 
 
 def protocol_of(cls):
-    """The nearest class of the package, or of a user's that defines such an `update`."""
-    return next(c for c in cls.__mro__ if in_package(c) or _speaks(c))
+    """Return the first base that is built in or defines `update` of the protocol."""
+    return next(c for c in cls.__mro__ if in_package(c) or _defines_update(c))
 
 
-def _speaks(cls):
+def _defines_update(cls):
     update = cls.__dict__.get("update")
     if "update_step" in cls.__dict__ or not inspect.isfunction(update):
         return False
@@ -26,8 +26,8 @@ def _speaks(cls):
 
 
 def member(optimizer, name):
-    """A member of the protocol: a method bound to the optimizer, or a value."""
+    """Return a member of the protocol: a method bound to the optimizer, or a value."""
     protocol = type(optimizer)._framework.protocol
-    found = next(c.__dict__[name] for c in protocol.__mro__ if name in c.__dict__)
-    bind = getattr(type(found), "__get__", None)
-    return found if bind is None else bind(found, optimizer, type(optimizer))
+    value = next(c.__dict__[name] for c in protocol.__mro__ if name in c.__dict__)
+    bind = getattr(type(value), "__get__", None)
+    return value if bind is None else bind(value, optimizer, type(optimizer))

@@ -17,13 +17,13 @@ _FLOAT = np.dtype(np.float32)
 
 
 class Rates:
-    """The part of an optimizer that knows its learning rates."""
+    """The part of an optimizer that holds its learning rate."""
 
     @property
     def learning_rate(self):
-        """The present learning rate: a variable where it is a number, else a tensor.
+        """The current learning rate: a variable if it is a number, else a tensor.
 
-        Assigning a number, a schedule or a callable without arguments is always possible.
+        It can be set to a number, a schedule or a callable without arguments.
         """
         if self._framework.schedule is None:
             return self._framework.learning_rate
@@ -32,7 +32,7 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value):
         try:
-            if not isinstance(value, WeakNumber) or value < 0:  # a plan's own stays open
+            if not isinstance(value, WeakNumber) or value < 0:  # a traced number stays symbolic
                 value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
@@ -46,10 +46,10 @@ class Rates:
             self._framework.learning_rate.assign(value)
 
     def scale_learning_rate(self, factor):
-        """Multiply all learning rates, the groups' too, by a factor, from the next update on.
+        """Multiply all learning rates, including those of groups, from the next update on.
 
-        A number is replaced by its multiple; a schedule or callable goes on, its rates multiplied.
-        This is what callbacks that lower the rate do.
+        A number is replaced by the product; the values of a schedule or callable are multiplied.
+        Callbacks that lower the rate call this method.
 
         Example:
             >>> from framework.optimizers import SGD
@@ -62,8 +62,8 @@ class Rates:
         self._framework.learning_rate.assign(self._framework.learning_rate * float(factor))
 
 
-class _Called:
-    """A rate that Python gives at each update. To a recorder it is like a draw: made each time."""
+class _CallableRate:
+    """A rate computed by a callable. It is recorded like a random draw: a replay calls it."""
 
     __slots__ = ("source",)
     distribution, shape, a, b = "rate", (), None, None
@@ -76,16 +76,16 @@ class _Called:
         return np.asarray(getattr(value, "array", value), _FLOAT)
 
 
-def _asked_again(rate, value):
-    """The number that a callable gave, as a tensor; a replay of this run calls it again."""
+def _recorded_rate(rate, value):
+    """Return a callable's value as a tensor; a replay of the trace calls the callable again."""
     tensor = Tensor(np.asarray(value, _FLOAT))
     for recorder in thread.stack:
-        recorder.random_draw(_Called(rate), tensor)
+        recorder.random_draw(_CallableRate(rate), tensor)
     return tensor
 
 
-def _in(form, value):
-    """A rate, whatever gave it, in float32 and in a form."""
+def _in_form(form, value):
+    """Return a rate in float32, as an array or a tensor according to `form`."""
     if isinstance(value, CoreVariable):
         value = form.read(value)
     if form is Arrays:
@@ -101,14 +101,14 @@ def begin_rates(optimizer):
 
     optimizer._framework.learning_rate = number(0, "learning_rate")
     optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
-    optimizer._framework.schedule = None  # in the number's place: a schedule, or a callable
+    optimizer._framework.schedule = None  # a schedule or callable instead of the number
 
 
 def rate_now(optimizer, rate, form):
-    """The present value of a rate, in float32.
+    """Return the current value of a rate in float32.
 
     Args:
-        rate: a group's number, schedule or callable; None for the optimizer's own.
+        rate: the number, schedule or callable of a group; None for the optimizer's rate.
         form: `Arrays` or `Tensors`.
     """
     if rate is None:
@@ -122,8 +122,8 @@ def rate_now(optimizer, rate, form):
     elif callable(rate):
         value = rate()
         if form is Tensors and not isinstance(value, (Tensor, CoreVariable)):
-            value = _asked_again(rate, value)
-    return _in(form, value) * form.read(optimizer._framework.multiplier)
+            value = _recorded_rate(rate, value)
+    return _in_form(form, value) * form.read(optimizer._framework.multiplier)
 
 
 def serialized_rate(optimizer):

@@ -1,4 +1,4 @@
-"""Learning rates that change with the number of updates done."""
+"""Learning rates that change with the number of updates."""
 
 import math
 
@@ -19,25 +19,25 @@ get = schedules.get
 
 
 def serialize(learning_rate_schedule):
-    """The config from which `deserialize` makes an equal schedule."""
+    """Return the config from which `deserialize` makes an equal schedule."""
     return serialize_value(learning_rate_schedule)
 
 
 def deserialize(config, custom_objects=None):
-    """The schedule that `serialize` described.
+    """Return a schedule made from the config that `serialize` returned.
 
     Args:
-        config: what `serialize` gave.
-        custom_objects: classes of your own by name.
+        config: the dict that `serialize` returned.
+        custom_objects: a dict from names to user-defined classes.
     """
     return schedules.deserialize(config, custom_objects)
 
 
 class LearningRateSchedule(Watched):
-    """Base of schedules: override `__call__(self, step)`, which gives the rate at a step.
+    """Base of schedules: override `__call__(self, step)`, which returns the rate at a step.
 
-    `step` is the number of updates done, a tensor or a number; written in ops, the schedule can be
-    compiled with the step it belongs to.
+    `step` is the number of updates so far, a tensor or a number. A schedule written in ops can be
+    compiled into the training step.
 
     Example:
         >>> import framework as tf
@@ -56,14 +56,14 @@ class LearningRateSchedule(Watched):
     def get_config(self):
         if own_init(type(self)):
             raise NotImplementedError(
-                f"{type(self).__name__} must define get_config() to be saved: it has an __init__ "
-                "of its own."
+                f"{type(self).__name__} must define get_config() to be saved, because it defines "
+                "__init__()."
             )
         return super().get_config()
 
 
-class _Built(LearningRateSchedule):
-    """The built-in ones: `rate(step)` of a step in float32, an array or a tensor."""
+class _BuiltInSchedule(LearningRateSchedule):
+    """Base of the built-in schedules, which define `rate(step)` of a float32 step."""
 
     def __call__(self, step):
         if isinstance(step, CoreVariable):
@@ -73,14 +73,14 @@ class _Built(LearningRateSchedule):
         return builtin(self).rate(self, cast(step, dtype=_FLOAT))
 
     def rate(self, step):
-        """The rate at a step."""
+        """Return the rate at a step."""
         raise NotImplementedError(type(self).__name__)
 
 
 def _positive(schedule, field):
     if not getattr(schedule, field) > 0:
         raise InvalidArgumentError(
-            f"{type(schedule).__name__}: {field} must be > 0, got {getattr(schedule, field)}."
+            f"{type(schedule).__name__}: expected {field} > 0, got {getattr(schedule, field)}."
         )
 
 
@@ -98,14 +98,14 @@ Steps = Resolved("a number of steps, whole or not", _steps)
 
 
 @schedules.add()
-class ExponentialDecay(_Built):
+class ExponentialDecay(_BuiltInSchedule):
     """`initial_learning_rate * decay_rate ** (step / decay_steps)`.
 
     Args:
         initial_learning_rate: the rate at step 0.
-        decay_steps: after so many steps the rate is multiplied by `decay_rate`.
+        decay_steps: the number of steps in which the rate is multiplied by `decay_rate` once.
         decay_rate: the factor.
-        staircase: only at whole multiples of `decay_steps`.
+        staircase: change the rate only at multiples of `decay_steps`.
         name: a string.
 
     Example:
@@ -130,14 +130,14 @@ class ExponentialDecay(_Built):
 
 
 @schedules.add()
-class InverseTimeDecay(_Built):
+class InverseTimeDecay(_BuiltInSchedule):
     """`initial_learning_rate / (1 + decay_rate * step / decay_steps)`.
 
     Args:
         initial_learning_rate: the rate at step 0.
         decay_steps: the unit of time, in steps.
-        decay_rate: how fast.
-        staircase: only at whole multiples of `decay_steps`.
+        decay_rate: the factor of the time.
+        staircase: change the rate only at multiples of `decay_steps`.
         name: a string.
 
     Example:
@@ -162,12 +162,12 @@ class InverseTimeDecay(_Built):
 
 
 @schedules.add()
-class PiecewiseConstantDecay(_Built):
-    """One value up to and including each boundary, the last one after them.
+class PiecewiseConstantDecay(_BuiltInSchedule):
+    """A constant rate up to and including each boundary, and the last rate afterwards.
 
     Args:
         boundaries: increasing steps.
-        values: rates, one more than boundaries.
+        values: the rates, one more than boundaries.
         name: a string.
 
     Example:
@@ -188,24 +188,24 @@ class PiecewiseConstantDecay(_Built):
             )
 
     def rate(self, step):
-        found = step * 0 + self.values[-1]
+        rate = step * 0 + self.values[-1]
         for boundary, value in zip(reversed(self.boundaries), reversed(self.values[:-1])):
-            found = select(elementwise.less_equal(step, boundary), value, found)
-        return found
+            rate = select(elementwise.less_equal(step, boundary), value, rate)
+        return rate
 
 
 @schedules.add()
-class PolynomialDecay(_Built):
-    """From one rate to another along a power of the time left.
+class PolynomialDecay(_BuiltInSchedule):
+    """A polynomial decay from one rate to another.
 
     `(initial - end) * (1 - step / decay_steps) ** power + end`, and `end` from `decay_steps` on.
 
     Args:
         initial_learning_rate: the rate at step 0.
-        decay_steps: the length of the way.
-        end_learning_rate: the rate at its end.
-        power: 1 for a straight line.
-        cycle: begin again, with the way lengthened to the next multiple of `decay_steps`.
+        decay_steps: the number of steps until `end_learning_rate`.
+        end_learning_rate: the last rate.
+        power: the exponent; 1 for a linear decay.
+        cycle: after `decay_steps`, use the next multiple of `decay_steps` as the length.
         name: a string.
 
     Example:
@@ -234,7 +234,7 @@ class PolynomialDecay(_Built):
 
 
 @schedules.add()
-class CosineDecay(_Built):
+class CosineDecay(_BuiltInSchedule):
     """Half a cosine from the initial rate down to `alpha` times it, after a linear warm-up.
 
     Loshchilov & Hutter 2016, arXiv:1608.03983, without the restarts.
@@ -242,11 +242,11 @@ class CosineDecay(_Built):
     Args:
         initial_learning_rate: the rate at step 0.
         decay_steps: the length of the half cosine.
-        alpha: the last rate, as a share of the highest.
+        alpha: the last rate as a fraction of the highest rate.
         name: a string.
-        warmup_target: the rate at the end of the warm-up, from where the cosine goes down; no
-            warm-up where None.
-        warmup_steps: the length of the warm-up.
+        warmup_target: the rate at the end of the warm-up, where the cosine starts; None: no
+            warm-up.
+        warmup_steps: the number of steps of the warm-up.
 
     Example:
         >>> rate = CosineDecay(1.0, decay_steps=10, alpha=0.5)
@@ -281,15 +281,15 @@ def _cosine(schedule, step, highest):
 
 
 @schedules.add()
-class CosineDecayRestarts(_Built):
-    """Half cosines one after another: Loshchilov & Hutter 2016, arXiv:1608.03983.
+class CosineDecayRestarts(_BuiltInSchedule):
+    """Repeated half cosines: Loshchilov & Hutter 2016, arXiv:1608.03983.
 
     Args:
         initial_learning_rate: the rate at step 0.
         first_decay_steps: the length of the first half cosine.
-        t_mul: each one is so many times as long as the one before.
-        m_mul: and begins at so many times its highest rate.
-        alpha: the lowest rate, as a share of the initial one.
+        t_mul: the ratio of the lengths of consecutive cosines.
+        m_mul: the ratio of the highest rates of consecutive cosines.
+        alpha: the lowest rate as a fraction of the initial rate.
         name: a string.
 
     Example:
@@ -322,18 +322,18 @@ class CosineDecayRestarts(_Built):
 
 
 def _wave(done, alpha, highest=1.0):
-    """Half a cosine from `highest` down to `alpha`, of which the share `done` is passed."""
+    """Return a half cosine from `highest` down to `alpha` at the fraction `done` of its length."""
     return (1 + cos(done * math.pi)) * highest * 0.5 * (1 - alpha) + alpha
 
 
-# ---- learning rates as optimizers take them ------------------------------------------------------
+# ---- the learning_rate argument ------------------------------------------------------------------
 
 
 def as_rate(value):
-    """A learning rate as optimizers keep it: a float, a schedule, or a callable without arguments.
+    """Return a learning rate as a float, a schedule, or a callable without arguments.
 
     Raises:
-        ValueError: it is none of these, or negative.
+        ValueError: the value is none of these, or is negative.
     """
     if isinstance(value, dict):
         return deserialize(value)
@@ -345,5 +345,5 @@ def as_rate(value):
             f"{type(value).__name__}"
         )
     if float(value) < 0:
-        raise InvalidArgumentError("expected a number >= 0")
+        raise InvalidArgumentError(f"expected a number >= 0, got {value}")
     return float(value)

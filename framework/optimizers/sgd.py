@@ -1,4 +1,4 @@
-"""Descent along the gradient, or along its sign."""
+"""SGD and Lion: steps along the gradient, or along the sign of the momentum."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.core.own import readable
@@ -8,7 +8,7 @@ from framework.optimizers.base import Optimizer, Rate, optimizers
 
 @optimizers.add()
 class SGD(Optimizer):
-    """Gradient descent, with momentum where asked for.
+    """Gradient descent, optionally with momentum.
 
     `param - lr * grad`; with momentum m: `v = m v - lr grad`, `param + v`, and with `nesterov`
     `param + m v - lr grad` (Sutskever et al. 2013, section 2).
@@ -16,7 +16,7 @@ class SGD(Optimizer):
     Args:
         learning_rate: the step size.
         momentum: m, in [0, 1).
-        nesterov: look ahead by the momentum.
+        nesterov: whether to use Nesterov momentum.
 
     Example:
         >>> from framework.core.variable import Variable
@@ -35,7 +35,7 @@ class SGD(Optimizer):
     def __post_init__(self):
         super().__post_init__()
         if not 0 <= self.momentum <= 1:
-            raise InvalidArgumentError(f"SGD: momentum must be in [0, 1], got {self.momentum}.")
+            raise InvalidArgumentError(f"SGD: expected momentum in [0, 1], got {self.momentum}.")
 
     @readable
     def slots(self):
@@ -52,11 +52,11 @@ class SGD(Optimizer):
 
 @optimizers.add()
 class Lion(Optimizer):
-    """Steps of one size along the sign of the momentum: Chen et al. 2023, arXiv:2302.06675.
+    """Steps of constant size along the sign of the momentum: Chen et al. 2023, arXiv:2302.06675.
 
     Args:
-        learning_rate: the step size; a tenth to a third of what suits Adam.
-        beta_1: the share of the momentum in the direction.
+        learning_rate: the step size; a tenth to a third of the rate for Adam.
+        beta_1: the weight of the momentum in the direction.
         beta_2: the decay rate of the momentum.
     """
 
@@ -69,7 +69,7 @@ class Lion(Optimizer):
     def __post_init__(self):
         super().__post_init__()
         if not 0 < self.beta_1 <= 1:
-            raise InvalidArgumentError(f"Lion: beta_1 must be in (0, 1], got {self.beta_1}.")
+            raise InvalidArgumentError(f"Lion: expected beta_1 in (0, 1], got {self.beta_1}.")
 
     def update(self, param, grad, slot, lr, step):
         direction = sign(slot.momentum * self.beta_1 + grad * (1 - self.beta_1))

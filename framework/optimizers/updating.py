@@ -1,4 +1,4 @@
-"""Updates of variables: compiled into one pass over their elements where they are elementwise."""
+"""Update variables: an elementwise `update` is compiled into one pass over the elements."""
 
 from types import SimpleNamespace
 
@@ -19,43 +19,43 @@ from framework.optimizers.hooks import KerasHooks, slot_name
 from framework.optimizers.protocol import member
 
 
-class Plan:
-    """What the optimizer does with one variable at each update; made once, kept until a field of
-    the optimizer changes."""
+class VariablePlan:
+    """How the optimizer updates one variable; kept until a field of the optimizer changes."""
 
-    __slots__ = ("bare", "clip", "decay", "held", "kind", "names", "program", "trainable")
+    __slots__ = ("bare", "clip", "decay", "held", "names", "program", "rate_index", "trainable")
 
-    def __init__(self, names, decay, kind, program, clip, trainable, held=(), bare=None):
-        self.names = names  # of its slots
-        self.held = held  # the variable and its slots
-        self.decay = decay  # None for none
-        self.kind = kind  # the place of its (rate, dtype) among the optimizer's
-        self.program = program  # None where the update runs as written
-        self.clip = clip  # (function, limit) of its group, None where the optimizer's counts
+    def __init__(self, names, decay, rate_index, program, clip, trainable, held=(), bare=None):
+        self.names = names  # of the slots
+        self.held = held  # the variable, then its slots
+        self.decay = decay  # None without weight decay
+        self.rate_index = rate_index  # into `OptimizerRecord.rates`
+        self.program = program  # the compiled update; None: `update` runs uncompiled
+        self.clip = clip  # (function, limit) of the variable's group; None: the optimizer's
         self.trainable = trainable
-        self.bare = bare  # `update` where there is nothing else to do, else None
+        self.bare = bare  # `update` if nothing else is needed, else None
 
 
 class OptimizerRecord(Record):
-    """What is internal to an optimizer.
+    """The internal state of an optimizer.
 
     Attributes:
         iterations, learning_rate, multiplier: variables: the calls so far, the rate, its factor.
-        schedule: the rate where it is no number.
-        rules, groups: what was given as `groups`, and what finds a variable's settings.
-        slots: {serial of a variable: its slot variables by name}.
-        shared: the variables that all updates share, by name.
-        own_variables: those made by `add_variable`.
-        built_for: the variables given to `build`.
-        known: {serial: a variable met so far}.
-        no_decay, no_decay_names: serials and patterns of variables without decay.
-        plans, kinds: {serial: Plan}, and the (rate, dtype) of the plans.
+        schedule: a schedule or callable if the rate is not a number.
+        rules, groups: the argument `groups`, and the object that resolves a variable's settings.
+        slots: {variable serial: its slot variables by name}.
+        shared: the state variables that all updates share, by name.
+        own_variables: the variables created by `add_variable`.
+        built_for: the variables passed to `build`.
+        known: {serial: variable} of all variables updated so far.
+        no_decay, no_decay_names: serials and name patterns of variables without decay.
+        plans: {serial: VariablePlan}.
+        rates: the distinct (rate, dtype) pairs of the plans.
         programs: {(dtype, decay, names, ndim): the compiled update, or None}.
-        optional, clips: whether a call takes more than updating.
-        by_loops: whether by compiled loops; None: their number of updates decides.
-        loops: whether the present plans are by compiled loops.
-        updates_left: by NumPy before loops are thought of, or used; -1: it stays as it is.
-        considered: which of the two.
+        optional, clips: whether a call must do more than update: options, clipping.
+        by_loops: whether to use compiled loops; None: decided by the number of updates.
+        loops: whether the current plans use compiled loops.
+        updates_left: NumPy updates until the next decision about loops; -1: no more decisions.
+        considered: whether the next decision starts the loops instead of estimating their gain.
         opening: whether the constructor is setting fields.
     """
 
@@ -66,57 +66,53 @@ class OptimizerRecord(Record):
     def __init__(self):
         self.slots, self.shared, self.own_variables, self.built_for = {}, {}, [], []
         self.known, self.no_decay, self.no_decay_names = {}, set(), []
-        self.plans, self.programs, self.kinds = {}, {}, []
+        self.plans, self.programs, self.rates = {}, {}, []
 
     def __getstate__(self):
-        made_again = ("plans", "programs", "kinds")
-        return {k: v for k, v in vars(self).items() if k not in made_again}
+        rebuilt = ("plans", "programs", "rates")
+        return {k: v for k, v in vars(self).items() if k not in rebuilt}
 
     def __setstate__(self, state):
-        """A copy's variables have serials of their own."""
+        """Restore the state under the new serials that copied variables have."""
         self.__init__()
         self.__dict__.update(state)
         renamed = {old: v.serial for old, v in self.known.items()}
         self.known = {v.serial: v for v in self.known.values()}
-        self.slots = {renamed.get(old, old): made for old, made in self.slots.items()}
+        self.slots = {renamed.get(old, old): by_name for old, by_name in self.slots.items()}
         self.no_decay = {renamed.get(old, old) for old in self.no_decay}
         self.groups = None if self.rules is None else Groups(self.rules)
         self.loops, self.updates_left = False, None
 
 
 class Updating(KerasHooks):
-    """Slots, and the ways in which `update` runs."""
+    """The part of an optimizer that holds slots and runs `update`."""
 
     slots = ()
     shared = ()
     compiles = True
-    """Whether `update` may be elementwise. One that is not is found out, and runs as written."""
+    """Whether to try compiling `update`; an `update` that is not elementwise runs uncompiled."""
 
     def update(self, param, grad, slot, lr, step):
-        """The parameter after one step."""
+        """Return the parameter after one step."""
         raise NotImplementedError(f"{type(self).__name__} must define update().")
 
     def initial(self, name, value):
-        """The first value of a slot of a variable that holds the array `value`: zeros like it."""
+        """Return the first value of the slot `name` of a variable with the array `value`: zeros."""
         return np.zeros(value.shape, value.dtype)
 
     def slots_of(self, variable):
-        """The names of a variable's slots."""
+        """Return the names of a variable's slots."""
         return member(self, "slots")
 
     def advance(self, shared, step):
-        """Move on what all variables share, once before each update: set attributes of `shared`."""
-
-    # ---- slots ----
-
-    # ---- the update ----
+        """Advance the state that all variables share, once per update: set its attributes."""
 
     def use_loops(self, use=True):
-        """Update by compiled loops from the next update on, or never by them.
+        """Use compiled loops from the next update on, or never.
 
-        Left alone (None), an optimizer does as a compiled step does: it begins with NumPy, and
-        changes to loops at an update whose number follows from the sizes of the variables and from
-        what is compiled already. The numbers are the same.
+        By default (None) an optimizer behaves like a compiled step: the first updates use NumPy,
+        and loops take over after a number of updates that depends on the variables' sizes and on
+        the loops that are compiled already. The results are the same.
         """
         self._framework.by_loops = use
         forget_plans(self)
@@ -128,30 +124,32 @@ class Updating(KerasHooks):
         shared = [v.array.astype(dtype) for v in self._framework.shared.values()]
         numbers = [np.asarray(getattr(learning_rate, "array", learning_rate), dtype), step, *shared]
         names = tuple(member(self, "slots_of")(variable))
-        plan = Plan(names, None, None, None, None, True)
+        plan = VariablePlan(names, None, None, None, None, True)
         update_as_written(self, variable, gradient.array, plan, numbers, Arrays)
 
 
 def slot_of(optimizer, variable, name, initial=None):
-    """A slot variable, made where it is not there yet."""
-    made = optimizer._framework.slots.setdefault(variable.serial, {})
-    if name not in made:
+    """Return a slot variable; create it if it does not exist."""
+    by_name = optimizer._framework.slots.setdefault(variable.serial, {})
+    if name not in by_name:
         array = (initial or member(optimizer, "initial"))(name, variable.array)
         array = np.array(array, variable.array.dtype)
-        made[name] = KerasVariable(array, trainable=False, name=slot_name(variable, name))
-    return made[name]
+        by_name[name] = KerasVariable(array, trainable=False, name=slot_name(variable, name))
+    return by_name[name]
 
 
 def _held(optimizer, variable, names):
-    """The slot variables of these names, in order."""
-    made = optimizer._framework.slots.get(variable.serial)
-    if made is None or len(made) != len(names):
+    """Return the slot variables of these names, in order."""
+    by_name = optimizer._framework.slots.get(variable.serial)
+    if by_name is None or len(by_name) != len(names):
         return [slot_of(optimizer, variable, name) for name in names]
-    return list(made.values()) if list(made) == list(names) else [made[n] for n in names]
+    if list(by_name) == list(names):
+        return list(by_name.values())
+    return [by_name[n] for n in names]
 
 
 def make_shared(optimizer, dtype):
-    """The variables that all share, in the dtype of the first."""
+    """Create the state variables that all updates share, in the first variable's dtype."""
     for name in type(optimizer)._framework.protocol.shared:
         if name not in optimizer._framework.shared:
             optimizer._framework.shared[name] = KerasVariable(
@@ -160,7 +158,7 @@ def make_shared(optimizer, dtype):
 
 
 def share(optimizer, step, form):
-    """Move on what all variables share."""
+    """Advance the state that all variables share by one step."""
     own = optimizer._framework.shared.values()
     shared = SimpleNamespace(
         **{name: form.read(v) for name, v in optimizer._framework.shared.items()}
@@ -171,7 +169,7 @@ def share(optimizer, step, form):
 
 
 def _whole_update(optimizer, param, grad, numbers, decay, slots):
-    """`update` and what the base adds to it, as a function of values: the new ones by name."""
+    """Run weight decay and `update` on values; return the new parameter and slots by name."""
     lr, step, *shared = numbers
     slot = SimpleNamespace(**slots, **dict(zip(type(optimizer)._framework.protocol.shared, shared)))
     if decay:
@@ -181,7 +179,7 @@ def _whole_update(optimizer, param, grad, numbers, decay, slots):
 
 
 def program_of(optimizer, dtype, decay, names, ndim):
-    """The update compiled for a dtype and a number of dimensions; None where it cannot be."""
+    """Return the update compiled for a dtype and a rank, or None if it cannot be compiled."""
     key = dtype, decay, names, ndim
     if key not in optimizer._framework.programs:
         optimizer._framework.programs[key] = (
@@ -190,8 +188,8 @@ def program_of(optimizer, dtype, decay, names, ndim):
     return optimizer._framework.programs[key]
 
 
-def towards_loops(optimizer, plans):
-    """Count the updates that NumPy does; let loops take over when they pay."""
+def switch_when_due(optimizer, plans):
+    """Count the NumPy updates, and switch to compiled loops when they pay off."""
     left = optimizer._framework.updates_left
     if left is None:
         left = _first_updates(optimizer, plans)
@@ -205,26 +203,26 @@ def towards_loops(optimizer, plans):
 
 
 def _first_updates(optimizer, plans):
-    """How many updates NumPy does at least; -1: all."""
+    """Return the least number of updates to run in NumPy; -1: all."""
     optimizer._framework.considered = False
     if optimizer._framework.by_loops:
         return _promote(optimizer)
     if optimizer._framework.by_loops is False or tier.tier() not in ("auto", "numba"):
         return -1
-    made = sum(p.program.nbytes(p.held[0].array.size) for p in plans if p.program is not None)
-    if tier.tier() == "numba" or made > LARGE:
+    nbytes = sum(p.program.nbytes(p.held[0].array.size) for p in plans if p.program is not None)
+    if tier.tier() == "numba" or nbytes > LARGE:
         return _consider(optimizer, plans, 0)
     return TRIAL
 
 
 def _consider(optimizer, plans, done):
-    """How many more updates NumPy does; -1: all."""
-    found = [p for p in plans if p.program is not None and p.program.loops is not None]
-    cost = sum(p.program.work(p.held[0].array.size) for p in found)
+    """Return how many more updates to run in NumPy; -1: all."""
+    loopable = [p for p in plans if p.program is not None and p.program.loops is not None]
+    cost = sum(p.program.work(p.held[0].array.size) for p in loopable)
     optimizer._framework.considered = True
     if not cost:
         return -1
-    programs = {id(p.program): p.program for p in found}.values()
+    programs = {id(p.program): p.program for p in loopable}.values()
     missing = sum(program.loops.missing for program in programs)
     return max(0, calls_until_due(cost, missing) - done) or _promote(optimizer)
 
@@ -241,25 +239,25 @@ def _compiled(optimizer, dtype, decay, names, ndim):
     numbers = ("lr", "step", *type(optimizer)._framework.protocol.shared)
 
     def update(param, grad, **values):
-        of_all = [values.pop(name) for name in numbers]
-        return _whole_update(optimizer, param, grad, of_all, decay, values)
+        scalars = [values.pop(name) for name in numbers]
+        return _whole_update(optimizer, param, grad, scalars, decay, values)
 
     try:
-        made = Fused(update, ("param", "grad", *names), numbers, dtype, ndim)
-    except Exception:  # an update that cannot take the compiler's few elements runs as written
+        compiled = Fused(update, ("param", "grad", *names), numbers, dtype, ndim)
+    except Exception:  # not compilable: `update` rejects the compiler's sample arrays
         return None
     if optimizer._framework.loops:
-        made.use_loops()
-    return made if made.possible else None
+        compiled.use_loops()
+    return compiled if compiled.possible else None
 
 
 def update_in_place(optimizer, updates, numbers):
-    """Into the very buffers, but for one that somebody else can see: that one is replaced.
+    """Write updates into the variables' buffers; replace a buffer that has other references.
 
     Args:
-        updates: (gradient, plan) of each variable; what does one does all.
+        updates: (gradient, plan) of each variable; one compiled update serves all plans.
     """
-    listening, told, variables = bool(thread.stack), [], []
+    listening, rebound, variables = bool(thread.stack), [], []
     for grad, plan in updates:
         arrays, destinations, seen = [], [], listening
         for v in plan.held:
@@ -273,15 +271,15 @@ def update_in_place(optimizer, updates, numbers):
         arrays.insert(1, grad if grad.flags.carray else np.require(grad, requirements="CA"))
         variables.append((arrays, destinations))
         if seen:
-            told += zip(plan.held, destinations)
+            rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in told:  # a buffer is another, or a recorder listens
+    for v, destination in rebound:  # the buffer is new, or a recorder is active
         v.hold(destination)
 
 
 def update_arrays(optimizer, variable, grad, plan, numbers):
-    """On arrays, as `update` is written, which NumPy may have to say something about."""
+    """Run the uncompiled `update` on arrays, without NumPy's floating-point warnings."""
     with np.errstate(all="ignore"):
         update_as_written(optimizer, variable, grad, plan, numbers, Arrays)
 
@@ -296,7 +294,7 @@ def update_as_written(optimizer, variable, grad, plan, numbers, form):
 
 
 def update_by_hook(optimizer, variable, grad, plan, numbers, form):
-    """By a subclass's own `update_step`, which takes tensors and assigns."""
+    """Call a subclass's own `update_step`, which takes tensors and assigns the variable."""
     lr = numbers[0] if form is Tensors else Tensor(np.asarray(numbers[0]))
     grad = grad if form is Tensors else Tensor(np.asarray(grad))
     if plan.decay:
@@ -305,11 +303,11 @@ def update_by_hook(optimizer, variable, grad, plan, numbers, form):
 
 
 def forget_plans(optimizer):
-    """Make all plans anew: a setting is another."""
+    """Discard all plans after a change of a setting."""
     own, settings = optimizer._framework, vars(optimizer)
     if own.known:
         changes.configured += 1
-    own.plans, own.programs, own.kinds = {}, {}, []
+    own.plans, own.programs, own.rates = {}, {}, []
     own.loops, own.updates_left = False, None
     get = settings.get
     own.optional = bool(
@@ -320,7 +318,7 @@ def forget_plans(optimizer):
 
 
 def set_rules(optimizer, rules):
-    """Take these rules of groups, or None, from the next update on."""
+    """Use these group rules, or None, from the next update on."""
     own = optimizer._framework
     own.rules, own.groups = rules, None if rules is None else Groups(rules)
     forget_plans(optimizer)

@@ -223,7 +223,7 @@ X = cases.wave((2, 3, 4))
 MISTAKES = {
     "list of inputs": lambda: layers.Attention()(X),
     "list of length 2 or 3": lambda: layers.Attention()([X]),
-    "names axis 0, the batch": lambda: layers.Dot(0)([X, X]),
+    "contains axis 0, the batch": lambda: layers.Dot(0)([X, X]),
     "list of 2 inputs": lambda: layers.Dot(1)([X, X, X]),
     "axis values 3 .at axis 1. != 4": lambda: layers.Dot((1, 2))([X, X]),
     "argument axes=.1, 2, 3.": lambda: layers.Dot((1, 2, 3)),
@@ -241,11 +241,13 @@ MISTAKES = {
     "divisible by `num_key_value_heads`": lambda: layers.GroupedQueryAttention(2, 3, 2),
     "sliding_window=0": lambda: layers.MultiHeadAttention(1, 1, sliding_window=0),
     "Invalid einsum equation": lambda: layers.EinsumDense("ab,bc", 3)(X),
-    "names 2 axes of the inputs, they have 3": lambda: layers.EinsumDense("ab,bc->ac", 3)(X),
-    "output_shape=.3,. gives 1 sizes": lambda: layers.EinsumDense("abc,cd->abd", 3)(X),
+    "expected 2 input axes, got 3": lambda: layers.EinsumDense("ab,bc->ac", 3)(X),
+    "output_shape: expected 2 sizes": lambda: layers.EinsumDense("abc,cd->abd", 3)(X),
     "shared dimension 'b'": lambda: layers.EinsumDense("abc,cd->abd", (5, 3))(X),
     "bias_axes='z'": lambda: layers.EinsumDense("abc,cd->abd", (None, 3), bias_axes="z")(X),
-    "no quantization": lambda: layers.EinsumDense("ab,bc->ac", 3, quantization_config={}),
+    "quantization is not supported": lambda: layers.EinsumDense(
+        "ab,bc->ac", 3, quantization_config={}
+    ),
 }
 
 

@@ -88,7 +88,7 @@ def test_flatten_and_reshape():
         layers.Reshape((5,), name="mine")(x)
     with pytest.raises(InvalidArgumentError, match="at most one of them -1"):
         layers.Reshape((-1, -1))
-    with pytest.raises(InvalidArgumentError, match="each of 1 to 2 once"):
+    with pytest.raises(InvalidArgumentError, match="a permutation of 1 to 2"):
         layers.Permute((0, 1))
 
 
@@ -127,7 +127,7 @@ def test_input():
     assert again.get_config() == layer.get_config()
     assert again.batch_shape == (None, 3)
     for arguments, message in [
-        ({}, "give shape .* or batch_shape"),
+        ({}, "expected shape .* or batch_shape"),
         ({"shape": (1,), "batch_shape": (1, 1)}, "not both"),
         ({"shape": 3}, r"write \(3,\)"),
         ({"shape": (1,), "sparse": True}, "no sparse"),

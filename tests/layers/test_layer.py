@@ -713,7 +713,7 @@ def test_an_op_error_names_the_innermost_layer():
         (lambda: Dense(2, activation="rleu"), "activation='rleu': Unknown activation"),
         (lambda: Dense(2, name="a/b"), "without '/', got 'a/b'"),
         (lambda: Dropout(1.5), "rate=1.5: expected a float between 0 and 1"),
-        (lambda: Dropout(0.5, noise_shape=3), "noise_shape must be a tuple"),
+        (lambda: Dropout(0.5, noise_shape=3), "noise_shape: expected a tuple"),
         (lambda: Linear(dtype="float99"), "dtype='float99'"),
         (lambda: Dense(2)([[1.0, 2.0]]), "Only input tensors may be passed as positional"),
         (lambda: Dense(2)(ONES, "x"), "should be passed as a keyword argument: 'x'"),
@@ -742,7 +742,7 @@ def test_configs_of_classes_with_their_own_init():
         def __init__(self, layer):
             super().__init__()
 
-    with pytest.raises(NotImplementedError, match="its argument 'layer' is no plain value"):
+    with pytest.raises(NotImplementedError, match="its argument 'layer' is not a plain value"):
         Holds(Dense(2)).get_config()
 
 

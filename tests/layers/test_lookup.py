@@ -268,13 +268,13 @@ MISTAKES = {
     "num_tokens=0": lambda: layers.CategoryEncoding(0),
     "`count_weights` is not used": lambda: layers.CategoryEncoding(3)(NUMBERS, count_weights=[1.0]),
     "sparse=True is not supported": lambda: layers.CategoryEncoding(3, sparse=True),
-    "give num_bins": lambda: layers.Discretization(),
+    "expected num_bins": lambda: layers.Discretization(),
     "call `adapt.dataset.`": lambda: layers.Discretization(num_bins=3)(FLOATS),
     "Cannot adapt a Discretization": lambda: layers.Discretization([0.0]).adapt(FLOATS),
     "found OOV values .7.": lambda: layers.IntegerLookup(**WORDS, num_oov_indices=0)(NUMBERS),
-    "max_tokens must be greater than 1": lambda: layers.IntegerLookup(max_tokens=1),
+    "expected max_tokens > 1": lambda: layers.IntegerLookup(max_tokens=1),
     "needs max_tokens": lambda: layers.IntegerLookup(pad_to_max_tokens=True),
-    "'int' with invert=True": lambda: layers.IntegerLookup(
+    "with invert=True, expected output_mode='int'": lambda: layers.IntegerLookup(
         **WORDS, invert=True, output_mode="count"
     ),
     "a vocabulary needs its idf_weights": lambda: layers.IntegerLookup(
@@ -290,7 +290,7 @@ MISTAKES = {
     "static vocabulary": lambda: layers.IntegerLookup(**WORDS).adapt(NUMBERS),
     "set the layer's vocabulary": lambda: layers.IntegerLookup(output_mode="count")(NUMBERS),
     "expected strings": lambda: layers.StringLookup(vocabulary=["a"])(NUMBERS),
-    "salt goes with oov_method": lambda: layers.IntegerLookup(salt=1),
+    "salt needs oov_method": lambda: layers.IntegerLookup(salt=1),
     "argument salt=.1, 2, 3.": lambda: layers.Hashing(3, salt=(1, 2, 3)),
     "num_bins=0": lambda: layers.Hashing(0),
     "an integer type": lambda: layers.Hashing(3, dtype="float32"),

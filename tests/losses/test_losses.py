@@ -331,7 +331,7 @@ def test_wrong_arguments(arguments, message):
 
 
 def test_label_smoothing_is_a_share():
-    with pytest.raises(ValueError, match=r"label_smoothing=1.5: expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"label_smoothing=1.5: expected a number in \[0, 1\]"):
         losses.BinaryCrossentropy(label_smoothing=1.5)
 
 

@@ -179,9 +179,9 @@ def test_sequences():
 
 @pytest.mark.parametrize(("name", "true", "pred", "message"), [
     ("Accuracy", (4,), (4, 3), r"y_true of shape \(4,\)"),
-    ("CategoricalAccuracy", (4,), (4, 3), "sparse_ before it"),
-    ("SparseCategoricalAccuracy", (5,), (4, 3), r"in shape \(4,\)"),
-    ("SparseTopKCategoricalAccuracy", (4, 3), (4, 3), r"in shape \(4,\)"),
+    ("CategoricalAccuracy", (4,), (4, 3), "with the prefix sparse_"),
+    ("SparseCategoricalAccuracy", (5,), (4, 3), r"shape \(4,\)"),
+    ("SparseTopKCategoricalAccuracy", (4, 3), (4, 3), r"shape \(4,\)"),
     ("MeanSquaredError", (4,), (4, 3), r"y_true of shape \(4,\)"),
     ("RootMeanSquaredError", (4,), (4, 3), r"y_true of shape \(4,\)"),
 ])  # fmt: skip

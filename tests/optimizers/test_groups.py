@@ -312,15 +312,15 @@ def test_a_rule_that_matches_nothing_is_told_when_a_model_is_bound():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"*": {"lr": 0.1}}, "'lr', which is no setting of a group"),
+        ({"*": {"lr": 0.1}}, "'lr', which is not a setting of a group"),
         ({"*": {"learning_rate": -1}}, "learning_rate=-1: expected a number >= 0"),
         ({"*": {"learning_rate": None}}, "learning_rate=None: expected a number, a"),
         ({"*": {"weight_decay": -1}}, "weight_decay=-1: expected None or a number >= 0"),
         ({"*": {"trainable": 1}}, "trainable=1: expected True or False"),
-        ({"*": {"clipnorm": 1, "clipvalue": 1}}, "only one can be"),
+        ({"*": {"clipnorm": 1, "clipvalue": 1}}, "set only one"),
         ({"*": 0.1}, "expected a dict"),
         (["*"], "expected a dict"),
-        ([(1, {})], "a key must be a pattern, a layer or a predicate of variables, got 1"),
+        ([(1, {})], "expected a pattern, a layer or a predicate of variables as key, got 1"),
     ],
 )
 def test_mistakes(groups, message):

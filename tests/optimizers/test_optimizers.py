@@ -302,7 +302,7 @@ def test_no_gradient_at_all():
     v = KerasVariable([1.0], name="weights")
     with pytest.raises(ValueError, match="No gradients provided for any variable: 'weights'"):
         SGD().apply_gradients([(None, v)])
-    with pytest.raises(ValueError, match=r"no \(gradient, variable\) pairs"):
+    with pytest.raises(ValueError, match=r"expected \(gradient, variable\) pairs, got none"):
         SGD().apply_gradients([])
 
 
@@ -311,7 +311,7 @@ def test_no_gradient_at_all():
     [
         (np.ones(3, "float32"), r"gradient of 'w' has shape \(3,\), the variable \(2,\)"),
         (np.ones(2, "float64"), "gradient of 'w' has dtype float64, the variable float32"),
-        ("what", "must be a tensor or None, got str"),
+        ("what", "expected a tensor or None as gradient, got str"),
     ],
 )
 def test_gradients_that_do_not_fit(gradient, message):
@@ -326,7 +326,7 @@ def test_gradients_that_do_not_fit(gradient, message):
     [
         (lambda: SGD("fast"), "SGD: argument learning_rate='fast': expected a number"),
         (lambda: SGD(-1.0), "learning_rate=-1.0: expected a number >= 0"),
-        (lambda: SGD(momentum=2), r"momentum must be in \[0, 1\]"),
+        (lambda: SGD(momentum=2), r"expected momentum in \[0, 1\]"),
         (lambda: SGD(clipnorm=-1), "clipnorm=-1: expected None or a number > 0"),
         (lambda: Adam(beta1=0.9), "no argument 'beta1'; did you mean 'beta_1'"),
         (lambda: optimizers.get("adaam"), "Unknown optimizer: 'adaam'; did you mean 'Adam'"),

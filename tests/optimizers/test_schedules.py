@@ -358,8 +358,8 @@ def test_accumulation_counts_calls_for_schedules():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: schedules.CosineDecay(0.1, 0), "CosineDecay: decay_steps must be > 0, got 0"),
-        (lambda: schedules.CosineDecayRestarts(0.1, -1), "first_decay_steps must be > 0"),
+        (lambda: schedules.CosineDecay(0.1, 0), "CosineDecay: expected decay_steps > 0, got 0"),
+        (lambda: schedules.CosineDecayRestarts(0.1, -1), "expected first_decay_steps > 0"),
         (
             lambda: schedules.PiecewiseConstantDecay([1], [0.1]),
             "one value more than boundaries, got 1 boundaries and 1 values",

@@ -5,7 +5,7 @@ from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 from framework.ops.movement import concat, flip
 
 _MODES = ("sum", "mul", "ave", "concat", None)
@@ -35,7 +35,7 @@ class Bidirectional(Layer):
     supports_masking = True
 
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
-        layer, backward_layer = nested.made(layer), nested.made(backward_layer)
+        layer, backward_layer = nested.as_layer(layer), nested.as_layer(backward_layer)
         for name, value in (("layer", layer), ("backward_layer", backward_layer)):
             if not isinstance(value, Layer) and (value is not None or name == "layer"):
                 raise InvalidArgumentError(
@@ -86,7 +86,7 @@ class Bidirectional(Layer):
     def call(self, sequences, initial_state=None, mask=None, training=None):
         how = {
             name: value for name, value in (("training", training), ("mask", mask))
-            if name in facts_of(self.forward_layer).names
+            if name in signature_of(self.forward_layer).names
         }  # fmt: skip
         given = (None, None)
         if initial_state is not None:
@@ -143,7 +143,7 @@ class Bidirectional(Layer):
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
         for name in ("layer", "backward_layer"):
-            config[name] = nested.made(config.get(name), custom_objects)
+            config[name] = nested.as_layer(config.get(name), custom_objects)
         return cls(**config)
 
 

@@ -184,7 +184,7 @@ class RNN(Layer, cell_class=None):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         if "cell" in config:
-            config = {**config, "cell": nested.made(config["cell"], custom_objects)}
+            config = {**config, "cell": nested.as_layer(config["cell"], custom_objects)}
         return cls(**config)
 
 

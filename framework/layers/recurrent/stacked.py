@@ -9,13 +9,13 @@ from framework.core.own import builtin
 from framework.core.symbolic import KerasTensor, calling
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 from framework.layers.recurrent.cells import zeros
 
 
 def checked_cell(cell):
     """The cell itself, or the one that a config describes."""
-    cell = nested.made(cell)
+    cell = nested.as_layer(cell)
     for name, kind in (("call", "method"), ("state_size", "attribute")):
         if not hasattr(type(cell), name) and not hasattr(cell, name):
             raise InvalidArgumentError(f"a cell should have a `{name}` {kind}. Received: {cell!r}")
@@ -53,7 +53,7 @@ def sequence_of(cell):
 
 
 def takes_training(cell):
-    return isinstance(cell, Layer) and facts_of(cell).takes_training
+    return isinstance(cell, Layer) and signature_of(cell).takes_training
 
 
 class StackedRNNCells(Layer):
@@ -124,7 +124,7 @@ class StackedRNNCells(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        cells = [nested.made(cell, custom_objects) for cell in config["cells"]]
+        cells = [nested.as_layer(cell, custom_objects) for cell in config["cells"]]
         return cls(**{**config, "cells": cells})
 
 

@@ -3,7 +3,7 @@
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import facts_of
+from framework.layers.facts import signature_of
 from framework.layers.nested import LayerField
 from framework.ops.movement import getitem, reshape, stack
 
@@ -24,7 +24,7 @@ class Wrapper(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**{**config, "layer": nested.made(config["layer"], custom_objects)})
+        return cls(**{**config, "layer": nested.as_layer(config["layer"], custom_objects)})
 
 
 # Layers to which the rows of a batch are nothing to each other, and which draw nothing: the steps
@@ -77,7 +77,7 @@ class TimeDistributed(Wrapper):
     def call(self, inputs, training=None, mask=None):
         if mask is not None:
             _check_mask(mask.shape, inputs.shape, self.name)
-        takes = facts_of(self.layer).names
+        takes = signature_of(self.layer).names
         how = {"training": training} if "training" in takes else {}
         if mask is None and _takes_steps_as_rows(self.layer) and inputs.size:
             batch, steps, *rest = inputs.shape
