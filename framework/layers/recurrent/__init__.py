@@ -1,1 +1,1 @@
-"""Recurrent layers, their cells, and the wrappers and masks that go with sequences."""
+"""Recurrent layers, their cells, and the layers Bidirectional, TimeDistributed and Masking."""

@@ -1,4 +1,4 @@
-"""Bidirectional: a recurrent layer run both ways."""
+"""Bidirectional: run a recurrent layer forwards and backwards."""
 
 from framework.core.configurable import serialize_value
 from framework.core.doors import cast
@@ -12,19 +12,19 @@ _MODES = ("sum", "mul", "ave", "concat", None)
 
 
 class Bidirectional(Layer):
-    """Runs a recurrent layer forwards and another like it backwards, and merges their outputs.
+    """Run a recurrent layer forwards and a copy backwards, and merge their outputs.
 
     Args:
         layer: an `RNN`, or another layer with `go_backwards`, `return_sequences`, `return_state`,
-            `stateful` and `input_spec`. Its config is copied: the layers inside start anew.
+            `stateful` and `input_spec`. The inner layers are made from its config.
         merge_mode: "concat", "sum", "mul", "ave", or None for a pair of outputs.
-        weights: initial weights of the layer forwards, then of that backwards.
-        backward_layer: the layer backwards; made from `layer` where None.
+        weights: initial weights of the forward layer, then of the backward layer.
+        backward_layer: the backward layer; made from `layer` if None.
 
-    Initial states, where given, are those forwards, then those backwards.
+    Initial states are those of the forward layer, then those of the backward layer.
 
     Raises:
-        ValueError: the two layers do not go together.
+        ValueError: the settings of the two layers do not match.
 
     >>> import numpy as np
     >>> from framework import keras
@@ -116,7 +116,7 @@ class Bidirectional(Layer):
 
     @property
     def states(self):
-        """The states of both layers where they are stateful, else None."""
+        """The states of both layers if they are stateful, else None."""
         both = self.forward_layer.states, self.backward_layer.states
         return (*both[0], *both[1]) if both[0] and both[1] else None
 
@@ -128,7 +128,7 @@ class Bidirectional(Layer):
         self.backward_layer.reset_state()
 
     def reset_states(self):
-        """`reset_state` by its older name."""
+        """Call `reset_state`; the older name of Keras."""
         self.reset_state()
 
     def get_config(self):

@@ -1,7 +1,7 @@
 """The built-in cells: one step of SimpleRNN, GRU and LSTM.
 
-A cell takes the inputs of a step and a list of states, and gives the output and the new states.
-`sequence` runs the usual forms of it over all steps by one op.
+A cell takes the inputs of one step and a list of states, and returns the output and the new states.
+`sequence` runs common configurations of a cell over all steps by one op.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Ones
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
-from framework.layers.recurrent.dropping import DropoutRNNCell, Share, make_generator
+from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
 from framework.ops import recurrent as ops
 from framework.ops.contraction import matmul
 from framework.ops.movement import concat, expand_axes, getitem, split
@@ -23,7 +23,7 @@ from framework.regularizers import RegularizerField
 
 
 def zeros(batch_size, size, dtype):
-    """A state of zeros; a KerasTensor where the batch size is not known."""
+    """Return a state of zeros; a KerasTensor if the batch size is unknown."""
     shape = (batch_size, *((size,) if isinstance(size, int) else size))
     if batch_size is None:
         return KerasTensor(shape, dtype)
@@ -32,12 +32,12 @@ def zeros(batch_size, size, dtype):
 
 
 def in_dtype_of(kernel, x):
-    """The inputs in the dtype of the weights."""
+    """Return the inputs in the dtype of the weights."""
     return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
 
 
 class Cell(DropoutRNNCell, Layer, gates=1, states=1):
-    """What the three cells share: weights for some gates, the states, dropout."""
+    """Base of the three cells: weights of the gates, states, dropout."""
 
     implementation = 2
 
@@ -84,7 +84,7 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
         return self.bias_initializer
 
     def get_initial_state(self, batch_size=None):
-        """Zeros, in a list."""
+        """Return the initial states, a list of zeros."""
         return [
             zeros(batch_size, self.units, self.compute_dtype)
             for _ in range(type(self)._framework.states)
@@ -95,13 +95,13 @@ class SimpleRNNCell(Cell):
     """One step of `SimpleRNN`: `activation(inputs @ kernel + state @ recurrent_kernel + bias)`.
 
     Args:
-        units: size of the output and of the state.
+        units: the size of the output and of the state.
         activation: a name or function.
         use_bias: whether there is a bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         seed: an int, or None.
 
-    Shapes: inputs `(batch, features)` and `[state (batch, units)]` give the output and `[state]`.
+    Shapes: inputs `(batch, features)` and `[state (batch, units)]` return the output and `[state]`.
 
     >>> import numpy as np
     >>> output, states = SimpleRNNCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])
@@ -121,8 +121,8 @@ class SimpleRNNCell(Cell):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
 
     def call(self, sequence, states, training=False):
@@ -139,7 +139,7 @@ class SimpleRNNCell(Cell):
         return output, [output] if isinstance(states, (list, tuple)) else output
 
     def sequence(self, sequences, states, mask, training, **how):
-        """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
+        """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
         if not _is_usual(self, SimpleRNNCell) or _drops(self, training):
             return None
         return ops.simple_rnn(*_inputs_of_op(self, sequences, states, mask, training), **how)
@@ -149,14 +149,14 @@ class GRUCell(Cell, gates=3):
     """One step of `GRU` (Cho et al. 2014).
 
     Args:
-        units: size of the output and of the state.
-        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        units: the size of the output and of the state.
+        activation, recurrent_activation: of the candidate and the gates, names or functions.
         use_bias: whether there is a bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
-        reset_after: whether the reset gate comes after the product with the recurrent kernel.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
+        reset_after: whether to apply the reset gate after the product with the recurrent kernel.
         seed: an int, or None.
 
-    Shapes: inputs `(batch, features)` and `[state (batch, units)]` give the output and `[state]`.
+    Shapes: inputs `(batch, features)` and `[state (batch, units)]` return the output and `[state]`.
 
     >>> import numpy as np
     >>> GRUCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])[0].shape
@@ -176,8 +176,8 @@ class GRUCell(Cell, gates=3):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     reset_after: bool = True
     seed: int = None
 
@@ -209,7 +209,7 @@ class GRUCell(Cell, gates=3):
         return h, [h] if isinstance(states, (list, tuple)) else h
 
     def sequence(self, sequences, states, mask, training, **how):
-        """All steps by one op, (outputs?, state); None where the cell is not in its usual form."""
+        """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
         usual = _is_usual(self, GRUCell) and self.recurrent_activation is sigmoid
         if not usual or not self.reset_after or _drops(self, training):
             return None
@@ -220,11 +220,11 @@ class LSTMCell(Cell, gates=4, states=2):
     """One step of `LSTM` (Hochreiter & Schmidhuber 1997).
 
     Args:
-        units: size of the output and of the two states.
-        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        units: the size of the output and of the two states.
+        activation, recurrent_activation: of the candidate and the gates, names or functions.
         use_bias: whether there is a bias.
-        unit_forget_bias: start with 1 as the forget gate's bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        unit_forget_bias: whether to initialize the bias of the forget gate to 1.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         seed: an int, or None.
 
     Shapes: inputs `(batch, features)` and `[h, c]`, each `(batch, units)`, give h and `[h, c]`.
@@ -249,8 +249,8 @@ class LSTMCell(Cell, gates=4, states=2):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
 
     def _initial_bias(self):
@@ -276,7 +276,7 @@ class LSTMCell(Cell, gates=4, states=2):
         return h, [h, c]
 
     def sequence(self, sequences, states, mask, training, **how):
-        """All steps by one op, (outputs?, h, c); None where the cell is not in its usual form."""
+        """Run all steps by one op; return (outputs, h, c) or (h, c), None if unsupported."""
         usual = _is_usual(self, LSTMCell) and self.recurrent_activation is sigmoid
         if not usual or _drops(self, training):
             return None
@@ -284,7 +284,7 @@ class LSTMCell(Cell, gates=4, states=2):
 
 
 def forget_ones(initializer, units):
-    """An initializer of four gates' biases: ones for the second, `initializer` for the others."""
+    """Return an initializer of four biases: ones for gate 2, `initializer` for the others."""
 
     def initial(_shape, dtype=None):
         parts = [initializer((n * units,), dtype=dtype) for n in (1, 2)]
@@ -299,7 +299,7 @@ def _affine(x, kernel, bias):
 
 
 def _of_inputs(cell, x, kernel, bias, training):
-    """The inputs' part of each gate; with implementation 1 the gates have masks of their own."""
+    """Return the input term of each gate; with implementation 1, each gate has its own mask."""
     sizes = (cell.units,) * type(cell)._framework.gates
     if not _drops_inputs(cell, training) or not cell.dropout_mask_count:
         return split(_affine(_dropped(cell, x, training), kernel, bias), sizes=sizes, axis=1)
@@ -312,7 +312,7 @@ def _of_inputs(cell, x, kernel, bias, training):
 
 
 def _masked_states(cell, h, training):
-    """The state as each gate sees it."""
+    """Return the state times the dropout mask of each gate."""
     if not (training and 0 < cell.recurrent_dropout < 1):
         return [h] * type(cell)._framework.gates
     return [h * mask for mask in cell.get_recurrent_dropout_mask(h)]
@@ -327,13 +327,13 @@ def _weights_now(layer):
 
 
 def _drops(layer, training):
-    """Whether masks differ between the gates, or the state is dropped, in this call."""
+    """Return whether this call drops the state, or inputs with one mask per gate."""
     several = layer.dropout and layer.dropout_mask_count
     return bool(training and (layer.recurrent_dropout or several))
 
 
 def _drops_inputs(layer, training):
-    """Cells with gates take a share of 1 for none, as Keras's do."""
+    """Return whether inputs are dropped; as in Keras, cells with gates ignore a rate of 1."""
     return training and (
         0 < layer.dropout < 1 or (layer.dropout == 1 and type(layer)._framework.gates == 1)
     )

@@ -9,7 +9,7 @@ from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
-from framework.layers.recurrent.dropping import DropoutRNNCell, Share, make_generator
+from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
 from framework.layers.recurrent.rnn import RNN
 from framework.layers.spec import InputSpec
 from framework.layers.windowed import (
@@ -28,7 +28,7 @@ from framework.regularizers import RegularizerField
 
 
 class ConvLSTMCell(DropoutRNNCell, Layer):
-    """One step of ConvLSTM: inputs and [h, c] give h and [h, c], all images of `rank` axes."""
+    """One step of ConvLSTM: maps inputs and [h, c] to h and [h, c], with `rank` spatial axes."""
 
     rank: PositiveInt
     filters: PositiveInt
@@ -50,12 +50,12 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
 
     dropout_mask_count = 4
-    state_size = (-1, -1)  # two, whose sizes the inputs decide
+    state_size = (-1, -1)  # two states; their sizes depend on the inputs
 
     def __post_init__(self):
         for name in ("kernel_size", "strides", "dilation_rate"):
@@ -96,13 +96,13 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
         self._state_shape = self.state_shape(inputs_shape)[1:]
 
     def state_shape(self, inputs_shape):
-        """The shape of both states, for inputs of a step of this shape."""
+        """Return the shape of both states, for the input shape of one step."""
         sizes = output_sizes(spatial(inputs_shape, self.data_format), self.kernel_size,
                              **_window(self))  # fmt: skip
         return with_spatial(inputs_shape, sizes, self.data_format, self.filters)
 
     def get_initial_state(self, batch_size=None):
-        """Two states of zeros; the cell must be built."""
+        """Return two states of zeros; the cell must be built."""
         return [zeros(batch_size, self._state_shape, self.compute_dtype) for _ in range(2)]
 
     def call(self, inputs, states, training=False):
@@ -126,13 +126,13 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
 
 
 class ConvLSTM(RNN, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell"):
-    """Base of the three layers: their arguments, in Keras's order.
+    """Base of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
 
     Args:
-        filters: how many channels the outputs and states have.
-        kernel_size: of the windows, an int, or one for each axis.
-        strides, dilation_rate: of the inputs' convolution; one of both must be 1.
-        padding: of the inputs' convolution, "valid" or "same".
+        filters: the number of channels of outputs and states.
+        kernel_size: the size of the windows, an int, or one int per axis.
+        strides, dilation_rate: of the input convolution; one of them must be 1.
+        padding: of the input convolution, "valid" or "same".
         data_format: "channels_last" or "channels_first".
         activation, recurrent_activation, use_bias, unit_forget_bias, dropout, recurrent_dropout,
         seed: as in `LSTM`.
@@ -159,8 +159,8 @@ class ConvLSTM(RNN, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell")
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
     return_sequences: bool = False
     return_state: bool = False
@@ -221,7 +221,7 @@ class ConvLSTM3D(ConvLSTM, rank=3):
 
 
 def _masks(layer, inputs, h, training):
-    """Masks of inputs and state for the four gates, None where none are to be had."""
+    """Return the dropout masks of inputs and state for the four gates; None without dropout."""
     drops = [training and 0 < rate < 1 for rate in (layer.dropout, layer.recurrent_dropout)]
     return (
         layer.get_dropout_mask(inputs) if drops[0] else None,
@@ -230,7 +230,7 @@ def _masks(layer, inputs, h, training):
 
 
 def _convolved(layer, x, masks, kernel, window):
-    """The four gates' convolutions, channels at the end."""
+    """Return the convolutions of the four gates, channels last."""
     if masks is None:
         return conv(last(x, layer.data_format), kernel, groups=1, **window)
     kernels = split(kernel, sizes=(layer.filters,) * 4, axis=layer.rank + 1)

@@ -13,38 +13,38 @@ from framework.core.tensor import Tensor
 from framework.ops.random import dropout
 
 
-def _share(value):
+def _fraction(value):
     if isinstance(value, (str, bool)) or not hasattr(value, "__float__"):
         raise InvalidArgumentError("expected a float between 0 and 1")
     return min(1.0, max(0.0, float(value)))
 
 
-Share = Resolved("a share", _share)
+Fraction = Resolved("a number in [0, 1]", _fraction)
 
 
 class DropoutRNNCell:
-    """What cells with the fields `dropout`, `recurrent_dropout` and `seed` have in common.
+    """A mixin of cells with the fields `dropout`, `recurrent_dropout` and `seed`.
 
-    A mask is drawn at the first step that asks for it and kept for the following ones, until it is
-    reset: `RNN` does so around each sequence. Calls in several threads have masks of their own.
+    A mask is drawn at the first step and used for all steps until it is reset: `RNN` resets masks
+    around each sequence. Each thread has its own masks.
     """
 
-    dropout_mask_count = None  # how many masks the cell wants; one, not in a list, where None
+    dropout_mask_count = None  # the number of masks; None for one mask instead of a list
 
     def get_dropout_mask(self, step_input):
-        """The mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""
+        """Return the mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""
         return _mask(self, "inputs", step_input, self.dropout)
 
     def get_recurrent_dropout_mask(self, step_input):
-        """The mask of the state; None without recurrent dropout."""
+        """Return the mask of the state; None without recurrent dropout."""
         return _mask(self, "state", step_input, self.recurrent_dropout)
 
     def reset_dropout_mask(self):
-        """Forget the mask of the inputs."""
+        """Discard the mask of the inputs."""
         self._dropout_masks.pop(("inputs", threading.get_ident()), None)
 
     def reset_recurrent_dropout_mask(self):
-        """Forget the mask of the state."""
+        """Discard the mask of the state."""
         self._dropout_masks.pop(("state", threading.get_ident()), None)
 
 

@@ -6,7 +6,7 @@ from framework.core.configurable import fields_of, one_of
 from framework.initializers import InitializerField
 from framework.layers.core import PositiveInt
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
-from framework.layers.recurrent.dropping import Share
+from framework.layers.recurrent.dropping import Fraction
 from framework.layers.recurrent.rnn import RNN
 from framework.layers.spec import InputSpec
 from framework.regularizers import RegularizerField
@@ -40,12 +40,12 @@ class SimpleRNN(_WithCell, cell_class=SimpleRNNCell, cell_name="simple_rnn_cell"
     """`h = activation(x @ kernel + h @ recurrent_kernel + bias)` over the steps of a sequence.
 
     Args:
-        units: size of the output and of the state.
+        units: the size of the output and of the state.
         activation: a name or function.
         use_bias: whether there is a bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
-        seed: of the dropout, an int, or None.
+        seed: the seed of the dropout, an int, or None.
 
     Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
 
@@ -67,8 +67,8 @@ class SimpleRNN(_WithCell, cell_class=SimpleRNNCell, cell_name="simple_rnn_cell"
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     return_sequences: bool = False
     return_state: bool = False
     go_backwards: bool = False
@@ -81,14 +81,14 @@ class GRU(_WithCell, cell_class=GRUCell, cell_name="gru_cell"):
     """Gated recurrent units (Cho et al. 2014) over the steps of a sequence.
 
     Args:
-        units: size of the output and of the state.
-        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        units: the size of the output and of the state.
+        activation, recurrent_activation: of the candidate and the gates, names or functions.
         use_bias: whether there is a bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
-        seed: of the dropout, an int, or None.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
+        seed: the seed of the dropout, an int, or None.
         return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
-        reset_after: whether the reset gate comes after the product with the recurrent kernel.
-        use_cudnn: True demands the op of whole sequences, False never takes it.
+        reset_after: whether to apply the reset gate after the product with the recurrent kernel.
+        use_cudnn: True requires the op that runs all steps, False never uses it.
 
     Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
 
@@ -111,8 +111,8 @@ class GRU(_WithCell, cell_class=GRUCell, cell_name="gru_cell"):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
     return_sequences: bool = False
     return_state: bool = False
@@ -127,14 +127,14 @@ class LSTM(_WithCell, cell_class=LSTMCell, cell_name="lstm_cell"):
     """Long short-term memory (Hochreiter & Schmidhuber 1997) over the steps of a sequence.
 
     Args:
-        units: size of the output and of the two states.
-        activation, recurrent_activation: of the candidate and of the gates, names or functions.
+        units: the size of the output and of the two states.
+        activation, recurrent_activation: of the candidate and the gates, names or functions.
         use_bias: whether there is a bias.
-        unit_forget_bias: start with 1 as the forget gate's bias.
-        dropout, recurrent_dropout: shares of the inputs and of the state set to 0 in training.
-        seed: of the dropout, an int, or None.
+        unit_forget_bias: whether to initialize the bias of the forget gate to 1.
+        dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
+        seed: the seed of the dropout, an int, or None.
         return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
-        use_cudnn: True demands the op of whole sequences, False never takes it.
+        use_cudnn: True requires the op that runs all steps, False never uses it.
 
     Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
 
@@ -159,8 +159,8 @@ class LSTM(_WithCell, cell_class=LSTMCell, cell_name="lstm_cell"):
     kernel_constraint: ConstraintField = None
     recurrent_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
-    dropout: Share = 0.0
-    recurrent_dropout: Share = 0.0
+    dropout: Fraction = 0.0
+    recurrent_dropout: Fraction = 0.0
     seed: int = None
     return_sequences: bool = False
     return_state: bool = False

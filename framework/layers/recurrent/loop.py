@@ -1,4 +1,4 @@
-"""A cell run over the steps of a sequence."""
+"""Run a cell over the steps of a sequence."""
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
@@ -8,7 +8,7 @@ from framework.ops.reduction import reduce_any
 
 
 def as_mask(mask):
-    """A mask of (batch, time) booleans from one that may have further axes, or another dtype."""
+    """Return a mask as (batch, time) booleans; it may have more axes or another dtype."""
     if mask is None:
         return None
     if mask.dtype != "bool":
@@ -19,10 +19,10 @@ def as_mask(mask):
 
 
 def run(step, sequences, states, mask, *, reverse=False, zero_output=False, sequence=True):
-    """`step(inputs, states)` for each step; (outputs?, states), as the ops of whole sequences.
+    """Call `step(inputs, states)` for each step; return the outputs, or the last one, and states.
 
-    Where the mask is False the states stay, and the output is the one before: at first the first
-    state where it has the output's shape, else zeros.
+    Where the mask is False, states and output keep their previous values. The output before the
+    first step is the first state if it has the output's shape, else zeros.
     """
     length = sequences.shape[1]
     if not length:
@@ -56,5 +56,5 @@ def _at_first(states, output):
 
 
 def _where(keep, a, b):
-    """Rows of `a` where `keep`, others of `b`."""
+    """Return rows of `a` where `keep` is True, else rows of `b`."""
     return select(expand_axes(keep, tuple(range(1, len(a.shape)))), a, b)

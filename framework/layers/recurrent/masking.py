@@ -1,4 +1,4 @@
-"""Masking: the steps of a sequence that hold one value only are masked."""
+"""Masking: mask the steps of a sequence whose features all equal one value."""
 
 from framework.core.doors import tensor
 from framework.layers.base import Layer
@@ -8,14 +8,15 @@ from framework.ops.reduction import reduce_any
 
 
 class Masking(Layer, builds_at_init=True, makes_masks=True):
-    """Masks steps in which all features equal `mask_value`, and sets them to 0.
+    """Mask steps in which all features equal `mask_value`, and set them to 0.
 
-    Layers that follow skip them: the mask goes with the outputs.
+    Later layers skip these steps: the outputs carry the mask.
 
     Args:
         mask_value: a number.
 
-    Shapes: `(batch, steps, features)` stays; the mask is `(batch, steps)`, True for steps in use.
+    Shapes: `(batch, steps, features)` does not change; the mask is `(batch, steps)`, True for
+    steps in use.
 
     >>> import numpy as np
     >>> x = np.array([[[1.0, 2.0], [0.0, 0.0], [0.0, 3.0]]])

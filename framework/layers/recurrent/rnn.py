@@ -29,20 +29,20 @@ def _cell(value):
 
 
 class RNN(Layer, cell_class=None):
-    """Runs a cell over the steps of sequences.
+    """Run a cell over the steps of sequences.
 
-    A cell has a `call(inputs, states)`, perhaps with `training`, that gives the output and the new
-    states; a `state_size`, an int or one for each state; perhaps an `output_size` and a
+    A cell has `call(inputs, states)`, which returns the output and the new states and may take
+    `training`; and `state_size`, an int or one int per state. It may have `output_size` and
     `get_initial_state(batch_size=None)`.
 
     Args:
-        cell: a cell, or a list of cells to be stacked.
-        return_sequences: give the outputs of all steps instead of the last one's.
-        return_state: give the last states too.
-        go_backwards: go through the steps from the last to the first; outputs come in that order.
-        stateful: start each batch with the states that the last one ended with.
-        unroll: for Keras's sake: steps are a loop or one op here either way.
-        zero_output_for_mask: outputs of masked steps are zeros instead of the output before.
+        cell: a cell, or a list of cells to stack.
+        return_sequences: whether to return the outputs of all steps instead of the last output.
+        return_state: whether to also return the last states.
+        go_backwards: whether to process the steps in reverse; outputs are in reverse order too.
+        stateful: whether a batch starts with the last states of the previous batch.
+        unroll: ignored: the steps run in a loop or by one op.
+        zero_output_for_mask: whether outputs of masked steps are 0 instead of the previous output.
 
     Shapes: `(batch, steps, ...)` gives `(batch, output_size)`, or `(batch, steps, output_size)`.
 
@@ -98,8 +98,8 @@ class RNN(Layer, cell_class=None):
         if sequences_shape[0] is None:
             raise InvalidArgumentError(
                 "When using `stateful=True` in a RNN, the batch size must be static. Found dynamic "
-                f"batch size: sequence.shape={tuple(sequences_shape)} (layer {self.name!r}). Give "
-                "Input(batch_size=...) one."
+                f"batch size: sequence.shape={tuple(sequences_shape)} (layer {self.name!r}). Set "
+                "Input(batch_size=...)."
             )
         _make_states(self, sequences_shape[0])
 
@@ -119,7 +119,7 @@ class RNN(Layer, cell_class=None):
     # ---- states ----
 
     def get_initial_state(self, batch_size):
-        """The states that a batch starts with, where no others are given; a list."""
+        """Return the default initial states, a list."""
         return first_states(self.cell, batch_size, self.compute_dtype)
 
     def reset_state(self):
@@ -128,7 +128,7 @@ class RNN(Layer, cell_class=None):
             variable.assign(variable.read() * 0)
 
     def reset_states(self):
-        """`reset_state` by its older name."""
+        """Call `reset_state`; the older name of Keras."""
         self.reset_state()
 
     # ---- the call ----
@@ -147,7 +147,7 @@ class RNN(Layer, cell_class=None):
         return (output, *nest.map_structure(lambda s: _as(s, self.compute_dtype), states))
 
     def inner_loop(self, sequences, initial_state, mask, training=False):
-        """(last output, outputs of all steps, last states)."""
+        """Return (last output, outputs of all steps, last states)."""
         states = initial_state if nest.is_nested(initial_state) else [initial_state]
         mask = loop.as_mask(nest.flatten(mask)[0])
         mask = mask if mask is None else _for_each(mask, sequences.shape[0])
@@ -189,7 +189,7 @@ class RNN(Layer, cell_class=None):
 
 
 def _mapped(function, states):
-    """`function` of each state: of stacked cells they are nests, of others a few tensors."""
+    """Apply `function` to each state; the states of stacked cells are nests of tensors."""
     return [nest.map_structure(function, s) if nest.is_nested(s) else function(s) for s in states]
 
 
@@ -200,7 +200,7 @@ def _state(state, dtype):
 
 
 def _for_each(x, batch):
-    """`x`, which may be of one example, for a batch."""
+    """Return `x` broadcast to the batch size if its own batch size is 1."""
     if batch in (1, None) or tuple(x.shape[:1]) != (1,):
         return x
     return broadcast_to(x, shape=(batch, *x.shape[1:]))
@@ -220,7 +220,7 @@ def _reset_masks(cell):
 
 
 def _make_states(layer, batch_size):
-    """The variables of a stateful layer; they are no weights."""
+    """Create the state variables of a stateful layer; they are not weights."""
 
     def variable(value):
         return KerasVariable(
@@ -264,7 +264,7 @@ def _states_for(layer, sequences, given):
 
 
 def _by_op(layer, sequences, states, mask, training, how):
-    """What the cell's op of whole sequences gives; None where it has none for this call."""
+    """Return the result of the op that runs all steps; None if the cell has none for this call."""
     run = sequence_of(layer.cell)
     if run is None or layer.use_cudnn is False or len(sequences.shape) != 3:
         found = None

@@ -1,4 +1,4 @@
-"""StackedRNNCells: several cells as one, each fed with the outputs of the one before."""
+"""StackedRNNCells: several cells as one; each gets the outputs of the previous cell."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from framework.layers.recurrent.cells import zeros
 
 
 def checked_cell(cell):
-    """The cell itself, or the one that a config describes."""
+    """Return a cell, or the cell that a config describes."""
     cell = nested.as_layer(cell)
     for name, kind in (("call", "method"), ("state_size", "attribute")):
         if not hasattr(type(cell), name) and not hasattr(cell, name):
@@ -27,7 +27,7 @@ def _cells(value):
 
 
 def output_size(cell):
-    """The size of the cell's output: its own word, else that of its first state."""
+    """Return the cell's `output_size`, else the size of its first state."""
     size = getattr(cell, "output_size", None)
     if size is not None:
         return size
@@ -35,7 +35,7 @@ def output_size(cell):
 
 
 def first_states(cell, batch_size, dtype):
-    """The states that a cell starts with: its own word, else zeros. A list, or nest of them."""
+    """Return the cell's `get_initial_state()`, else zeros: a list of tensors or nests."""
     own = getattr(cell, "get_initial_state", None)
     if own is not None:
         states = own(batch_size=batch_size)
@@ -46,7 +46,7 @@ def first_states(cell, batch_size, dtype):
 
 
 def sequence_of(cell):
-    """What runs all steps of a built-in cell at once; None for other cells."""
+    """Return the function that runs all steps of a built-in cell; None for other cells."""
     if not isinstance(cell, Layer) or not hasattr(builtin(cell), "sequence"):
         return None
     return partial(builtin(cell).sequence, cell)
@@ -57,7 +57,7 @@ def takes_training(cell):
 
 
 class StackedRNNCells(Layer):
-    """Several cells as one: a step goes through all of them.
+    """Several cells as one: each step runs all of them in order.
 
     Args:
         cells: a list of cells.
@@ -80,7 +80,7 @@ class StackedRNNCells(Layer):
         return output_size(self.cells[-1])
 
     def get_initial_state(self, batch_size=None):
-        """The first states of each cell, a list of lists."""
+        """Return the initial states of each cell, a list of lists."""
         return [first_states(cell, batch_size, self.compute_dtype) for cell in self.cells]
 
     def build(self, input_shape):
@@ -99,7 +99,7 @@ class StackedRNNCells(Layer):
         return inputs, new_states
 
     def sequence(self, sequences, states, mask, training, **how):
-        """All steps by an op for each cell; None where a cell has none."""
+        """Run all steps by one op per cell; return None if a cell has no such op."""
         runs = [sequence_of(cell) for cell in self.cells]
         if type(self).call is not StackedRNNCells.call or not all(runs):
             return None
@@ -129,17 +129,17 @@ class StackedRNNCells(Layer):
 
 
 def build_cell(cell, input_shape):
-    """Make a cell's weights for inputs of a step of this shape."""
+    """Create a cell's weights for the input shape of one step."""
     if not isinstance(cell, Layer) or cell.built:
         return
     if type(cell).build is not Layer.build:
         cell.build(input_shape)
-    elif cell._framework.layers:  # its layers are built where it is called
+    elif cell._framework.layers:  # a call builds its inner layers
         from_shape(cell, input_shape)
 
 
 def from_shape(cell, input_shape):
-    """A symbolic call of a cell, for what it builds."""
+    """Build a cell's inner layers by a symbolic call."""
     inputs = KerasTensor(input_shape, cell.compute_dtype)
     states = first_states(cell, input_shape[0], cell.compute_dtype)
     states = nest.map_structure(

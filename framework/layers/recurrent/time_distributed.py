@@ -1,4 +1,4 @@
-"""Wrapper, the base of layers around a layer, and TimeDistributed."""
+"""Wrapper, the base of layers that wrap a layer, and TimeDistributed."""
 
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers import nested
@@ -9,10 +9,10 @@ from framework.ops.movement import getitem, reshape, stack
 
 
 class Wrapper(Layer):
-    """Base of layers around another one.
+    """Base of layers that wrap another layer.
 
     Args:
-        layer: the layer inside, `layer` of the wrapper.
+        layer: the inner layer.
     """
 
     layer: LayerField
@@ -27,8 +27,8 @@ class Wrapper(Layer):
         return cls(**{**config, "layer": nested.as_layer(config["layer"], custom_objects)})
 
 
-# Layers to which the rows of a batch are nothing to each other, and which draw nothing: the steps
-# of a sequence can be further rows for them.
+# Deterministic layers that treat the samples of a batch independently: they can take the steps of
+# a sequence as more samples.
 _ROW_BY_ROW = frozenset((
     *("Activation", "Dense", "ELU", "Embedding", "Flatten", "Identity", "LayerNormalization"),
     *("LeakyReLU", "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling"),
@@ -52,10 +52,10 @@ def _takes_steps_as_rows(layer):
 
 
 class TimeDistributed(Wrapper):
-    """Applies a layer to each step of a sequence.
+    """Apply a layer to each step of a sequence.
 
     Args:
-        layer: a layer for inputs without the axis of the steps.
+        layer: a layer for inputs without the axis of steps.
 
     Shapes: `(batch, steps, ...)`; the layer gets `(batch, ...)`.
 
