@@ -17,8 +17,8 @@ class Trace:
         graph: the `Graph`.
         state: the `PythonState`; None where it is not known.
         asks_for_types: whether the code asked for the type of a number.
-        is_first: whether later runs may differ although nothing has changed: the run made
-            variables, or its Python state is not known.
+        is_first: whether later runs may differ although nothing has changed: the run was the first
+            or made variables, or its Python state is not known.
     """
 
     __slots__ = ("_generators", "asks_for_types", "graph", "is_first", "state")
@@ -56,7 +56,8 @@ class Run:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
-        self.is_first = recording.made_variables or self.state is None
+        builds = recording.made_variables or recording.finds_user_code  # as first runs do
+        self.is_first = builds or self.state is None
 
     @property
     def state(self):
