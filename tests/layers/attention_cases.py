@@ -8,12 +8,12 @@ import numpy as np
 
 
 def wave(shape, shift=0.0):
-    """Numbers between -1 and 1, no two alike."""
+    """Return distinct numbers between -1 and 1."""
     return np.sin(np.arange(np.prod(shape, dtype=int)) * 0.7 + shift).reshape(shape)
 
 
 def mask(*shape):
-    """Booleans, the first row of the last axis all False."""
+    """Return booleans; the first row along the last axis is all False."""
     made = np.cos(np.arange(np.prod(shape)) * 1.3).reshape(shape) > -0.5
     made[(0,) * (len(shape) - 1)] = False
     return made
@@ -88,7 +88,7 @@ CASES = {
 
 
 def inputs_of(shapes):
-    """What stands for shapes: arrays of them, of row numbers for an int."""
+    """Return arrays for shapes; for an int, row indices."""
     if isinstance(shapes, int):
         return np.array([[0, 3, 3], [1, shapes - 1, 2]]) % shapes
     if isinstance(shapes, tuple) and isinstance(shapes[0], int):
@@ -97,6 +97,6 @@ def inputs_of(shapes):
 
 
 def digest(array):
-    """A number that any change of the array changes."""
+    """Return a checksum of the array."""
     array = np.asarray(array, "float64")
     return float(np.sum(array * np.cos(np.arange(array.size) * 0.3 + 0.1).reshape(array.shape)))

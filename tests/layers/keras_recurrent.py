@@ -1,4 +1,4 @@
-"""What real Keras 3.15.0 (on JAX) gave for `recurrent_cases.py`: all outputs, flat."""
+"""The outputs of real Keras 3.15.0 (on JAX) for `recurrent_cases.py`, flattened."""
 
 VALUES = {
     "SimpleRNN": [

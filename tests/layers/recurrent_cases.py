@@ -70,13 +70,13 @@ def cases(keras):
 
 
 def inputs(layer):
-    """What a case is called on: images for layers of images, else `X`."""
+    """Return the inputs of a case: images for layers of images, else `X`."""
     rank = {"ConvLSTM1D": 1, "ConvLSTM2D": 2, "ConvLSTM3D": 3}.get(type(layer).__name__)
     return IMAGES.get(rank, X)
 
 
 def flat(y):
-    """The outputs of a call as one list of arrays."""
+    """Return the outputs of a call as a list of arrays."""
     if isinstance(y, (list, tuple)):
         return [a for v in y for a in flat(v)]
     return [np.asarray(y)]

@@ -8,7 +8,7 @@ _rng = np.random.default_rng(7)
 
 
 def real(*shape):
-    """Distinct numbers, none nearer to zero than 0.1."""
+    """Return distinct numbers of magnitude 0.1 or more."""
     n = int(np.prod(shape))
     values = _rng.permutation(np.linspace(-2, 2, n)).reshape(shape)
     return values + np.where(values < 0, -0.1, 0.1)

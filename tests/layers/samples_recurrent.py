@@ -11,12 +11,12 @@ RECURRENT = {
 
 
 def layer(name, **config):
-    """A layer as a config: made anew wherever it is used."""
+    """Return the config of a layer, so that each use creates a new layer."""
     return {"class_name": name, "config": config}
 
 
 def with_dtype(arguments, dtype):
-    """The arguments, layers given as configs having this dtype if it is not None."""
+    """Return the arguments, with `dtype` in the configs of layers unless it is None."""
     if isinstance(arguments, list):
         return [with_dtype(value, dtype) for value in arguments]
     if dtype is None or not isinstance(arguments, dict):

@@ -280,7 +280,7 @@ def test_dot_product_attention(arguments, expected):
 
 @pytest.mark.parametrize("heads", [1, 2])
 def test_dot_product_attention_of_fewer_heads(heads):
-    """As real Keras does it: each head of keys and values is for some of the query's in a row."""
+    """As in real Keras, consecutive query heads share one head of keys and values."""
     rng = np.random.default_rng(0)
     query, key, value = (rng.normal(size=(2, 7, n, 5)).astype("float32") for n in (4, heads, heads))
     every = [np.repeat(x, 4 // heads, axis=2) for x in (key, value)]

@@ -1,4 +1,4 @@
-"""What holds for every built-in layer; a new one needs a line in `samples.py`."""
+"""Properties of every built-in layer; a new layer needs a line in `samples.py`."""
 
 import inspect
 
@@ -36,19 +36,19 @@ def made(name, i, /, **kwargs):
 
 
 def as_tensors(inputs, dtype):
-    """Floats of `dtype`; integers as they are."""
+    """Return floats cast to `dtype`; integers unchanged."""
     return nest.map_structure(
         lambda x: tf.constant(x, dtype if x.dtype.kind == "f" else None), inputs
     )
 
 
 def called(function, inputs):
-    """A tuple is several arguments, anything else one."""
+    """Return the arguments: a tuple holds several, any other value is one."""
     return function(*inputs) if isinstance(inputs, tuple) else function(inputs)
 
 
 def with_batch(inputs, n):
-    """Shapes with another size of the batch."""
+    """Return the shapes with another batch size."""
     if isinstance(inputs, (list, tuple)):
         return type(inputs)(with_batch(x, n) for x in inputs)
     return (n, *inputs.shape[1:])

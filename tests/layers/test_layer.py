@@ -1,4 +1,4 @@
-"""The base class: what users' own layers lean on."""
+"""Tests of the base class Layer, mostly by user-defined layers."""
 
 import copy
 import threading
@@ -20,7 +20,7 @@ ONES = np.ones((2, 3), "float32")
 
 
 class Linear(Layer):
-    """Written the usual Keras way."""
+    """A layer written in the usual Keras style."""
 
     def __init__(self, units=4, **kwargs):
         super().__init__(**kwargs)
@@ -304,7 +304,7 @@ def test_copies_are_whole():
 
 
 class Told(Layer):
-    """Notes what `training` it was called with."""
+    """A layer that records its argument `training`."""
 
     def call(self, x, training=None):
         self.told = training
@@ -433,7 +433,7 @@ def test_input_specs_complain_as_keras_does():
         Picky(named)({"a": ONES})
 
 
-def test_wrong_sizes_are_told_with_the_layers_name_also_after_the_first_call():
+def test_wrong_sizes_are_reported_with_the_layers_name_also_after_the_first_call():
     layer = Dense(2, name="mine")
     layer(ONES)
     layer(tf.constant(ONES))
@@ -449,7 +449,7 @@ def test_wrong_sizes_are_told_with_the_layers_name_also_after_the_first_call():
 
 
 class Masks(Layer):
-    """Gives its output a mask."""
+    """A layer that sets a mask on its output."""
 
     def call(self, x):
         return x * 1
@@ -817,7 +817,7 @@ def test_a_tensor_may_stand_in_a_weight_s_place(layer, shape, weights):
 
 
 def test_training_without_a_default():
-    """Layers written for Keras 2 have it; where nothing is said it is False, in fit it is True."""
+    """As in layers written for Keras 2; `training` is then False, and True in fit."""
     seen = []
 
     class Block(Layer):

@@ -313,7 +313,7 @@ def test_mistakes_have_one_clear_error(message):
 
 
 class Column:
-    """What converts to an array of objects, as a column of a table does."""
+    """A value that converts to an array of objects, like a data frame column."""
 
     def __init__(self, values):
         self._values = np.array(values, object)
@@ -378,7 +378,7 @@ def test_a_model_of_texts_trains_on_arrays_of_objects():
 
 
 def test_adapt_sees_whole_sentences():
-    """As real Keras: `output_sequence_length` cuts what is given, not what is counted."""
+    """As in real Keras, `output_sequence_length` limits the outputs, not the counted words."""
     layer = layers.TextVectorization(max_tokens=4, output_sequence_length=2)
     layer.adapt(["The cat sat", "the dog. THE cat!"])
     assert layer.get_vocabulary() == ["", "[UNK]", "the", "cat"]
@@ -394,7 +394,7 @@ def test_sentences_that_are_not_split():
 
 @pytest.mark.parametrize("given", [[[1.0, 3.0]], [1, 3], 3.0, [np.array([1.0, 3.0])]])
 def test_lists_of_numbers_where_data_are_prepared(given):
-    """As in real Keras, whose other layers refuse them."""
+    """As in real Keras, whose other layers raise an error."""
     normalized = layers.Normalization(axis=None)
     normalized.adapt(np.array([1.0, 3.0]))
     np.testing.assert_allclose(normalized(given), np.array(given) - 2)

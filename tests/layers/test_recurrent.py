@@ -48,7 +48,7 @@ def test_every_case_has_its_values():
 
 
 def both_ways(cls, **config):
-    """A layer that takes the op, and one with its weights that takes steps."""
+    """Return a layer that runs the op, and one with equal weights that runs step by step."""
     by_op = fill_built(
         cls(2, use_cudnn=True, **config) if cls is not SimpleRNN else cls(2, **config)
     )
@@ -264,7 +264,7 @@ def test_implementation_1_has_a_mask_for_each_gate():
 
 
 class Minimal(Layer):
-    """A cell as users write them."""
+    """A user-defined cell."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -281,7 +281,7 @@ class Minimal(Layer):
 
 
 class Plain:
-    """A cell that is no layer."""
+    """A cell that is not a layer."""
 
     state_size = (3, 3)
     output_size = 3
@@ -317,7 +317,7 @@ def test_own_cells():
     np.testing.assert_array_equal(c, np.full((2, 3), 4))
 
 
-def test_a_cell_of_layers_is_built_with_its_rnn_and_told_of_training():
+def test_a_cell_of_layers_is_built_with_its_rnn_and_gets_training():
     layer = RNN(Composed())
     assert layer(keras.Input((None, 3))).shape == (None, 2)
     (kernel,) = layer.trainable_weights

@@ -1,4 +1,4 @@
-"""What the losses are tried on: arguments, data, and each formula in NumPy."""
+"""Samples of the losses: arguments, data, and each formula in NumPy."""
 
 import numpy as np
 

@@ -78,7 +78,7 @@ def test_reductions_weights_and_masks_are_keras(reduction, weights, mask):
 
 
 def reduced(values, weights, mask, reduction):
-    """What the base does, said once more: means are over what the mask leaves."""
+    """A reference of the base class: means are over unmasked values."""
     size = values.size
     weights = np.ones(values.shape) if weights is None else weights
     total = (values * weights * mask).sum()
@@ -217,7 +217,7 @@ def test_sparse_labels_of_any_dtype_and_both_shapes(dtype, shape, from_logits):
 
 @pytest.mark.parametrize("name", ["mean_squared_error", "mean_absolute_error", "huber", "log_cosh"])
 def test_a_lone_axis_of_labels_fits_a_column_of_predictions(name):
-    """Broadcast against each other they would give n x n differences."""
+    """Broadcasting shapes (n,) and (n, 1) must not give n x n differences."""
     y, p = np.arange(3.0), np.array([[1.0], [1.0], [1.0]])
     function = getattr(losses, name)
     expected = function(y[:, None], p).numpy()

@@ -1,4 +1,4 @@
-"""What the metrics are tried on: arguments, data of six samples, and the value of each sample."""
+"""Samples of the metrics: arguments, data of six samples, and the value of each sample."""
 
 import numpy as np
 

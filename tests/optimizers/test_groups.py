@@ -302,7 +302,7 @@ def test_a_rule_that_matches_nothing_is_an_error():
     np.testing.assert_array_equal(flat(model.trainable_variables), before)
 
 
-def test_a_rule_that_matches_nothing_is_told_when_a_model_is_bound():
+def test_a_rule_that_matches_nothing_is_an_error_when_a_model_is_bound():
     with pytest.raises(ValueError, match="'sequential/backbone/kernel' matches no variable"):
         SGD(groups={"sequential/backbone/kernel": {}}).build(make_model())
     with pytest.raises(ValueError, match="'bias' matches no variable"):

@@ -145,7 +145,7 @@ def test_a_value_read_before_an_update_does_not_change():
     np.testing.assert_array_equal(variable, np.full(5, -0.5))
 
 
-def test_the_buffer_is_reused_when_nobody_sees_it():
+def test_a_buffer_without_other_references_is_reused():
     variable = tf.Variable(np.ones(5, "float32"))
     optimizer = SGD(0.5)
     before = id(variable.array)
