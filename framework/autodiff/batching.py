@@ -46,7 +46,7 @@ class Level:
 
 
 class _Row:
-    """What may be asked of one row in the place of its array: shape, dtype, bounds for checks."""
+    """Stands for one row's array: has its shape and dtype, and bounds for checks."""
 
     __slots__ = ("_array", "dtype", "ndim", "shape", "size")
 
@@ -159,7 +159,7 @@ def call(op, args, attrs):
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
             return _told(inside, op, args, attrs, xs, batched, level)
-    if not thread.stack:  # nobody is told of the calls on all rows
+    if not thread.stack:  # no recorder receives the calls on all rows
         xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
 
@@ -171,7 +171,7 @@ def _boxed(found, level):
 
 
 def _told(inside, op, args, attrs, xs, batched, level):
-    """The call, of which the recorders `inside` the map are told as it is seen from there."""
+    """Run the call and notify the recorders `inside` the map of the call on one row."""
     if op.composite is not None and op.saves:
         return op.composite(*args, **attrs)
     open_ = thread.stack

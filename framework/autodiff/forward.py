@@ -158,7 +158,7 @@ class ForwardAccumulator(Recorder):
         plan = op.plan(mask) if mask else None
         if plan is None:
             return
-        call = _Call(op, plan, args, attrs, outputs, saved)
+        call = _LiveCall(op, plan, args, attrs, outputs, saved)
         tangents = [known.of(a) if mask >> i & 1 else None for i, a in enumerate(args)]
         stack = thread.stack
         thread.stack = stack[: stack.index(self)]
@@ -251,8 +251,8 @@ class _Transposition(GradientTape):
     transposes = True
 
 
-class _Call:
-    """One call of an op, as recorders are told of it, with a plan for its live inputs."""
+class _LiveCall:
+    """One recorded call of an op, with the op's plan for the live inputs."""
 
     def __init__(self, op, plan, args, attrs, outputs, saved):
         self.op, self.plan, self.args, self.attrs = op, plan, args, attrs

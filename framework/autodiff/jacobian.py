@@ -142,7 +142,7 @@ def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use
     return _shaped(transpose(rows, perm=(1, 0, *range(2, rank))), eye.count, whole)
 
 
-# ---- what may be asked ---------------------------------------------------------------------------
+# ---- checks of arguments -------------------------------------------------------------------------
 
 
 def _check(tape, parallel_iterations, experimental_use_pfor):
@@ -257,7 +257,7 @@ def _at_once(tape, target, sources, eye, careful=True):
             _block(tape, target, sources, eye.rows(start, min(start + step, count)))
             for start in range(0, count, step)
         ]
-    except Exception:  # the walk for each row tells whether this is an error
+    except Exception:  # the backward pass per row raises again if this is a real error
         if not careful:
             raise
         return None

@@ -120,7 +120,7 @@ class GradientTape(Explaining, Jacobians):
         """Return a context in which this tape records nothing; other tapes continue."""
         if not self._recording:
             raise TapeError("Tape is not recording: stop_recording() needs an active tape.")
-        return _Pause(self)
+        return _PausedTape(self)
 
     def reset(self):
         """Drop the record and all watched tensors and variables; only while recording."""
@@ -436,7 +436,7 @@ class GradientTape(Explaining, Jacobians):
         return None
 
 
-class _Pause:
+class _PausedTape:
     """The context of `stop_recording`: it stops the tape and restarts it; re-entrant."""
 
     def __init__(self, tape):

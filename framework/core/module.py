@@ -12,7 +12,7 @@ from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, name_scope
 
 living = weakref.WeakSet()
-"""The modules, layers and models that there are: who holds a variable is looked up here."""
+"""All live modules, layers and models, to find the owner of a variable."""
 
 
 class NameScope(name_scope):

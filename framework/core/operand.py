@@ -1,4 +1,4 @@
-"""What ops take in the place of a tensor."""
+"""Operand and WeakNumber: base classes of objects that ops accept instead of tensors."""
 
 from framework.core.operators import Operators
 
@@ -29,5 +29,5 @@ class WeakNumber:
         raise NotImplementedError
 
     def _adopted(self, dtype):
-        """A 0-d tensor of the DType, whatever the number; None where that cannot be told."""
+        """Return the number as a 0-d tensor of the DType, or None if it may not fit."""
         raise NotImplementedError

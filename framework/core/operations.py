@@ -148,7 +148,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
         )
     single = not nest.is_nested(runs[0])
     made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
-    kwargs = dict(kwargs)  # one for each call: its identity tells calls apart
+    kwargs = dict(kwargs)  # a new dict per call: its identity distinguishes calls
     for i, leaf in enumerate(made):
         if isinstance(leaf, KerasTensor):
             leaf.name = operation.name

@@ -122,18 +122,18 @@ class DTypePolicyMap(Configurable):
         return f"<DTypePolicyMap {self.policy_map}, else {self.default_policy}>"
 
 
-class _Global:
+class _GlobalPolicy:
     policy = None
 
 
 def dtype_policy():
     """The policy of layers that are given none."""
-    return _Global.policy or DTypePolicy()
+    return _GlobalPolicy.policy or DTypePolicy()
 
 
 def set_dtype_policy(policy):
     """Set the policy of layers that are given none; None: floatx again."""
-    _Global.policy = None if policy is None else get(policy)
+    _GlobalPolicy.policy = None if policy is None else get(policy)
 
 
 def get(identifier):

@@ -75,7 +75,7 @@ def quiet(function):
     made = {1: unary, 2: binary}.get(arity, general) if plain else general
     if not isinstance(function, np.ufunc):  # keep the names of the parameters: rules use them
         functools.update_wrapper(made, function)
-    made.ufunc = function  # the code that does the work, for whoever compiles it
+    made.ufunc = function  # the wrapped ufunc, for the compiler
     return made
 
 

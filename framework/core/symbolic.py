@@ -231,7 +231,7 @@ def _forward(op, arrays, attrs, args):
 
 
 def _zeros(arg, size, rank_only=False):
-    """Zero-stride zeros in the place of an argument: they cost no memory."""
+    """Return zero-stride zeros instead of an argument: they need no memory."""
     if isinstance(arg, KerasTensor):
         if arg.is_number:
             return arg.kind(1)

@@ -95,11 +95,11 @@ class CoreVariable(Operators):
         return self
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
-        """Add `delta`, in place where nobody else can see the buffer."""
+        """Add `delta`, in place if the buffer has no other reference."""
         return self._combine(np.add, delta, "assign_add")
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
-        """Subtract `delta`, in place where nobody else can see the buffer."""
+        """Subtract `delta`, in place if the buffer has no other reference."""
         return self._combine(np.subtract, delta, "assign_sub")
 
     def _combine(self, ufunc, delta, what):
@@ -316,7 +316,7 @@ class _Resizable(Variable):
 
 
 def _setting(held, doc):
-    """A property, whose change compiled steps are told of."""
+    """A property whose changes invalidate compiled steps."""
 
     def change(variable, value):
         changes.note(variable, held[1:], getattr(variable, held), value)
