@@ -103,7 +103,7 @@ def rates_of(optimizer, variables):
 
 def _rate(optimizer, variable):
     (plan,) = plans_of(optimizer, [variable])
-    rate, _ = optimizer._framework.kinds[plan.kind]
+    rate, _ = optimizer._framework.rates[plan.rate_index]
     return float(rate_now(optimizer, rate, Arrays))
 
 
