@@ -15,7 +15,8 @@ _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
 
 def optimized(graph):
     """The graph after all passes."""
-    return merged(without_dead(with_absorbed(without_dead(simplified(graph)))))
+    graph = without_dead(simplified(graph), stays=may_stop)
+    return merged(without_dead(with_absorbed(graph), stays=may_stop))
 
 
 def for_loops(graph):
@@ -23,9 +24,9 @@ def for_loops(graph):
     steps = []
     for step in graph.steps:
         steps += _outer(step) or [_whole_sum(step) or step]
-    return without_dead(
-        Graph(graph.arguments, _checks_first(graph, steps), graph.assigned, graph.results)
-    )
+    steps = _checks_first(graph, steps)
+    graph = Graph(graph.arguments, steps, graph.assigned, graph.results)
+    return without_dead(graph, stays=may_stop)
 
 
 def _checks_first(graph, steps):
@@ -213,12 +214,17 @@ def _hashable(value):
     return type(value), repr(value) if type(value) is float else value
 
 
-def without_dead(graph):
-    """Without the steps whose outputs nobody needs. Draws stay: they move their generators on."""
+def without_dead(graph, stays=lambda step: False):
+    """Without the steps whose outputs nobody needs. Draws stay: they move their generators on.
+
+    Args:
+        stays: `stays(step)` says whether a step stays all the same: one that may raise, as eager.
+    """
     needed = {id(v) for v in graph.ends}
     steps = []
     for step in reversed(graph.steps):
-        if type(step) is OpStep and not any(id(v) in needed for v in step.made):
+        unread = type(step) is OpStep and not any(id(v) in needed for v in step.made)
+        if unread and not stays(step):
             continue
         needed.update(id(v) for v in step.values)
         steps.append(step)

@@ -52,7 +52,8 @@ def added(x, axis, keepdims=False):
     """Return the sum over a sorted tuple of axes, in the array's dtype."""
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
-        return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return x.reshape(y.shape).copy() if y.size == x.size else y  # see below
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
     if count == 1:  # a copy, as in plans: -0.0 stays -0.0

@@ -46,6 +46,47 @@ def f(a, b):
 for x in range(3):
     grads(f, (data((2, 3), "int64"), tf.constant(0.25)), [])
 """,
+    "the sum of a scalar -0.0, or over axes of size 1": """
+@tf.function
+def f(a):
+    return tf.reduce_sum(a), tf.reduce_sum(a * tf.nn.relu(a)), tf.reduce_mean(a)
+@tf.function
+def g(a):
+    return tf.reduce_sum(a, axis=(0, 2)), tf.reduce_mean(a, axis=[1, 2], keepdims=True)
+for i in range(3):
+    call(f, tf.constant(-0.0))
+    call(f, tf.constant(-0.0, "float16"))
+    call(g, tf.constant([[[-0.0], [1.0], [-0.0]]]))
+    call(g, tf.constant([[[-0.0]]], "float64"))
+""",
+    "an op that raises, though nothing reads its result": """
+@tf.function
+def f(a):
+    t1 = tf.linalg.cholesky(a + 1.0)
+    return a * 2.0
+@tf.function
+def g(a, i):
+    t1, t2 = tf.gather(a, i), tf.reduce_sum(a // i)
+    return tf.reduce_sum(a * 2)
+good, bad = tf.constant([[1.0]]), tf.constant([[-2.0]])
+for x in (good, good, good, bad, good, bad):
+    call(f, x)
+for x in (good, good, good, bad, good, bad):
+    grads(f, (x,), [x])
+for i in (1, 1, 1, 7, 1, 0):
+    call(g, tf.constant([2, 3]), tf.constant(i))
+""",
+    "sums over axes apart of what lies otherwise in memory from call to call": """
+@tf.function
+def f(x):
+    y = tf.exp(x) * 1.5
+    return tf.reduce_sum(y, axis=(0, 2)), tf.math.reduce_variance(y), tf.reduce_sum(y)
+x = data((17, 19, 23), "float32", 1)
+z = tf.transpose(data((23, 17, 19), "float32", 1), (1, 2, 0))
+for a in (x, z, x):
+    for i in range(4):
+        call(f, a)
+""",
 }
 
 
