@@ -168,5 +168,5 @@ def test_mistakes():
 
     own = Own()
     own.compile("sgd", "mse")
-    with pytest.raises(ValueError, match="Own has its own train_step"):
+    with pytest.raises(ValueError, match="Own overrides train_step"):
         own.profile(X, Y)
