@@ -1,1 +1,1 @@
-"""The op table: primitives and composites on arrays or tensors, axes already normalised."""
+"""The op table: primitives and composites on arrays or tensors; axes arrive non-negative."""

@@ -1,4 +1,4 @@
-"""Some elements of a variable: `v[...].assign`, tf.Variable's `scatter_...` and `gather_nd`."""
+"""Assignment to slices of a variable, and tf.Variable's `scatter_...` and `gather_nd`."""
 
 import numpy as np
 
@@ -33,13 +33,13 @@ def _check(places, shape, what):
     for axis, (place, n) in enumerate(zip(places, shape)):
         if place.size and not (place.min() >= 0 and place.max() < n):
             raise OutOfRangeError(
-                f"{what}: indices into axis {axis} go from {place.min()} to {place.max()}, "
-                f"expected 0 to {n - 1}."
+                f"{what}: expected indices from 0 to {n - 1} along axis {axis}, got {place.min()} "
+                f"to {place.max()}."
             )
 
 
-# `x` with `updates` combined in at `indices`, one after another where an index comes twice. What a
-# variable is assigned has no derivative.
+# Combine `updates` into `x` at `indices`, one after another where an index is repeated. A
+# variable's new value has no derivative.
 scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
     infer=lambda x, *_, **__: (x.shape, x.dtype), raises=True,
@@ -55,13 +55,13 @@ def _slice_into(x, values, *, index):
         y[index] = np.broadcast_to(np.reshape(values, shape), there)
     except ValueError:
         raise ShapeError(
-            f"v[...].assign got values of shape {np.shape(values)}, which do not spread over the "
-            f"slice's shape {there}."
+            f"v[...].assign: expected values that broadcast to the slice's shape {there}, got "
+            f"shape {np.shape(values)}."
         ) from None
     return y
 
 
-# `x` with `values` in the place of x[index]
+# Return `x` with x[index] replaced by `values`.
 slice_into = Op(
     "slice_into", _slice_into, no_derivative, no_derivative,
     infer=lambda x, values, *, index: (x.shape, x.dtype),
@@ -69,7 +69,7 @@ slice_into = Op(
 
 
 def assign_slice(variable, index, val):
-    """Put `val`, which broadcasts, where `variable[index]` is; returns the variable."""
+    """Assign `val`, which broadcasts, to `variable[index]`; return the variable."""
     if thread.symbolic is None:
         val = tensor(val, dtypes.of_array(variable.array), variable._casts)
         variable._hold(slice_into(CoreVariable.read(variable), val, index=index))
@@ -87,8 +87,8 @@ def _of_rows(how, words):
     def method(self, sparse_delta, use_locking=False, name=None):
         if not isinstance(sparse_delta, IndexedSlices):
             raise DTypeError(
-                f"Variable {self.name!r}: scatter_{how} takes `sparse_delta`, a tf.IndexedSlices, "
-                f"got {type(sparse_delta).__name__}."
+                f"Variable {self.name!r}: scatter_{how} expected a tf.IndexedSlices as "
+                f"`sparse_delta`, got {type(sparse_delta).__name__}."
             )
         return _change(self, sparse_delta.indices, sparse_delta.values, how, False)
 
@@ -111,7 +111,7 @@ def _named(method, name, text):
 
 
 def _gather_nd(self, indices, name=None):
-    """The elements or slices at the index tuples in the last axis of `indices`."""
+    """Return the elements or slices at the index tuples in the last axis of `indices`."""
     places = tuple(np.moveaxis(np.asarray(tensor(indices)), -1, 0))
     _check(places, self.shape, "gather_nd")
     return getitem(self, index=places)

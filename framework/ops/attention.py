@@ -1,4 +1,4 @@
-"""Attention as one op: the scores are never kept."""
+"""Attention as one op that does not keep the matrix of scores."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from framework.ops.rows import softmax
 _NAME = "attention"
 _forward = quiet(kernel.forward)
 
-# The cotangents of the inputs in `needed`, in order.
+# Return the cotangents of the inputs that `needed` selects, in order.
 attention_back = Op(
     "attention_back", quiet(kernel.backward), backward=first_order_only, outputs=None, fresh=True
 )
@@ -32,7 +32,7 @@ def _rule(g, q, k, v, bias, mask, y, saved, scale, causal, needed):
 
 
 def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
-    """The same by ops that keep the scores; with `cap`, scores s become s / (1 + |s| / cap)."""
+    """Compute attention by ops that keep the scores; `cap` replaces s by s / (1 + |s| / cap)."""
     dtype = q.dtype
     half = np.dtype(getattr(dtype, "np", dtype)).itemsize == 2
     if half:
@@ -55,14 +55,14 @@ def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
 
 
 def causal_mask(rows, keys):
-    """Whether each row may see each key, those up to its own place: booleans (1, rows, keys)."""
+    """Return booleans (1, rows, keys): True where the key's position is at most the row's."""
     if rows is None or keys is None:
         return KerasTensor((1, rows, keys), "bool")
     return np.tri(rows, keys, dtype=bool)[None]
 
 
 def band_mask(rows, keys, width):
-    """Whether each key is less than `width` places from each row: booleans (1, rows, keys)."""
+    """Return booleans (1, rows, keys): True where key and row are less than `width` apart."""
     if rows is None or keys is None:
         return KerasTensor((1, rows, keys), "bool")
     return (np.abs(np.arange(rows)[:, None] - np.arange(keys)) < width)[None]
@@ -75,7 +75,7 @@ def _heads_first(x):
 def _check(q, k, v, bias, mask):
     batch, length, heads, width = q.shape
     keys = (batch, *k.shape[1:2], heads, width)
-    if not k.shape == v.shape == keys:  # values may have another width
+    if not k.shape == v.shape == keys:  # the values' width may differ from the keys'
         expect(_NAME, "key", k.shape, keys, "(batch, keys, heads, width) as of the query")
         values = (*keys[:3], *v.shape[3:4])
         expect(_NAME, "value", v.shape, values, "(batch, keys, heads, width) as of the keys")
@@ -87,9 +87,9 @@ def _check(q, k, v, bias, mask):
             expect_broadcast(_NAME, name, x.shape, scores, "(batch, heads, queries, keys)")
 
 
-# softmax(scale q k^T + bias) v of q (batch, length, heads, width), k and v with a length of their
-# own. `bias` (floats) and `mask` (booleans, True where a key may be seen) have four axes and
-# broadcast to (batch, heads, length, keys), or are None; `causal`: no key behind the query's place.
+# softmax(scale q k^T + bias) v for q (batch, queries, heads, width), k and v (batch, keys, ...).
+# `bias` (floats) and `mask` (booleans, True where a query may read a key) have four axes and
+# broadcast to (batch, heads, queries, keys), or are None; `causal` excludes keys after the query.
 attention = Op(
     _NAME, _forward, backward=_rule, composite=composite, saves=True,
     infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype), fresh=True,

@@ -1,4 +1,4 @@
-"""Casts with a purpose: that which saturates, and those around sums of squares of 16-bit floats."""
+"""The saturating cast, and casts that compute 16-bit floats in float32."""
 
 import numpy as np
 
@@ -9,26 +9,26 @@ from framework.ops.reduction import np_dtype
 
 
 def is_narrow(x):
-    """Whether an array or tensor holds floats of 16 bits."""
+    """Return whether an array or tensor has a 16-bit floating dtype."""
     dtype = np_dtype(x)
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 
 def widened(x):
-    """`x` in float32 where its floats have 16 bits: squares then neither overflow nor vanish."""
+    """Return 16-bit floats as float32, where squares neither overflow nor underflow."""
     return cast(x, dtype=np.dtype(np.float32)) if is_narrow(x) else x
 
 
 def like(y, x):
-    """`y` in the dtype of `x`."""
+    """Return `y` in the dtype of `x`."""
     return y if np_dtype(y) == np_dtype(x) else cast(y, dtype=np_dtype(x))
 
 
 def saturate_cast(x, dtype):
-    """`x` in the DType `dtype`; what lies outside its range becomes the nearest end.
+    """Return `x` in the DType `dtype`; values outside its range become its nearest limit.
 
-    Where `dtype` holds integers that is exactly the end, and NaN becomes 0. Of complex numbers the
-    real part is taken, unless `dtype` is complex too.
+    If `dtype` is an integer dtype, the limit is exact and NaN becomes 0. If `x` is complex and
+    `dtype` is not, the real part is cast.
     """
     if dtype.is_complex:
         return cast(x if is_complex(x) else saturate_cast(x, dtype.real_dtype), dtype=dtype.np)
@@ -44,22 +44,22 @@ def saturate_cast(x, dtype):
     if not (source.is_floating and dtype.is_integer):
         return y
     for beyond, bound, limit in ((less, low, limits[0]), (greater, high, limits[1])):
-        if _number(bound) != limit:  # the end is no number of `source`
+        if _number(bound) != limit:  # `source` cannot represent the limit
             y = select(beyond(x, bound), np.asarray(limit).astype(dtype.np), y)
     return y
 
 
 def _number(value):
-    """A NumPy number as Python's, which compares integers and floats exactly."""
+    """Return a NumPy scalar as a Python number, which compares integers and floats exactly."""
     return int(value) if np.asarray(value).dtype.kind in "iub" else float(value)
 
 
 def _inside(end, own):
-    """The end of a range, or of the source's own range where that is narrower."""
+    """Return the limit `end`, or the source dtype's limit `own` if that is nearer to 0."""
     return min(end, own) if end > 0 else max(end, own)
 
 
 def _towards_zero(bound, limit):
-    """A bound that rounding has put beyond its limit, moved to the number before."""
+    """Return `bound`, or its neighbour towards 0 if rounding put `bound` beyond `limit`."""
     beyond = abs(_number(bound)) > abs(limit)
     return np.nextafter(bound, np.zeros_like(bound)) if beyond else bound

@@ -1,6 +1,6 @@
-"""Complex numbers from their parts, and their parts.
+"""Complex numbers, their real and imaginary parts, angle and squared absolute value.
 
-Rules meet the conjugate of TensorFlow's cotangent, g with dL = Re(g dz): GradientTape says why.
+A rule's cotangent g is the conjugate of TensorFlow's, dL = Re(g dz): `GradientTape` explains it.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from framework.ops.reduction import np_dtype
 
 
 def is_complex(x):
-    """Whether an array or tensor holds complex numbers."""
+    """Return whether an array or tensor has a complex dtype."""
     return (x.array.dtype if type(x) is Tensor else np_dtype(x)).kind == "c"
 
 
@@ -32,7 +32,7 @@ def _complex(a, b):
 
 
 def _angle_vjp(g, x):
-    """d angle = Im(dz / z); the angle of a real number does not move."""
+    """d angle = Im(dz / z); the angle of a real number is constant."""
     return divide(cast(g, dtype=np_dtype(x)) * -1j, x) if is_complex(x) else zero(g)
 
 
@@ -43,10 +43,10 @@ complex_ = binary("complex", _complex, lambda g: real(g), lambda g: negative(ima
 
 
 def conjugated(x):
-    """The conjugate of complex numbers; real ones as they are."""
+    """Return the conjugate of a complex `x`, and a real `x` unchanged."""
     return conj(x) if is_complex(x) else x
 
 
 def squared_size(x):
-    """|x|², a real number of complex ones too."""
+    """Return |x|², which is real for complex `x` too."""
     return real(multiply(conj(x), x)) if is_complex(x) else square(x)

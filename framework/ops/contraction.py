@@ -19,13 +19,13 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.ndim == b.ndim == 2:
-        # np.dot comes to the same BLAS as np.matmul 0.8 us sooner
+        # np.dot calls the same BLAS as np.matmul with 0.8 us less overhead
         return np.dot(a, b) if len(a) * b.size < LEAST else dot(a, b)
     return _stacked(a, b)
 
 
 def _stacked(a, b):
-    """Many products: a transposed matrix in all of them is faster copied once."""
+    """Return a batch of products; a transposed matrix shared by all is faster copied once."""
     if a.ndim <= 2:
         if a.ndim < 2 or b.ndim < 2:
             refuse_vectors(a.shape, b.shape)
@@ -39,8 +39,8 @@ def _stacked(a, b):
 
 def refuse_vectors(a_shape, b_shape):
     raise ShapeError(
-        f"matmul: both operands need rank 2 or more, got shapes {a_shape} and {b_shape}. "
-        "Use tf.linalg.matvec for a vector, tf.tensordot for two."
+        f"matmul: expected operands of rank 2 or more, got shapes {a_shape} and {b_shape}. "
+        "Use tf.linalg.matvec for a vector, tf.tensordot for two vectors."
     )
 
 
@@ -62,11 +62,11 @@ matmul = Op("matmul", _matmul, _matmul_vjp_a, _matmul_vjp_b, kind="contraction",
 
 
 def matmul_with_vectors(a, b):
-    """The product as NumPy and Keras have it: a vector counts as one row, or one column."""
+    """Return `a @ b` by NumPy's rule: a vector `a` is one row, a vector `b` one column."""
     row, column = a.ndim == 1, b.ndim == 1
     a = expand_axes(a, (0,)) if row else a
     b = expand_axes(b, (1,)) if column else b
-    found, whole = matmul(a, b), slice(None)
+    product, full = matmul(a, b), slice(None)
     if not row and not column:
-        return found
-    return getitem(found, index=(Ellipsis, 0 if row else whole, 0 if column else whole))
+        return product
+    return getitem(product, index=(Ellipsis, 0 if row else full, 0 if column else full))

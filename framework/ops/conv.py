@@ -1,6 +1,6 @@
-"""Convolution: three ops, each linear in both inputs, that are each other's derivatives.
+"""Convolution: three ops, linear in both inputs, each a derivative of the others.
 
-Arrays are channels-last. Attributes have one entry per spatial axis, see `kernels/windows.py`.
+Arrays are channels-last. Attributes have one entry per spatial axis (see `kernels/windows.py`).
 """
 
 from framework.core.op import Op, first_order_only
@@ -50,7 +50,7 @@ def _input_by_w(h, g, w_shape, strides, padding, dilations, groups):
     )  # fmt: skip
 
 
-# `conv`'s derivative by its first input, which a transposed convolution is
+# the derivative of `conv` by its first input: a transposed convolution
 conv_input = Op(
     "conv_input", kernels.conv_input, _input_by_g, _input_by_w, kind="contraction",
     infer=_input_infer, fresh=True,
@@ -72,7 +72,7 @@ def _kernel_by_g(h, x, strides, padding, dilations, groups):
     return conv(x, h, strides=strides, padding=padding, dilations=dilations, groups=groups)
 
 
-# `conv`'s derivative by its second input, the kernel
+# the derivative of `conv` by its second input, the kernel
 conv_kernel = Op(
     "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
     infer=_kernel_infer, fresh=True,
@@ -80,13 +80,13 @@ conv_kernel = Op(
 
 
 def depthwise(x, w, **window):
-    """Each channel convolved with filters of its own; w has shape (*size, channels, multiplier)."""
+    """Convolve each channel with its own filters; w has shape (*size, channels, multiplier)."""
     *size, channels, multiplier = w.shape
     each = reshape(w, shape=(*size, 1, channels * multiplier))
     return conv(x, each, groups=channels, **window)
 
 
-# ---- with a bias, and a ReLU where wanted: at the convolution's end they cost nothing -----------
+# ---- with a bias and an optional ReLU as the convolution's epilogue -----------------------------
 
 
 def _conv_bias_back_infer(_g, x, w, _y, *, needed, **_):

@@ -1,4 +1,4 @@
-"""Ops that count, find and order: none has a derivative."""
+"""Counting, searching and index ops, without derivatives."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ bincount = Op("bincount", _bincount, no_derivative, inputs=("x", "weights"), rai
 
 
 def _unique(x, *, dtype):
-    """In the order of their first occurrence."""
+    """Return the distinct values in the order of their first occurrence."""
     found, first, index, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )

@@ -1,6 +1,6 @@
-"""Division, where integers are not treated as floats are: `/` makes floats, `//` and `%` refuse 0.
+"""Division. With integers, `/` returns floats, and `//` and `%` raise for a divisor of 0.
 
-Operands are what a door gives: tensors or arrays of one dtype, or one of these and a number.
+Operands are already converted: tensors or arrays of one dtype, or one of these and a number.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise
 
-LAST_INTEGER = np.dtype(np.ulonglong).num  # NumPy numbers its dtypes: no integers are above it
+LAST_INTEGER = np.dtype(np.ulonglong).num  # the highest of NumPy's dtype numbers for integers
 _context = Context(divide="raise")
 
 
@@ -24,8 +24,8 @@ def _refusing_zero(ufunc, sign):
             return _context.run(ufunc, a, b)
         except FloatingPointError:
             raise InvalidArgumentError(
-                f"x {sign} y: y holds a 0, by which integers cannot be divided. Replace it, or "
-                "cast both to a floating dtype."
+                f"x {sign} y: integer division by zero: y holds a 0. Replace it, or cast x and y "
+                "to a floating dtype."
             ) from None
 
     return forward
@@ -43,40 +43,40 @@ whole_mod = _whole("whole_mod", np.mod, "%")
 
 
 def floor_divide(x, y):
-    """x // y; of floats the floor of the quotient, as in TensorFlow: 1.0 // 0.1 is 10."""
+    """Return x // y; for floats the floor of the quotient, as in TensorFlow: 1.0 // 0.1 is 10."""
     if _dtype(x, y).kind in "iu":
         return whole_divide(x, y)
     return elementwise.floor(elementwise.divide(x, y))
 
 
 def floor_mod(x, y):
-    """x % y."""
+    """Return x % y."""
     return (whole_mod if _dtype(x, y).kind in "iu" else elementwise.floor_mod)(x, y)
 
 
 def true_divide(x, y):
-    """x / y; of integers as in TensorFlow."""
+    """Return x / y; integers are cast to floats as in TensorFlow."""
     return elementwise.divide(*in_floats(x, y))
 
 
 def in_floats(x, y):
-    """Integers as the floats that TensorFlow divides: float32 below 32 bits, else float64."""
-    given = _dtype(x, y)
-    if given.kind not in "iu":
+    """Cast integers to the floats that TensorFlow divides: float32 below 32 bits, else float64."""
+    source = _dtype(x, y)
+    if source.kind not in "iu":
         return x, y
-    dtype = np.dtype(np.float32 if given.itemsize < 4 else np.float64)
+    dtype = np.dtype(np.float32 if source.itemsize < 4 else np.float64)
     return cast(tensor(x), dtype=dtype), cast(tensor(y), dtype=dtype)
 
 
 def _dtype(x, y):
-    """NumPy's dtype of the operand that has one."""
+    """Return the NumPy dtype of the operand that is not a Python number."""
     x = x if type(x) is Tensor or hasattr(x, "dtype") else y
     dtype = x.array.dtype if type(x) is Tensor else x.dtype
     return getattr(dtype, "np", dtype)
 
 
 def promoted_floats(x, y):
-    """Keras's operands of a division: promoted; integers and booleans become floats."""
+    """Return operands promoted as Keras promotes those of `/`: integers and booleans to floats."""
     x, y = promote(x, y)
     if as_dtype(x.dtype).is_inexact:
         return x, y

@@ -1,4 +1,4 @@
-"""Einstein summation, composed of transpose, reshape and matmul: any order of derivative."""
+"""Einstein summation, composed of transpose, reshape and matmul; every order of derivative."""
 
 import functools
 import math
@@ -13,15 +13,15 @@ from framework.ops.reduction import reduce_sum
 
 
 def einsum(equation, *operands):
-    """The sum of products that `equation` describes, in NumPy's notation.
+    """Return the sum of products that `equation` describes in NumPy's notation.
 
     Args:
-        equation: such as "ij,jk->ik"; "..." stands for axes that broadcast, a letter twice in one
-            operand for its diagonal; without "->" the letters that occur once, in order. A letter
-            has one size: unlike NumPy's, 1 does not broadcast.
+        equation: such as "ij,jk->ik"; "..." stands for axes that broadcast. A letter repeated in
+            an operand takes the diagonal. Without "->" the result has the letters that occur once,
+            sorted. A letter has one size: unlike in NumPy, size 1 does not broadcast.
 
     Raises:
-        InvalidArgumentError: an equation that cannot be read, or does not fit the operands.
+        InvalidArgumentError: the equation is malformed or does not fit the operands.
         ShapeError: a letter with two sizes.
 
     >>> import numpy as np
@@ -41,12 +41,12 @@ def einsum(equation, *operands):
 
 @functools.lru_cache(maxsize=256)
 def _parsed(equation, ranks):
-    """The labels of each operand and of the result; "..." becomes digits, from the right."""
+    """Return the labels of each operand and of the result; digits stand for the axes of "..."."""
     sides = equation.split("->")
     inputs = sides[0].split(",")
     if len(sides) > 2 or len(inputs) != len(ranks):
         raise InvalidArgumentError(
-            f"einsum: {equation!r} names {len(inputs)} operands, {len(ranks)} were given."
+            f"einsum: {equation!r} names {len(inputs)} operands, got {len(ranks)}."
         )
     spare = [rank - len(labels.replace("...", "")) for labels, rank in zip(inputs, ranks)]
     wide = max((n for n, labels in zip(spare, inputs) if "..." in labels), default=0)
@@ -64,24 +64,24 @@ def _parsed(equation, ranks):
         if wide and "..." not in sides[1]:
             raise InvalidArgumentError(
                 f"einsum: the result in {equation!r} lacks '...', which stands for {wide} axes of "
-                "the operands. Name them by letters where they are to be summed."
+                "the operands. To sum over these axes, name them by letters."
             )
     else:
         output = dots + "".join(sorted(c for c in set(every) - set(dots) if every.count(c) == 1))
     if not set(every) <= set(string.ascii_letters + dots):
         raise InvalidArgumentError(
-            f"einsum: {equation!r} may have letters, commas, '->' and '...'."
+            f"einsum: expected letters, commas, '->' and '...', got {equation!r}."
         )
     if len(set(output)) < len(output) or not set(output) <= set(every):
         raise InvalidArgumentError(
-            f"einsum: in {equation!r} each letter of the result must occur there once, and in an "
-            "operand."
+            f"einsum: in {equation!r} each letter of the result must occur once in the result and "
+            "in an operand."
         )
     return inputs, output
 
 
 def _simplified(x, labels, equation):
-    """An operand with each label once: the diagonal of those it has twice."""
+    """Return an operand with distinct labels: repeated labels select a diagonal."""
     for c in sorted(set(labels)):
         while labels.count(c) > 1:
             i = labels.index(c)
@@ -104,7 +104,7 @@ def _refuse(equation, label, m, n):
 
 
 def _order(terms, output):
-    """Which two terms to contract, one pair after the other."""
+    """Return the pairs of terms to contract, in order."""
     if len(terms) < 3 or any(None in x.shape for x, _ in terms):
         return [(0, 1)] * (len(terms) - 1)
     letters = dict(zip(dict.fromkeys("".join(t[1] for t in terms)), string.ascii_letters))
@@ -127,7 +127,7 @@ def _summed(x, labels, kept):
 
 
 def _contracted(a, b, kept, equation):
-    """Two terms multiplied, labels found nowhere else summed: one matrix product."""
+    """Multiply two terms by one matrix product; sum over labels that occur in no other term."""
     (x, of_x), (y, of_y) = (_summed(*t, kept | set(u)) for t, u in ((a, b[1]), (b, a[1])))
     shared = [c for c in of_x if c in of_y]
     sizes = {c: _size(equation, c, x.shape[of_x.index(c)], y.shape[of_y.index(c)]) for c in shared}
@@ -151,13 +151,13 @@ def _size(equation, label, m, n):
 
 
 def _spread(x, labels, inner, sizes):
-    """Axes of size 1 that are summed against longer ones, made as long."""
+    """Broadcast axes of size 1 that are summed against longer ones."""
     shape = tuple(sizes[c] if c in inner else n for c, n in zip(labels, x.shape))
     return x if shape == tuple(x.shape) else broadcast_to(x, shape=shape)
 
 
 def _matrices(x, labels, batch, first, second):
-    """`x` as a batch of matrices whose rows are the axes `first`, whose columns `second`."""
+    """Return `x` as a batch of matrices with the axes `first` as rows, `second` as columns."""
     size = dict(zip(labels, x.shape))
     moved = transpose(x, perm=tuple(labels.index(c) for c in (*batch, *first, *second)))
     flat = [_product([size[c] for c in group]) for group in (first, second)]

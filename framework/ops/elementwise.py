@@ -1,6 +1,6 @@
-"""Elementwise ops. In rules: `g` cotangent, `y` output, `x` / `a`, `b` inputs.
+"""Elementwise ops. In rules, `g` is the cotangent, `y` the output, `x` or `a`, `b` the inputs.
 
-Where TensorFlow pins a kink or a tie, the rule says so beside it.
+A comment says which value a rule takes at a kink or a tie; TensorFlow takes the same.
 """
 
 import cmath
@@ -26,11 +26,11 @@ def binary(name, forward, vjp_a, vjp_b, **options):
     return elementwise(name, forward, vjp_a, vjp_b, inputs=("a", "b"), **options)
 
 
-# ---- choice ------------------------------------------------------------------------------------
+# ---- selection ---------------------------------------------------------------------------------
 
-# a where the condition b holds, else an exact 0
+# a where the condition b holds, else exactly 0
 masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
-# the product of a and the booleans b: faster, but nan where b is false and a not finite
+# the product of a and the booleans b: faster, but NaN where b is False and a is not finite
 gated = binary("gated", np.multiply, lambda g, b: gated(g, b), no_derivative)
 select = elementwise(
     "select", choose.select, no_derivative,
@@ -41,7 +41,7 @@ select = elementwise(
 
 
 def zero(g):
-    """A cotangent of zeros: for a slope that is zero, which is not the same as "unconnected"."""
+    """Return a cotangent of zeros, for a slope of zero: the input is still connected."""
     return g * 0
 
 
@@ -65,7 +65,7 @@ is_nan = unary("is_nan", np.isnan, no_derivative)
 is_inf = unary("is_inf", np.isinf, no_derivative)
 is_finite = unary("is_finite", np.isfinite, no_derivative)
 
-# ---- rounding: no derivative, but the sign's is zero --------------------------------------------
+# ---- rounding: no derivative; the derivative of sign is zero ------------------------------------
 
 floor = unary("floor", np.floor, no_derivative)
 ceil = unary("ceil", np.ceil, no_derivative)
@@ -77,7 +77,7 @@ sign = unary("sign", np.sign, zero)
 
 
 def unchanged(g):
-    """The rule of what is passed on as it is; a tape knows it and need not call it."""
+    """Return the cotangent unchanged; a tape recognises this rule and skips the call."""
     return g
 
 
@@ -94,7 +94,7 @@ floor_mod = binary(
 negative = unary("negative", np.negative, lambda g: -g)
 identity = unary("identity", lambda x: x, lambda g: g)
 stop_gradient = unary("stop_gradient", lambda x: x, no_derivative)
-# Rules meet the conjugate of TensorFlow's cotangent (GradientTape says why): 1 at both ends.
+# A rule's cotangent is the conjugate of TensorFlow's (`GradientTape` explains it).
 conj = unary("conj", np.conj, lambda g: conj(g))
 
 
@@ -107,12 +107,12 @@ def _abs_vjp(g, x):
 
 absolute = unary("abs", np.abs, _abs_vjp)
 square = unary("square", quiet(np.square), lambda g, x: g * (x * 2))
-# As in TensorFlow, 0 upstream stays 0 where the slope of reciprocal, sqrt or rsqrt is infinite.
+# As in TensorFlow, a cotangent of 0 stays 0 where the slope of reciprocal, sqrt or rsqrt is inf.
 reciprocal = unary(
     "reciprocal", quiet(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
 )
 
-# The product that is 0 wherever b is 0, even beside inf or nan.
+# a * b, or 0 where b is 0, even if a is inf or NaN
 multiply_no_nan = binary(
     "multiply_no_nan", quiet(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
@@ -125,7 +125,7 @@ divide_no_nan = binary(
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip
 
-# A tie gives the whole gradient to the first argument, NaN on either side to the second.
+# At a tie the first argument gets the whole cotangent; if either is NaN, the second does.
 maximum = binary(
     "maximum", np.maximum,
     lambda g, a, b: masked(g, greater_equal(a, b)),
@@ -137,7 +137,7 @@ minimum = binary(
     lambda g, a, b: masked(g, logical_not(less_equal(a, b))),
 )  # fmt: skip
 
-# Both bounds pass the gradient on to x.
+# At both bounds x gets the cotangent.
 clip = elementwise(
     "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
     lambda g, x, low, high: masked(
@@ -150,12 +150,12 @@ clip = elementwise(
 # ---- powers, exponentials, logarithms -----------------------------------------------------------
 
 
-_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents for which `**` of arrays multiplies, or takes a root
+_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents that `**` of arrays computes by products or roots
 
 
 def _power(a, b):
-    """Of two numbers it is the C library's power, as in compiled loops, which takes a fifth of the
-    time. NumPy's own numbers give what 0-d arrays of them give."""
+    """Return a ** b; for two scalars by the C library's pow, as in compiled loops, in a fifth of
+    the time. NumPy scalars and 0-d arrays have the same results."""
     if type(b) in (int, float):
         if b in _SHORTCUTS or getattr(a, "ndim", 1) or a.dtype.char not in "fd":
             return (np.asarray(a) if isinstance(a, np.generic) else a) ** b
@@ -166,7 +166,7 @@ def _power(a, b):
 
 
 def _power_vjp_b(g, y, a):
-    """d a**b / db = y log a, and 0 where a <= 0; of complex numbers where a is 0."""
+    """d a**b / db = y log a; 0 where a <= 0, for complex numbers where a is 0."""
     if type(a) in (int, float):
         return g * y * math.log(a) if a > 0 else zero(g)
     if type(a) is complex:
@@ -178,14 +178,14 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    raises=lambda dtype: dtype.kind in "iu",  # to a negative power
+    raises=lambda dtype: dtype.kind in "iu",  # for a negative exponent
 )  # fmt: skip
 sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # halved first: y³ overflows sooner
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # y / 2 first, since y³ overflows sooner
 )  # fmt: skip
-# The root of a sum of squares that may all be 0: its slope there is 0, where sqrt's is infinite.
+# The square root of a sum of squares, with slope 0 at 0, where the slope of `sqrt` is infinite.
 root = unary("root", quiet(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
 exp = unary("exp", quiet(np.exp), lambda g, y: g * y)
 expm1 = unary("expm1", quiet(np.expm1), lambda g, y: g * (y + 1))
@@ -207,13 +207,13 @@ cosh = unary("cosh", quiet(np.cosh), lambda g, x: g * sinh(x))
 def _tanh_back(a, b):
     """a (1 - b²), in one new array."""
     d = np_multiply(a, b)
-    if type(d) is not ndarray:  # ufunc's result where both are 0-d
+    if type(d) is not ndarray:  # two 0-d operands: the ufunc returned a scalar
         return a - d * b
     np_multiply(d, b, d)
     return np_subtract(a, d, d)
 
 
-# An op where it is differentiated itself: one in the place of three, with shorter derivatives.
+# One op instead of three, for second derivatives.
 tanh_back = binary(
     "tanh_back", _tanh_back,
     lambda g, b: tanh_back(g, b), lambda g, a, b: g * (a * (b * -2)),
@@ -222,7 +222,7 @@ tanh = unary(
     "tanh", np.tanh, lambda g, y: _tanh_back(g, y) if type(g) is ndarray else tanh_back(g, y)
 )
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
-# Two roots: x * x overflows where x does not, and below -1 the slope is NaN as the value is.
+# Two roots, since x * x may overflow; below -1 the slope is NaN, as the value is.
 acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
 atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
@@ -230,7 +230,7 @@ atan2 = binary(
     lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: negative(g * a / (a * a + b * b)),
 )  # fmt: skip
 
-# ---- activations with a rule of their own --------------------------------------------------------
+# ---- activations ---------------------------------------------------------------------------------
 
 
 def _relu(x):
@@ -252,7 +252,7 @@ def _softplus(x):
     return np.maximum(x, choose.zeros[x.dtype]) + np.log1p(np.exp(np.negative(np.abs(x))))
 
 
-# 0 at 0; the product, as in TensorFlow, is faster than a choice
+# The slope of relu at 0 is 0. The rule multiplies, as TensorFlow's does: faster than a selection.
 relu = unary("relu", _relu, _relu_vjp)
 sigmoid = unary("sigmoid", quiet(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", quiet(_softplus), lambda g, x: g * sigmoid(x))

@@ -1,8 +1,8 @@
-"""Systems of equations, inverses, determinants and functions of square matrices.
+"""Linear systems, inverses, determinants and functions of square matrices.
 
 The last two axes are the matrix, leading axes a batch. Rules of holomorphic functions multiply by
-plain transposes, for complex matrices too; the others conjugate on both sides of a formula that is
-written for the usual inner product (`conjugated`).
+transposes, for complex matrices too. The other rules use formulas for the usual inner product, and
+conjugate the cotangent on entry and the result on exit (`conjugated`).
 
 Sources: Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation"; Murray 2016, arXiv:1602.07527 (Cholesky); Golub & Pereyra 1973 (pseudo-inverse);
@@ -23,7 +23,7 @@ from framework.ops.reduction import np_dtype
 
 
 def lapack(what, function, complaint):
-    """`function` with NumPy's LinAlgError as an error that says what to do."""
+    """Wrap `function` so that NumPy's LinAlgError becomes an InvalidArgumentError with a remedy."""
 
     def forward(*arrays, **attrs):
         try:
@@ -35,44 +35,44 @@ def lapack(what, function, complaint):
 
 
 def matrix_transpose(x):
-    """`x` with its last two axes swapped."""
+    """Swap the last two axes of `x`."""
     n = len(x.shape)
     return transpose(x, perm=(*range(n - 2), n - 1, n - 2))
 
 
 def adjoint(x):
-    """`x` transposed, and conjugated if it is complex."""
+    """Return the transpose of `x`, conjugated if complex."""
     return conjugated(matrix_transpose(x))
 
 
 def as_columns(x):
-    """The numbers along the last axis as factors of a matrix's columns."""
+    """Insert an axis so that the last axis broadcasts along a matrix's columns."""
     return expand_axes(x, (len(x.shape) - 1,))
 
 
 def as_rows(x):
-    """The numbers along the last axis as factors of a matrix's rows."""
+    """Insert an axis so that the last axis broadcasts along a matrix's rows."""
     return expand_axes(x, (len(x.shape),))
 
 
 def on_diagonal(x):
-    """Matrices with `x` on their diagonal."""
+    """Return matrices with `x` on their diagonal."""
     return masked(as_rows(x), np.eye(x.shape[-1], dtype=bool))
 
 
 def diagonal(x):
-    """The numbers on the diagonal."""
+    """Return the diagonal elements."""
     along = np.arange(min(x.shape[-2:]))
     return getitem(x, index=(Ellipsis, along, along))
 
 
 def lower_triangle(x, k=0):
-    """`x` with zeros above the diagonal `k`."""
+    """Return `x` with zeros above the diagonal `k`."""
     return masked(x, np.tri(*x.shape[-2:], k=k, dtype=bool))
 
 
 def upper_triangle(x, k=0):
-    """`x` with zeros below the diagonal `k`."""
+    """Return `x` with zeros below the diagonal `k`."""
     return masked(x, ~np.tri(*x.shape[-2:], k=k - 1, dtype=bool))
 
 
@@ -80,7 +80,7 @@ def _like_input(x, **_):
     return x.shape, x.dtype
 
 
-# ---- systems of equations ------------------------------------------------------------------------
+# ---- linear systems ------------------------------------------------------------------------------
 
 
 def _solve_infer(a, b, **_):
@@ -94,7 +94,7 @@ def _solve_vjp_a(g, y, a):
 
 _SINGULAR = "the matrix is not invertible."
 
-# x with a x = b, for square a and matrices b
+# the solution x of a x = b, for square a and matrices b
 solve = Op(
     "solve", lapack("solve", lambda a, b: np.linalg.solve(a, b), _SINGULAR),
     _solve_vjp_a, lambda g, a: solve(matrix_transpose(a), g), broadcasts=True, infer=_solve_infer,
@@ -111,7 +111,7 @@ def _triangular_vjp_a(g, y, a, lower):
     return lower_triangle(full) if lower else upper_triangle(full)
 
 
-# the same by substitution, reading one triangle of a
+# `solve` by substitution, reading one triangle of a
 triangular_solve = Op(
     "triangular_solve", matrices.triangular_solve, _triangular_vjp_a, _triangular_vjp_b,
     broadcasts=True, infer=_solve_infer, raises=True,
@@ -133,20 +133,20 @@ def _pinv(x, *, rcond):
 
 
 def _pinv_vjp(g, y, x):
-    """The three terms of Golub & Pereyra's differential, for constant rank."""
+    """Sum the three terms of Golub & Pereyra's differential, for constant rank."""
     g = conjugated(g)
     across, back = adjoint(g), adjoint(y)
     m, n = x.shape[-2:]
     dtype = np_dtype(x)
     outside = np.eye(m, dtype=dtype) - matmul(x, y)
     inside = np.eye(n, dtype=dtype) - matmul(y, x)
-    found = negative(matmul(matmul(back, g), back))
-    found = found + matmul(matmul(outside, across), matmul(y, back))
-    found = found + matmul(matmul(back, y), matmul(across, inside))
-    return conjugated(found)
+    total = negative(matmul(matmul(back, g), back))
+    total = total + matmul(matmul(outside, across), matmul(y, back))
+    total = total + matmul(matmul(back, y), matmul(across, inside))
+    return conjugated(total)
 
 
-# The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zeros.
+# The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest are taken as 0.
 pinv = Op("pinv", _pinv, _pinv_vjp, raises=True)
 
 
@@ -194,7 +194,7 @@ slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_
 
 
 def _cholesky_vjp(g, y):
-    """Murray 2016, equation 10, as a Hermitian matrix: each half of the input gets its half."""
+    """Murray 2016, equation 10, as a Hermitian matrix: both triangles of x get half of it."""
     inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
     inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
     back = triangular_solve(adjoint(y), inner, lower=False)
@@ -218,9 +218,10 @@ cholesky = Op(
 
 
 def _by_block_matrix(function):
-    """The rule of a matrix function f: f([[x, e], [0, x]]) has f's derivative along e in a corner.
+    """Return the vjp of a matrix function f.
 
-    The adjoint is the derivative at the transpose, along the cotangent.
+    The upper right block of f([[x, e], [0, x]]) is the derivative of f at x in direction e. The vjp
+    is the derivative at the transpose of x in the direction of the cotangent.
     """
 
     def rule(g, x):

@@ -1,7 +1,8 @@
-"""Losses as composites, one value per sample: arrays in, array out; tensors in, tensor out.
+"""Loss functions, one value per sample, composed of ops: arrays in, array out; tensors in, tensor
+out.
 
-`losses` and `metrics` stand on these. Both operands are floating, of one dtype, and labels come
-first (`y_true`, `y_pred`), as in Keras, whose formulas these are; `axis` may be negative.
+`losses` and `metrics` call them. The formulas and the order `y_true`, `y_pred` are Keras's. Both
+operands have one floating dtype; `axis` may be negative.
 """
 
 import functools
@@ -45,20 +46,20 @@ from framework.ops.rows import softmax_cross_entropy, sparse_softmax_cross_entro
 
 
 def as_tensor(value, dtype):
-    """Anything as a tensor of the DType `dtype`, cast where it has another."""
+    """Convert `value` to a tensor of the DType `dtype`, casting if needed."""
     if type(value) is Tensor:
-        found = value.array.dtype
-        return value if found is dtype.np or found == dtype.np else cast(value, dtype=dtype.np)
+        own = value.array.dtype
+        return value if own is dtype.np or own == dtype.np else cast(value, dtype=dtype.np)
     return tensor(value, dtype, casts=True)
 
 
 def floating(x):
-    """An array or tensor in floatx, where it is of integers or booleans; others as they are."""
+    """Return integers and booleans cast to floatx, and other dtypes unchanged."""
     return cast(x, dtype=as_dtype(floatx()).np) if _array_dtype(x).kind in "iub" else x
 
 
 def floats(y_true, y_pred):
-    """Arrays or tensors in one floating dtype: that of `y_pred`, floatx where it has none."""
+    """Return both operands in the dtype of `y_pred`, or in floatx if that is not floating."""
     y_pred = floating(y_pred)
     dtype = _array_dtype(y_pred)
     return y_true if _array_dtype(y_true) == dtype else cast(y_true, dtype=dtype), y_pred
@@ -69,14 +70,14 @@ def _array_dtype(x):
 
 
 def shape_of(x):
-    """The shape as a plain tuple: a tensor's own costs a quarter of a microsecond."""
+    """Return the shape as a tuple; `Tensor.shape` takes a quarter of a microsecond."""
     return x.array.shape if type(x) is Tensor else tuple(x.shape)
 
 
 def same_rank(a, b):
-    """The two with one rank, where a last axis of size 1 is all that parts them.
+    """Return operands of the same rank if their ranks differ only by a last axis of size 1.
 
-    (n,) beside (n, 1) becomes (n, 1); otherwise the axis that only one of them has is dropped.
+    (n,) with (n, 1) becomes (n, 1); in higher ranks the extra axis is dropped.
     """
     s, t = shape_of(a), shape_of(b)
     if len(s) == len(t):
@@ -89,7 +90,7 @@ def same_rank(a, b):
 
 
 def matched(y_true, y_pred, what):
-    """Operands of one rank that broadcast; ShapeError otherwise."""
+    """Return operands of one rank that broadcast, or raise ShapeError."""
     s, t = shape_of(y_true), shape_of(y_pred)
     if s == t and t:
         return y_true, y_pred
@@ -99,12 +100,12 @@ def matched(y_true, y_pred, what):
     except ShapeError:
         fits = False
     if not fits:
-        _refuse(what, s, t, "they must be equal, of one axis at least")
+        _refuse(what, s, t, "expected equal shapes of rank 1 or more")
     return y_true, y_pred
 
 
 def _alike(y_true, y_pred, what, hint=""):
-    """Operands of one shape (unknown sizes fit any); ShapeError otherwise."""
+    """Return operands of one shape (an unknown size fits any), or raise ShapeError."""
     s, t = shape_of(y_true), shape_of(y_pred)
     if s == t and t:
         return y_true, y_pred
@@ -130,7 +131,7 @@ def _sum(x, axis=-1, keepdims=False):
 
 
 def _axis_last(x, axis):
-    """`x` with `axis` (not negative) moved to the end."""
+    """Move the non-negative `axis` of `x` to the end."""
     last = x.ndim - 1
     if axis == last:
         return x
@@ -138,7 +139,7 @@ def _axis_last(x, axis):
 
 
 def label_form(y_true_shape, y_pred_shape):
-    """What "accuracy" and "crossentropy" mean for these shapes, by Keras's rule.
+    """Return which form "accuracy" and "crossentropy" stand for, by Keras's rule.
 
     >>> label_form((8, 1), (8, 1)), label_form((8,), (8, 3)), label_form((8, 3), (8, 3))
     ('binary', 'sparse_categorical', 'categorical')
@@ -151,10 +152,10 @@ def label_form(y_true_shape, y_pred_shape):
 
 
 def _in_32_bits(composite):
-    """`composite` in float32 where the predictions have 16 bits, its result in their dtype.
+    """Compute `composite` in float32 for 16-bit predictions, and cast the result to their dtype.
 
-    Beside 1 a float16 has no number nearer than 0.9995, and 1e-7 is hardly one: the logarithms of
-    certain predictions, right or wrong, would be infinite.
+    The float16 below 1 is 0.9995, and 1e-7 is subnormal: logarithms of predictions near 0 and 1
+    would be infinite.
     """
 
     @functools.wraps(composite)
@@ -197,7 +198,7 @@ def mean_squared_logarithmic_error(y_true, y_pred):
 
 @_in_32_bits
 def huber(y_true, y_pred, delta=1.0):
-    """Huber 1964: half the squared error up to `delta`, linear beyond."""
+    """Return Huber's loss (1964): half the squared error up to `delta`, linear beyond."""
     y_true, y_pred = matched(y_true, y_pred, "huber")
     error = absolute(y_pred - y_true)
     near = minimum(error, delta)
@@ -206,7 +207,7 @@ def huber(y_true, y_pred, delta=1.0):
 
 @_in_32_bits
 def log_cosh(y_true, y_pred):
-    """log(cosh(error)), as error + log(1 + exp(-2 error)) - log 2: it cannot overflow."""
+    """Return the mean of log(cosh(error)), as error + log(1 + exp(-2 error)) - log 2."""
     y_true, y_pred = matched(y_true, y_pred, "log_cosh")
     error = y_pred - y_true
     return _mean(error + softplus(error * -2.0) - _LOG_2)
@@ -222,7 +223,7 @@ def poisson(y_true, y_pred):
 
 
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """The cosine of the angle between the two along `axis`; 0 where one of them is zero."""
+    """Return the cosine of the angle between the vectors along `axis`; 0 for a zero vector."""
     y_true, y_pred = matched(y_true, y_pred, "cosine_similarity")
     axis = one_axis(axis, y_pred.ndim, "cosine_similarity")
     least = epsilon() ** 2
@@ -233,7 +234,7 @@ def cosine_similarity(y_true, y_pred, axis=-1):
 
 
 def _signed(y_true):
-    """Labels of 0 and 1 as -1 and 1; any others as they are."""
+    """Map labels 0 and 1 to -1 and 1; return other labels unchanged."""
     binary = logical_or(equal(y_true, 0), equal(y_true, 1))
     all_binary = reduce_all(binary, axis=tuple(range(y_true.ndim)), keepdims=False)
     return select(all_binary, y_true * 2.0 - 1.0, y_true)
@@ -266,7 +267,7 @@ def categorical_hinge(y_true, y_pred):
 
 
 def _within(p):
-    """Probabilities kept off 0 and 1, where the logarithm is infinite."""
+    """Clip probabilities away from 0 and 1, where the logarithm is infinite."""
     least = epsilon()
     return clip(p, least, 1.0 - least)
 
@@ -283,7 +284,7 @@ def _sigmoid_cross_entropy(logits, labels):
     return np.maximum(logits, zero) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
 
 
-# An op and no composite: composed of max, abs and log1p its slope at 0 would be wrong, and of two
+# A single op: composed of max, abs and log1p its slope at 0 would be wrong; composed of two
 # softplus it takes 2.1 times as long, forward and backward (64 x 10).
 sigmoid_cross_entropy = elementwise(
     "sigmoid_cross_entropy", quiet(_sigmoid_cross_entropy),
@@ -307,10 +308,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     return reduce_mean(losses, axis=(axis,), keepdims=False)
 
 
-_ONE_HOT = (
-    "; labels that are class numbers belong to sparse_categorical_crossentropy, or "
-    "one-hot encode them"
-)
+_ONE_HOT = "; for integer class labels use sparse_categorical_crossentropy, or one-hot encode them"
 
 
 @_in_32_bits
@@ -320,8 +318,8 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     axis = one_axis(axis, y_pred.ndim, what)
     if shape_of(y_pred)[axis] == 1:
         warnings.warn(
-            f"{what}: y_pred of shape {shape_of(y_pred)} has one class: its loss is always "
-            "0. Two classes are two predictions, or one with binary_crossentropy.",
+            f"{what}: y_pred of shape {shape_of(y_pred)} has one class: the loss is always 0. "
+            "For two classes predict two values, or one value with binary_crossentropy.",
             SyntaxWarning, stacklevel=2,
         )  # fmt: skip
     if label_smoothing:
@@ -333,24 +331,24 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 
 def _class_indices(labels, *, classes):
-    given = labels
+    original = labels
     if labels.dtype.kind in "iub":
         labels = labels.astype(np.int64, copy=False)
     else:
-        with np.errstate(invalid="ignore"):  # nan becomes a number that is out of range
+        with np.errstate(invalid="ignore"):  # NaN becomes an integer out of range
             labels = labels.astype(np.int64)
-    # One pass for both bounds: seen as unsigned, negative labels are the largest.
+    # One pass checks both bounds: viewed as unsigned, negative labels are the largest.
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
-        wrong = given[(labels < 0) | (labels >= classes)]
+        wrong = original[(labels < 0) | (labels >= classes)]
         raise OutOfRangeError(
-            f"y_true holds the label {wrong.flat[0]}, but y_pred has {classes} classes: labels go "
-            f"from 0 to {classes - 1}. Shift the labels if they start at 1, give the model's last "
-            "layer as many units as there are classes, or name a label to skip in ignore_class."
+            f"y_true: expected labels from 0 to {classes - 1}, since y_pred has {classes} classes; "
+            f"got label {wrong.flat[0]}. Shift labels that start at 1, give the model's last layer "
+            "one unit per class, or pass a label to skip as ignore_class."
         )
     return labels
 
 
-# Labels of any dtype as int64 class numbers, checked; an op, so that a replay checks its data too.
+# Convert labels of any dtype to int64 and check their range; an op, so that plans check as well.
 class_indices = Op(
     "class_indices", _class_indices, no_derivative, kind="elementwise",
     infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)), raises=True,
@@ -358,7 +356,7 @@ class_indices = Op(
 
 
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
-    """Labels of any dtype. With `ignore_class` the result, if a tensor, has what counts as mask."""
+    """Return the loss for integer labels of any dtype; `ignore_class` sets the result's mask."""
     axis = one_axis(axis, y_pred.ndim, "sparse_categorical_crossentropy")
     labels, y_pred = _labels(y_true, shape_of(y_pred), axis), _axis_last(y_pred, axis)
     if ignore_class is None:
@@ -373,17 +371,17 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
 
 
 def _labels(y_true, pred_shape, axis):
-    """The labels without an axis of size 1 for the classes; ShapeError where they do not fit."""
-    given = found = shape_of(y_true)
-    if len(given) == len(pred_shape) and given[axis] == 1:
-        found = given[:axis] + given[axis + 1 :]
-        y_true = reshape(y_true, shape=found)
+    """Return the labels without a class axis of size 1; raise ShapeError if they do not fit."""
+    shape = squeezed = shape_of(y_true)
+    if len(shape) == len(pred_shape) and shape[axis] == 1:
+        squeezed = shape[:axis] + shape[axis + 1 :]
+        y_true = reshape(y_true, shape=squeezed)
     expected = pred_shape[:axis] + pred_shape[axis + 1 :]
-    if found != expected and not Shape(found).is_compatible_with(expected):
+    if squeezed != expected and not Shape(squeezed).is_compatible_with(expected):
         _refuse(
-            "sparse_categorical_crossentropy", given, pred_shape,
-            f"y_true holds one class number per prediction, in shape {expected}; one-hot labels "
-            "belong to categorical_crossentropy",
+            "sparse_categorical_crossentropy", shape, pred_shape,
+            f"expected one integer class per prediction, in shape {expected}; for one-hot labels "
+            "use categorical_crossentropy",
         )  # fmt: skip
     return y_true
 

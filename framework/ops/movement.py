@@ -17,7 +17,7 @@ from framework.kernels.sums import added
 
 
 def _reshape_infer(x, *, shape):
-    """Symbolic: one unknown size may stand for -1."""
+    """Infer the shape of a symbolic result, with None for the size -1."""
     known = [n for n in shape if n is not None and n != -1]
     free = [i for i, n in enumerate(shape) if n is None or n == -1]
     sizes = [n for n in x.shape if n is not None]
@@ -56,7 +56,7 @@ def _sum_to(x, *, shape):
 
 
 def _broadcast_to(x, *, shape):
-    """A zero-stride view, of contiguous numbers made directly: faster than `np.broadcast_to`."""
+    """Return a zero-stride view; for contiguous numbers faster than by `np.broadcast_to`."""
     x = np.asarray(x)
     if not x.flags.forc or x.dtype.kind not in "fiub":
         return np.broadcast_to(x, shape)
@@ -64,7 +64,7 @@ def _broadcast_to(x, *, shape):
         return np.ndarray(shape, x.dtype, x, strides=(0,) * len(shape))
     lead = len(shape) - x.ndim
     if lead < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[lead:], strict=True)):
-        raise ValueError(f"shape {x.shape} does not broadcast to {tuple(shape)}")
+        raise ValueError(f"expected a shape that broadcasts to {tuple(shape)}, got {x.shape}")
     kept = [s if n != 1 else 0 for n, s in zip(x.shape, x.strides, strict=True)]
     return np.ndarray(shape, x.dtype, x, strides=(0,) * lead + tuple(kept))
 
@@ -77,7 +77,7 @@ sum_to = movement("sum_to", _sum_to, lambda g, x_shape: broadcast_to(g, shape=x_
 
 
 def expand_axes(x, axes):
-    """`x` with axes of size 1 put in at the sorted positions `axes` of the result."""
+    """Insert axes of size 1 into `x` at the sorted positions `axes` of the result."""
     shape = list(x.shape)
     for axis in axes:
         shape.insert(axis, 1)
@@ -109,7 +109,7 @@ split = movement("split", _split, lambda gs, axis: concat(*gs, axis=axis), outpu
 
 
 def _getitem_infer(x, *, index):
-    """Symbolic: what is taken of an unknown size stays unknown; an int or array takes it away."""
+    """Infer the shape of a symbolic item: a slice of an unknown size has an unknown size."""
     taken = sum(i is not None and i is not Ellipsis for i in index)
     dots = [slice(None)] * (len(x.shape) - taken)
     at = next((k for k, i in enumerate(index) if i is Ellipsis), len(index))
@@ -132,9 +132,9 @@ def _shape_infer(_x, *_indices, shape, **_attrs):
     return tuple(shape), _x.dtype
 
 
-def kept_text(found):
-    """What indexing gave; a single text as an array of one object, as texts are kept."""
-    return np.asarray(found, object) if type(found) is bytes else found
+def kept_text(item):
+    """Return the result of indexing; a single string as a 0-d array of dtype object."""
+    return np.asarray(item, object) if type(item) is bytes else item
 
 
 getitem = movement(
@@ -151,7 +151,7 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 def _checked(indices, *, what, size=None, negative=False):
     dtype, seen, top = indices.dtype, indices, size
     if dtype.kind == "i" and not negative:
-        # One pass for both ends: seen as unsigned, negative numbers are the largest.
+        # One pass checks both bounds: viewed as unsigned, negative integers are the largest.
         seen, half = indices.view(_UNSIGNED[dtype.itemsize]), 1 << (8 * dtype.itemsize - 1)
         top = half if size is None or size > half else size
     if top is not None and indices.size and np.maximum.reduce(seen, None) >= top:
@@ -170,14 +170,14 @@ _within = Op(
 
 
 def within(indices, **limits):
-    """The tensor of integers as it is; OutOfRangeError where some lie outside.
+    """Return the integers unchanged, or raise OutOfRangeError if some are out of range.
 
-    An op, so that plans and models check those that they are given.
+    This is an op so that plans and models check the indices of every call.
 
     Args:
-        indices: the integers.
-        limits: `what` they are, for the error; the `size` that all must lie below, if there is one;
-            whether they may be `negative`.
+        indices: an integer tensor or array.
+        limits: `what`, the indices' name in the error; `size`, their exclusive upper bound;
+            `negative`, whether negative indices are valid.
     """
     if type(indices) is not Tensor or (thread.stack and replaying()):
         return _within(indices, **limits)
@@ -236,7 +236,7 @@ one_hot = movement("one_hot", _one_hot, no_derivative, fresh=True)
 
 
 def _argsort(x, *, axis, descending=False):
-    """Stable both ways: ties keep their order."""
+    """Sort stably in both directions: equal elements keep their order."""
     if not descending:
         return np.argsort(x, axis, kind="stable")
     turned = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -249,7 +249,7 @@ argsort = movement(
 
 
 def top_k(x, *, k):
-    """The `k` largest along the last axis, falling, and their indices; of equals the first."""
+    """Return the `k` largest along the last axis, descending, and their indices; stable."""
     last = len(x.shape) - 1
     order = getitem(argsort(x, axis=last, descending=True), index=(Ellipsis, slice(k)))
     return take_along_axis(x, order, axis=last), order

@@ -1,7 +1,6 @@
-"""Normalisation as single ops: one pass forward, one backward.
+"""Normalisation as single ops: one pass over memory forward, one backward, instead of 6 to 15.
 
-Each hands what it has computed to a joint backward; where an outer tape listens, its composite
-stands in. Plain ops took 6 to 15 passes over memory for the same.
+Each op saves arrays for a joint backward; an outer tape records its composite instead.
 """
 
 import numpy as np
@@ -18,26 +17,26 @@ from framework.ops.reduction import np_dtype, reduce_mean, reduce_sum
 
 
 def along(vector, axis, rank):
-    """A vector shaped to broadcast along `axis` of a tensor of `rank` axes."""
+    """Reshape a vector to broadcast along `axis` of a tensor of `rank` axes."""
     if axis == rank - 1:
         return vector
     return reshape(vector, shape=(*(1,) * axis, -1, *(1,) * (rank - axis - 1)))
 
 
-# an exponential moving average a, moved on to b
+# the exponential moving average a, updated by b
 moving_average = elementwise(
     "moving_average", lambda a, b, *, momentum: a * momentum + b * (1 - momentum),
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # its slope at zeros, 2**15.5, is a float16; below lie subnormal lengths
+_LEAST_HALF = 2.0**-31  # the slope at zeros, 1 / sqrt(_LEAST_HALF) = 2**15.5, fits into float16
 
 
 def unit(x, axes, least):
-    """`x` over its Euclidean length along the sorted tuple of axes.
+    """Divide `x` by its Euclidean norm along the sorted tuple of axes.
 
-    The square of the length counts as `least`, a number, where it is smaller: value and slope are
-    finite at zeros. Floats of 16 bits are squared and added up in float32.
+    The squared norm is at least `least`, a number, so that value and slope are finite at zeros.
+    16-bit floats are squared and summed in float32.
     """
     if type(least) in (int, float) and np_dtype(x) == np.float16:
         least = max(least, _LEAST_HALF)
@@ -76,8 +75,8 @@ def _batch_norm_composite(x, gamma, beta, *, axis, epsilon, relu=False):
     return cut(y) if relu else y, reshape(mean, shape=size), reshape(variance, shape=size)
 
 
-# (y, mean, variance), y cut at 0 with `relu`: mean and variance over all axes but `axis`; gamma and
-# beta are vectors
+# Return (y, mean, variance), with ReLU applied to y if `relu`. The statistics are over all axes but
+# `axis`; gamma and beta are vectors.
 batch_norm = Op(
     "batch_norm", norm.batch_norm, backward=_batch_norm_rule, outputs=3, saves=True,
     composite=_batch_norm_composite, infer=_batch_norm_infer, fresh=True,
@@ -85,7 +84,7 @@ batch_norm = Op(
 
 
 def scaled(x, mean, variance, gamma, beta, *, axis, epsilon):
-    """`x` normalised along `axis` by given statistics; gamma and beta are vectors or None."""
+    """Normalise `x` by a mean and a variance along `axis`; gamma and beta are vectors or None."""
     factor = rsqrt(variance + epsilon)
     if gamma is not None:
         factor = factor * gamma
@@ -133,12 +132,12 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 
 def _check_layer_norm(x, gamma, beta):
     sizes = gamma.shape
-    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # mostly that is all
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # the usual case: the shapes fit
         _check_rows("layer_norm", "gamma", x, gamma)
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# over the last axes, as many as gamma and beta have
+# over the last axes: as many as gamma and beta have
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -160,7 +159,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# over the last axes, as many as scale has
+# over the last axes: as many as scale has
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

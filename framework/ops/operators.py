@@ -24,33 +24,34 @@ ARITHMETIC = {
 }  # fmt: skip
 COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
-# What takes their place where integers are not treated as floats are.
+# The operators that treat integers differently from floats.
 DIVISIONS = {
     "truediv": division.true_divide, "floordiv": division.floor_divide, "mod": division.floor_mod,
 }  # fmt: skip
 KERAS = {"matmul": contraction.matmul_with_vectors}
 
 
-# The parameters have TensorFlow's names; a `name=` changes nothing.
+# The parameters have TensorFlow's names; `name` is ignored. `convert` is the rule that converts the
+# operands: `strict` (TensorFlow's) or `promote` (Keras's).
 
 
-def _binary(op, door):
+def _binary(op, convert):
     def operator(x, y):
-        return op(*door(x, y))
+        return op(*convert(x, y))
 
     return operator
 
 
-def _reflected(op, door):
+def _reflected(op, convert):
     def operator(y, x):
-        return op(*door(x, y))
+        return op(*convert(x, y))
 
     return operator
 
 
-def _comparison(op, door):
+def _comparison(op, convert):
     def operator(x, y, name=None):
-        return op(*door(x, y))
+        return op(*convert(x, y))
 
     return operator
 
@@ -63,9 +64,9 @@ def _unary(op):
 
 
 def _strict_binary(op):
-    """The strict door's commonest case in line: two tensors or variables of one dtype.
+    """Return a strict operator with a fast path for two tensors of one dtype.
 
-    It says once more what `Op.wrap` does: a call less in every operator.
+    The fast path repeats the code of `Op.wrap`, which saves a call in every operator.
     """
     strict, forward, new = doors.strict, op.forward, object.__new__
 
@@ -92,7 +93,7 @@ def _strict_binary(op):
 
 
 def _strict_division(op, general):
-    """The same for floats; `general` is for the rest, since integers are not treated as floats."""
+    """Return a strict operator with a fast path for floats; `general` computes other dtypes."""
     strict, forward, new, last = doors.strict, op.forward, object.__new__, division.LAST_INTEGER
 
     def operator(x, y):
@@ -128,13 +129,13 @@ def _reflected_division(op, general):
     return operator
 
 
-def _equality(op, door):
+def _equality(op, convert):
     def operator(self, other):
         if other is None or (isinstance(other, str) and not _holds_strings(self)):
             return op is e.not_equal
         try:
-            return op(*door(self, other))
-        except ShapeError:  # as in TensorFlow: what does not broadcast is not equal
+            return op(*convert(self, other))
+        except ShapeError:  # as in TensorFlow: tensors that do not broadcast are not equal
             return Tensor(np.asarray(op is e.not_equal))
 
     return operator
@@ -151,38 +152,38 @@ def _rounded(x, digits=0):
     return e.divide(e.round_(e.multiply(x, scale)), scale)
 
 
-def _arithmetic(name, op, door):
-    """The operator and the reflected one."""
-    if door is doors.promote:
+def _arithmetic(name, op, convert):
+    """Return an operator and its reflected form."""
+    if convert is doors.promote:
         op = KERAS.get(name, op)
-        door = division.promoted_floats if name == "truediv" else door
-        return _binary(op, door), _reflected(op, door)
+        convert = division.promoted_floats if name == "truediv" else convert
+        return _binary(op, convert), _reflected(op, convert)
     general = DIVISIONS.get(name, op)
-    if door is not doors.strict:
-        return _binary(general, door), _reflected(general, door)
+    if convert is not doors.strict:
+        return _binary(general, convert), _reflected(general, convert)
     if general is op:
-        return _strict_binary(op), _reflected(op, door)
-    if name == "floordiv":  # of floats it is no op of its own either
-        return _binary(general, door), _reflected(general, door)
+        return _strict_binary(op), _reflected(op, convert)
+    if name == "floordiv":  # composed of several ops for floats, so it has no fast path
+        return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)
 
 
-def hang(kind, door):
-    """Give `kind` the operators; `door` prepares the operands of those that take two."""
+def add_operators(cls, convert):
+    """Add Python's operators to `cls`; `convert` converts the operands of the binary ones."""
     for name, op in ARITHMETIC.items():
-        straight, reflected = _arithmetic(name, op, door)
-        setattr(kind, f"__{name}__", straight)
-        setattr(kind, f"__r{name}__", reflected)
+        straight, reflected = _arithmetic(name, op, convert)
+        setattr(cls, f"__{name}__", straight)
+        setattr(cls, f"__r{name}__", reflected)
     for name, op in COMPARISONS.items():
-        setattr(kind, f"__{name}__", _comparison(op, door))
+        setattr(cls, f"__{name}__", _comparison(op, convert))
     for name, op in UNARY.items():
-        setattr(kind, f"__{name}__", _unary(op))
-    kind.__round__ = _rounded
-    kind.__getitem__ = ITEMS.get(kind, _item_of_variable)
-    kind.__array_ufunc__ = _array_ufunc
-    if kind is not KerasTensor:
-        kind.__eq__ = _equality(e.equal, door)
-        kind.__ne__ = _equality(e.not_equal, door)
+        setattr(cls, f"__{name}__", _unary(op))
+    cls.__round__ = _rounded
+    cls.__getitem__ = ITEMS.get(cls, _item_of_variable)
+    cls.__array_ufunc__ = _array_ufunc
+    if cls is not KerasTensor:
+        cls.__eq__ = _equality(e.equal, convert)
+        cls.__ne__ = _equality(e.not_equal, convert)
 
 
 # ---- indexing ------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """An item whose place is known when the model runs: one operation of the model."""
+    """Return an item whose index is a KerasTensor: one operation of the model."""
     from framework.core.operations import Operation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
@@ -226,15 +227,15 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-_set_assign = vars(Tensor)["assign"].__set__  # of the slot
+_set_assign = vars(Tensor)["assign"].__set__  # the slot's setter
 
 
 def _item_of_variable(var, slice_spec):
-    """The slice, with a method `assign` that assigns to it."""
-    found = _getitem(var, slice_spec)
-    if type(found) is Tensor:
-        _set_assign(found, partial(_assign_item, var, slice_spec))
-    return found
+    """Return the slice, with a method `assign` that assigns to this slice of the variable."""
+    item = _getitem(var, slice_spec)
+    if type(item) is Tensor:
+        _set_assign(item, partial(_assign_item, var, slice_spec))
+    return item
 
 
 def _assign_item(var, slice_spec, val, name=None):
@@ -243,15 +244,17 @@ def _assign_item(var, slice_spec, val, name=None):
 
 
 def _plain_index(item):
-    """Slices, ints, None and Ellipsis as they are; tensors as the arrays or numbers they hold."""
+    """Return an index for NumPy: tensors and lists as arrays or ints, slices with int bounds."""
     if isinstance(item, slice):
         parts = item.start, item.stop, item.step
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            raise  # a size that is known when a model runs
+            raise  # the caller makes the item an operation of the model
         except TypeError:
-            raise DTypeError(f"A slice goes by integers or None, got {item!r}.") from None
+            raise DTypeError(
+                f"A slice expected integers or None as start, stop and step, got {item!r}."
+            ) from None
     if isinstance(item, (Tensor, CoreVariable)):
         array = np.asarray(item)
         return array if array.ndim or array.dtype.kind == "b" else int(array)
@@ -283,14 +286,14 @@ UFUNCS = {
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """`np.sin(t)`, `array * t`: the op of the same meaning, recorded; strict about dtypes."""
+    """Run NumPy's ufunc on tensors (`np.sin(t)`, `array * t`) as an op with strict dtypes."""
     op, ours = UFUNCS.get(ufunc), (Tensor, CoreVariable, Operand)
     if kwargs:
         out = kwargs.get("out", ())
         if any(isinstance(x, ours) for x in out):
             raise TypeError(f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into.")
         if len(kwargs) == len(out) == 1 and out[0] is inputs[0]:
-            kwargs = {}  # `array += t`: a new tensor, through which gradients go, as in TensorFlow
+            kwargs = {}  # `array += t` returns a new, differentiable tensor, as in TensorFlow
     if op is None or method != "__call__" or kwargs:
         plain = [np.asarray(x) if isinstance(x, ours) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
@@ -299,8 +302,8 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
 
 ITEMS = {Tensor: _getitem, KerasTensor: _item_of_symbolic}
 
-for _kind, _door in (
+for _cls, _convert in (
     (Tensor, doors.strict), (CoreVariable, doors.strict), (KerasVariable, doors.promote),
     (KerasTensor, doors.promote),
 ):  # fmt: skip
-    hang(_kind, _door)
+    add_operators(_cls, _convert)

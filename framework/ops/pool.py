@@ -1,4 +1,4 @@
-"""Pooling over windows. Arrays are channels-last, attributes have one entry per spatial axis."""
+"""Pooling over windows. Arrays are channels-last; each attribute has one entry per spatial axis."""
 
 import math
 
@@ -21,11 +21,11 @@ def _index_infer(x, **window):
     return (batch, total, channels), np.dtype(np.int64)
 
 
-# where in the flat spatial axes the largest cell of each window is; of equals the first
+# the index of each window's (first) maximum in the flattened spatial axes of the input
 max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer, fresh=True)
 
 
-# the number of the largest cell within each window; of equals the first
+# the index of each window's (first) maximum within the window
 max_cell = Op(
     "max_cell", kernels.max_cell, no_derivative,
     infer=lambda x, **window: (_pool_infer(x, **window)[0], kernels.cell_dtype(window["size"])),
@@ -40,7 +40,7 @@ def _put(g, chosen, x_shape, size, strides, padding, dilations):
     )  # fmt: skip
 
 
-# the chosen cell of each window, and its adjoint
+# pick one element of each window by its index within the window, and the adjoint
 cell_take = Op("cell_take", kernels.cell_take, _put, no_derivative,
                infer=lambda x, chosen, **_: (chosen.shape, x.dtype), fresh=True)  # fmt: skip
 cell_put = Op(
@@ -54,7 +54,7 @@ cell_put = Op(
 
 
 def _max_pool_vjp(g, x, saved, x_shape, size, strides, padding, dilations):
-    """All of the gradient goes to the first of the largest cells, as in TensorFlow."""
+    """The first maximum of a window gets its whole cotangent, as in TensorFlow."""
     window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
     chosen = saved[0] if saved else max_cell(x, **window)
     return _put(g, chosen, x_shape, **window)
@@ -91,7 +91,7 @@ window_count = Op("window_count", kernels.window_count, no_derivative, infer=_co
 
 
 def mean_pool(x, *, size, strides, padding, dilations):
-    """The mean of the cells of each window that lie on the input: padding does not count."""
+    """Return the mean of each window's elements that lie in the input, without the padding."""
     window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
     total = window_sum(x, **window)
     if padding != "SAME" and not any(map(any, padding)):

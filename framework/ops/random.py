@@ -1,4 +1,4 @@
-"""Ops of random inputs. The noise itself is an input, drawn by `core.random.draw`."""
+"""Random ops. The noise is an input, drawn by `core.random.draw`."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def _scale(rate):
 
 def _dropout(x, noise, *, rate):
     kept = np.greater_equal(noise, rate)
-    # multiplied and not chosen: `np.where` takes ten times longer where the mask is irregular
+    # a product, since `np.where` takes ten times as long with an irregular mask
     return x * np.multiply(kept, _scale(rate), dtype=x.dtype), (kept,)
 
 

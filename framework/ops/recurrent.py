@@ -1,12 +1,12 @@
-"""Recurrent cells, one step or whole sequences, as single ops.
+"""Recurrent cells as single ops: one step, or whole sequences.
 
-Gates stand in Keras's order. The ops of whole sequences take x (batch, time, features), the first
-states (batch, units), kernel, recurrent_kernel, a bias or None, and a mask (batch, time) or None:
-where it is False, states stay and the output is the last one. They give the outputs of all steps in
-the order of processing (if `sequence`), then the last states.
+Gates are in Keras's order. Sequence ops take x (batch, time, features), the initial states (batch,
+units), kernel, recurrent_kernel, a bias or None, and a mask (batch, time) or None: where the mask
+is False, the states do not change and the output repeats. They return the outputs of all steps in
+processing order (if `sequence`), then the last states.
 
-Attributes: `reverse` (from the last step to the first), `zero_output` (outputs are 0 where the mask
-is False), `sequence` (whether the outputs of all steps are wanted).
+Attributes: `reverse` (process the last step first), `zero_output` (outputs are 0 where the mask is
+False), `sequence` (return the outputs of all steps).
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from framework.ops.movement import getitem, split, stack
 
 
 def _gates(z, units):
-    """Views of the four blocks of columns."""
+    """Return views of the four gates' blocks of columns."""
     return [z[..., i * units : (i + 1) * units] for i in range(4)]
 
 
@@ -66,7 +66,7 @@ def _lstm_cell_back(
     return tuple(make() for make, n in zip(made, needed, strict=True) if n)
 
 
-# The cotangents of the inputs in `needed`, in order.
+# Return the cotangents of the inputs that `needed` selects, in order.
 lstm_cell_back = Op("lstm_cell_back", _lstm_cell_back, backward=first_order_only, outputs=None)
 
 
@@ -82,8 +82,9 @@ def _lstm_cell_composite(x, h, c, kernel, recurrent_kernel, bias):
     return sigmoid(o) * tanh(c), c
 
 
-# One step of Hochreiter & Schmidhuber's LSTM with forget gates, (h, c) from x (batch, features),
-# h and c (batch, units), kernel (features, 4 units), recurrent_kernel (units, 4 units), bias.
+# One step of an LSTM with forget gates (Hochreiter & Schmidhuber): new (h, c) from x (batch,
+# features), h and c (batch, units), kernel (features, 4 units), recurrent_kernel (units, 4 units)
+# and bias.
 lstm_cell = Op(
     "lstm_cell", _lstm_cell, backward=_lstm_cell_rule, composite=_lstm_cell_composite,
     outputs=2, saves=True,
@@ -94,14 +95,14 @@ lstm_cell = Op(
 
 
 def _widened(*arrays):
-    """Half precision is computed in float32 and rounded once."""
+    """Return 16-bit arrays as float32: the result is rounded once."""
     if arrays[-2].dtype.itemsize > 2:
         return arrays
     return [a if a is None else a.astype(np.float32) for a in arrays]
 
 
 def _turned(x, reverse):
-    """Steps in the order of processing."""
+    """Return `x` with its steps (axis 1) in processing order."""
     return x[:, ::-1] if reverse and x is not None else x
 
 
@@ -110,7 +111,7 @@ def _by_steps(mask):
 
 
 def _outputs(rows, units, mask, zero_output, sequence, dtype):
-    """(all outputs, last state), the first where wanted; the mask in the order of processing."""
+    """Return (outputs of all steps, if `sequence`, last state); `mask` is in processing order."""
     last = rows[-1, :, :units].astype(dtype)
     if not sequence:
         return (last,)
@@ -121,7 +122,7 @@ def _outputs(rows, units, mask, zero_output, sequence, dtype):
 
 
 def _cotangent_of_steps(g, mask, zero_output):
-    """The outputs' cotangent, time-major."""
+    """Return the cotangent of the outputs, time-major."""
     if g is None:
         return None
     g = g.swapaxes(0, 1)
@@ -130,33 +131,36 @@ def _cotangent_of_steps(g, mask, zero_output):
     )
 
 
-def _weights(found, units):
-    """The cotangents of kernel, recurrent_kernel and bias from that of the three stacked."""
-    if found is None:
+def _weights(stacked, units):
+    """Split a stacked cotangent into those of kernel, recurrent_kernel and bias."""
+    if stacked is None:
         return None, None, None
-    return found[units + 1 :], found[:units], found[units]
+    return stacked[units + 1 :], stacked[:units], stacked[units]
 
 
-def _picked(made, needed, dtype):
-    return tuple(a.astype(dtype, copy=False) for a, n in zip(made, needed) if n)
+def _picked(cotangents, needed, dtype):
+    return tuple(a.astype(dtype, copy=False) for a, n in zip(cotangents, needed) if n)
 
 
 def _by_order(back):
-    """A joint rule by an op that gives the cotangents needed, in order. g is (steps?, *states)."""
+    """Return a joint rule for `back`, an op that returns only the needed cotangents, in order.
+
+    The rule's g is (*states), after the outputs of all steps if `sequence`.
+    """
 
     def ordered(g, kernel, recurrent_kernel, mask, saved, reverse, zero_output, sequence, needed):
         g = g if sequence else (None, *g)
-        found = iter(back(
+        cotangents = iter(back(
             *g, kernel, recurrent_kernel, mask, *saved, needed=needed, reverse=reverse,
             zero_output=zero_output,
         ))  # fmt: skip
-        return [next(found) if n else None for n in needed]
+        return [next(cotangents) if n else None for n in needed]
 
     return ordered
 
 
 def _check(op, *, states, blocks, biases=()):
-    """What looks at an op of whole sequences: how many states and blocks of columns it has."""
+    """Return the shape check of a sequence op with so many states and blocks of columns."""
     of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
     what = {
         "sequences": "(batch, steps, features of the kernel)",
@@ -204,7 +208,7 @@ def _specs(*, states):
 
 
 def _steps(x, mask, reverse, step, state):
-    """The composite: `step(x_t, *state)` gives the next state; its first is the output."""
+    """Compose a sequence op: `step(x_t, *state)` returns the next state, output first."""
     outputs = []
     order = range(x.shape[1])
     for t in reversed(order) if reverse else order:
@@ -221,7 +225,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    if not outputs:  # no steps: a product of nothing has the shape
+    if not outputs:  # no steps: an empty product has the right shape
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)
     zero = zero_output and mask is not None
@@ -277,8 +281,8 @@ def _lstm_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h, c))
 
 
-# kernel (features, 4 units), recurrent_kernel (units, 4 units), bias (4 units): the steps of
-# `lstm_cell`. Gives (outputs?, h, c).
+# All steps of `lstm_cell`: kernel (features, 4 units), recurrent_kernel (units, 4 units), bias
+# (4 units). Returns (outputs of all steps, if `sequence`, h, c).
 lstm = Op(
     "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
     saves=True, infer=_specs(states=2), fresh=True,
@@ -326,7 +330,7 @@ def _simple_rnn_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# h <- tanh(x kernel + h recurrent_kernel + bias) (Elman 1990). Gives (outputs?, h).
+# h <- tanh(x kernel + h recurrent_kernel + bias) (Elman 1990). Returns (outputs, if `sequence`, h).
 simple_rnn = Op(
     "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
     composite=_simple_rnn_composite, infer=_specs(states=1), fresh=True,
@@ -383,9 +387,9 @@ def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# Cho et al. 2014 (arXiv:1406.1078v1), the reset gate after the product: kernel (features, 3 units),
-# recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update, reset, candidate.
-# Gives (outputs?, h).
+# Cho et al. 2014 (arXiv:1406.1078v1), with the reset gate after the product: kernel (features,
+# 3 units), recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update, reset,
+# candidate. Returns (outputs, if `sequence`, h).
 gru = Op(
     "gru", _gru, backward=_by_order(gru_back), composite=_gru_composite, outputs=None, saves=True,
     infer=_specs(states=1), fresh=True, check=_check("gru", states=1, blocks=3, biases=(2,)),

@@ -14,12 +14,12 @@ from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, r
 
 
 def restore(g, axis, keepdims):
-    """A reduced value with its reduced axes put back as size 1."""
+    """Return a reduced value with its reduced axes restored as size 1."""
     return g if keepdims else expand_axes(g, axis)
 
 
 def _spread(g, x_shape, axis, keepdims):
-    if len(axis) < len(x_shape):  # a 0-d cotangent spreads over any shape as it is
+    if len(axis) < len(x_shape):  # a 0-d cotangent broadcasts without reshaping
         g = restore(g, axis, keepdims)
     return broadcast_to(g, shape=x_shape)
 
@@ -30,7 +30,7 @@ def _count(shape, axis):
 
 @quiet
 def _sum(x, *, axis, keepdims):
-    # small integers add up in their own type, as in TensorFlow; NumPy would widen them
+    # sum small integers in their own dtype, as TensorFlow does; NumPy would widen them
     return added(x, axis, keepdims)
 
 
@@ -40,14 +40,14 @@ def _mean(x, *, axis, keepdims):
     dtype = x.dtype
     if dtype.kind in "iu":
         return _whole_mean(x, n, axis, keepdims)
-    if dtype.itemsize == 2:  # the sum of many may overflow
+    if dtype.itemsize == 2:  # a 16-bit sum may overflow
         return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
     total = added(x, axis, keepdims)
     return total / n if n else total * np.nan
 
 
 def _whole_mean(x, n, axis, keepdims):
-    """The mean of integers, rounded towards zero as in TensorFlow; their sum has 64 bits."""
+    """Return the mean of integers, rounded towards zero as in TensorFlow, from a 64-bit sum."""
     wide = np.uint64 if x.dtype.kind == "u" else np.int64
     total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
     mean = total // wide(max(n, 1))
@@ -66,14 +66,14 @@ reduce_mean = reduction(
 
 
 def _share_of_ties(g, x, y, axis, keepdims):
-    """Ties share the gradient evenly."""
+    """Elements equal to the extreme share its cotangent evenly."""
     chosen = cast(equal(x, restore(y, axis, keepdims)), dtype=np_dtype(g))
     ways = reduce_sum(chosen, axis=axis, keepdims=True)
     return restore(g, axis, keepdims) * (chosen / ways)
 
 
 def np_dtype(x):
-    """The NumPy dtype of an array or of what ops take."""
+    """Return the NumPy dtype of an array, tensor or KerasTensor."""
     dtype = getattr(x, "array", x).dtype
     return getattr(dtype, "np", dtype)
 
@@ -140,22 +140,22 @@ def _logsumexp(x, *, axis, keepdims):
 
 
 def _logsumexp_vjp(g, x, y, axis, keepdims):
-    """The shares of the sum. Divided once more by their sum, which is 1 but for the last place of
-    `y`: beside 10,000 that is a thousandth."""
+    """Return g * softmax(x), the exponentials divided by their own sum: that sum differs from 1 by
+    the rounding of `y`, which is a thousandth for y = 10,000 in float32."""
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    total = select(equal(total, total), total, 1.0)  # beside inf the shares of others are 0
+    total = select(equal(total, total), total, 1.0)  # where the sum is NaN
     return restore(g, axis, keepdims) * (shares / total)
 
 
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)
 
-# ---- running sums and products, and the product --------------------------------------------------
-# Exact with zeros among the factors: the derivatives multiply running products, and never divide.
+# ---- cumulative sums and products, and the product -----------------------------------------------
+# The derivatives multiply cumulative products and never divide: factors may be 0.
 
 
 def shifted(x, *, axis, reverse=False, fill=0):
-    """`x` moved on by one place along `axis`, `fill` moving in; `reverse`: moved back by one."""
+    """Shift `x` by one element along `axis` (`reverse`: towards the start), filling with `fill`."""
     shape = tuple(x.shape)
     if not shape[axis]:
         return x
@@ -197,7 +197,7 @@ def _scan_back(g, a, axis, reverse):
     )
 
 
-# y[k] = a[k] y[k-1] + b[k]; `reverse`: a[k] y[k+1] + b[k]; nothing comes before the first
+# y[k] = a[k] y[k-1] + b[k] (`reverse`: a[k] y[k+1] + b[k]), starting from 0
 linear_scan = Op(
     "linear_scan", _linear_scan,
     lambda g, y, a, axis, reverse: (
@@ -209,7 +209,7 @@ linear_scan = Op(
 
 
 def _before(x, axis, reverse):
-    """The running product of all elements before each."""
+    """Return for each element the product of those before it (`reverse`: after it)."""
     return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
 
 
@@ -228,18 +228,18 @@ def _cumulative_logsumexp(x, *, axis, reverse):
 
 
 def _cumulative_logsumexp_vjp(g, x, y, axis, reverse):
-    """exp(x[j]) times the sum of g[k] exp(-y[k]) over k from j on, scaled: none overflows."""
+    """Return exp(x[j]) * sum over k >= j of g[k] exp(-y[k]), scaled so that nothing overflows."""
     after = shifted(y, axis=axis, reverse=not reverse, fill=np.inf)
     step = exp(y - _unless_lowest(after))
     return linear_scan(step, g, axis=axis, reverse=not reverse) * exp(x - _unless_lowest(y))
 
 
 def _unless_lowest(x):
-    """`x`, 0 where it is -inf: a difference to -inf is -inf then, and not NaN."""
+    """Replace -inf by 0, so that -inf minus the result is -inf instead of NaN."""
     return select(equal(x, -np.inf), 0.0, x)
 
 
-# log of the running sums of exp(x)
+# the logarithm of the cumulative sum of exp(x)
 cumulative_logsumexp = reduction(
     "cumulative_logsumexp", quiet(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
     infer=lambda x, **_: (x.shape, x.dtype),
@@ -251,7 +251,7 @@ def _prod(x, *, axis, keepdims):
 
 
 def _prod_vjp(g, x, axis, keepdims):
-    """For each element the product of those before it and of those after it."""
+    """The slope at an element is the product of the elements before and after it."""
     shape = tuple(x.shape)
     rest = tuple(i for i in range(len(shape)) if i not in axis)
     moved = transpose(x, perm=rest + axis)

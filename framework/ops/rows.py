@@ -1,7 +1,7 @@
-"""Ops along rows: softmax, gelu and the cross-entropies. `axis` is one non-negative axis.
+"""Softmax, gelu and the cross-entropies. `axis` is one non-negative axis.
 
-The cross-entropies hand what the forward has computed to a joint backward; where an outer tape
-listens, their composites stand in.
+The cross-entropies save arrays of the forward for a joint backward; under an outer tape the tape
+records their composites instead.
 """
 
 import math
@@ -24,7 +24,7 @@ def _like_first(x, *_, **__):
     return x.shape, x.dtype
 
 
-# g to p * (g - sum(g * p)), p what softmax gave: linear in g, and its own adjoint
+# p * (g - sum(g * p)), p the result of softmax: linear in g, and its own adjoint
 softmax_back = Op(
     "softmax_back", kernels.softmax_back,
     lambda h, p, axis: softmax_back(h, p, axis=axis),
@@ -42,7 +42,7 @@ softmax = Op(
     fresh=True,
 )
 
-# g to g - exp(p) * sum(g), p what log_softmax gave
+# g - exp(p) * sum(g), p the result of log_softmax
 log_softmax_back = Op(
     "log_softmax_back", kernels.log_softmax_back,
     lambda h, p, axis: h - reduce_sum(h * exp(p), axis=(axis,), keepdims=True),
@@ -55,11 +55,11 @@ log_softmax = Op(
 )  # fmt: skip
 
 
-# ---- gelu: plain ops took 6 passes over memory forward and 15 back -------------------------------
+# ---- gelu: separate ops make 6 passes over memory forward and 15 backward ------------------------
 
 
 def _gelu_slope_change(x, approximate):
-    """The second derivative of gelu."""
+    """Return the second derivative of gelu."""
     if not approximate:
         return (2 - square(x)) * exp(square(x) * -0.5) * (1 / math.sqrt(2 * math.pi))
     inner, cubic = math.sqrt(2 / math.pi), 0.044715
@@ -147,7 +147,7 @@ def _sparse_cross_entropy_composite(logits, labels):
     return negative(getitem(picked, index=(Ellipsis, 0)))
 
 
-# Labels are the integer classes, from 0 on: whoever calls has checked them.
+# Labels are integer classes from 0; the caller has checked them.
 sparse_softmax_cross_entropy = Op(
     "sparse_softmax_cross_entropy", cross_entropy.sparse, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),

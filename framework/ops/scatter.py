@@ -1,6 +1,6 @@
-"""Ops on the rows of `x` at the positions `ids`, and the positions that index tuples mean.
+"""Ops on the rows of `x` at the positions `ids`, and flat positions from index tuples.
 
-With the ops over segments they make gather_nd, scatter_nd and their relatives.
+gather_nd, scatter_nd and their relatives are composed of these and the segment ops.
 """
 
 import numpy as np
@@ -14,17 +14,17 @@ from framework.ops.segment import segment_sum, segment_take
 
 
 def _places(indices, *, shape, what, ignore=False):
-    """Index tuples, along the last axis, into a tensor of `shape` as positions in it, laid flat.
+    """Return index tuples (the last axis of `indices`) as positions in a flattened `shape`.
 
-    One outside is an error, or with `ignore` the position -1.
+    A tuple out of range raises OutOfRangeError, or becomes -1 if `ignore`.
     """
     wrong = (indices < 0) | (indices >= np.asarray(shape, np.int64))
     if np.any(wrong) and not ignore:
         *where, axis = (int(i) for i in np.argwhere(wrong)[0])
-        found = indices[tuple(where)].tolist()
+        index = indices[tuple(where)].tolist()
         raise OutOfRangeError(
-            f"{what}: index {found[axis]} is out of range for axis {axis} of size {shape[axis]}: "
-            f"indices{where} is {found}."
+            f"{what}: index {index[axis]} is out of range for axis {axis} of size {shape[axis]}: "
+            f"indices{where} is {index}."
         )
     strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
     flat = indices.astype(np.int64) @ np.asarray(strides, np.int64)
@@ -41,7 +41,7 @@ def _like_x(x, *_):
     return x.shape, x.dtype
 
 
-# ---- rows replaced: of several updates of one row the last one stays -----------------------------
+# ---- replace rows: the last of several updates of a row wins -------------------------------------
 
 
 def _row_update(x, ids, updates):
@@ -51,7 +51,7 @@ def _row_update(x, ids, updates):
 
 
 def last_of_each(ids):
-    """For 1-d `ids` where the last of those that are equal stands."""
+    """Return booleans in the shape of the 1-d `ids`: True at the last occurrence of each id."""
     _, first = np.unique(ids[::-1], return_index=True)
     last = np.zeros(ids.shape, bool)
     last[len(ids) - 1 - first] = True
@@ -76,7 +76,7 @@ row_update = movement(
 )  # fmt: skip
 
 
-# ---- the larger or smaller: all that are equal to it share the gradient evenly -------------------
+# ---- maximum or minimum of rows and updates: equal elements share the cotangent evenly -----------
 
 
 def _row_extreme(ufunc):
@@ -89,7 +89,7 @@ def _row_extreme(ufunc):
 
 
 def _share(g, y, x, ids, updates):
-    """The cotangent over the number of those that share it."""
+    """Return the cotangent divided by the number of elements that share it."""
     of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
     ways = segment_sum(of_updates, ids, count=x.shape[0])
     return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))
@@ -113,14 +113,14 @@ row_min = Op(
     infer=_like_x, raises=True,
 )  # fmt: skip
 
-# ---- parts ---------------------------------------------------------------------------------------
+# ---- dynamic partition and stitch ----------------------------------------------------------------
 
 
 def _partition_places(partitions, *, count):
     return tuple(np.flatnonzero(partitions == k) for k in range(count))
 
 
-# where in the flat `partitions` each number from 0 to count - 1 stands
+# for each k < count, the positions of k in the flattened `partitions`
 partition_places = Op(
     "partition_places", _partition_places, no_derivative, outputs=None,
     infer=lambda partitions, *, count: [((None,), np.dtype(np.int64))] * count,
@@ -135,7 +135,7 @@ def _stitch_places(*indices):
     return result
 
 
-# which row of all data, laid end to end, stands at each index; the last of several, -1 for none
+# for each index the (last) row of the concatenated data that has it, or -1
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
     infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True, raises=True,

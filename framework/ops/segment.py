@@ -1,7 +1,7 @@
-"""Ops over segments: rows of `x` with the same number in `ids` go together.
+"""Segment ops: rows of `x` with the same id in `ids` form a segment.
 
-`ids` may have several axes, the first of `x`; a negative one leaves its row out. `count` says how
-many segments there are.
+`ids` may have several axes: the leading axes of `x`. A negative id leaves its row out. `count` is
+the number of segments.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _as_like(x, other):
 
 
 def _extreme_vjp(g, y, x, ids, count):
-    """Ties share the gradient evenly."""
+    """Elements equal to the extreme share its cotangent evenly."""
     chosen = equal(x, segment_take(y, ids))
     ways = segment_sum(_as_like(chosen, g), ids, count=count)
     share = divide(g, select(equal(ways, 0), _as_like(1.0, g), ways))
@@ -42,9 +42,9 @@ def _extreme_vjp(g, y, x, ids, count):
 
 
 def _prod_vjp(g, x, ids, count):
-    """For each row the product of the others in its segment, zeros among them or not.
+    """The slope at a row is the product of the other rows of its segment, which may hold zeros.
 
-    Where there are zeros the second derivative misses what two rows at once would change.
+    With zeros, the second derivative lacks the mixed terms of two rows.
     """
     zero = equal(x, 0)
     zeros = segment_take(segment_sum(_as_like(zero, g), ids, count=count), ids)
@@ -69,12 +69,12 @@ segment_prod = Op(
 
 
 def segment_sizes(ids, count, dtype):
-    """How many rows each segment has."""
+    """Return the number of rows of each segment."""
     return segment_sum(np.ones(ids.shape, dtype), ids, count=count)
 
 
 def where_empty(y, ids, count, value):
-    """`y` with `value` in the segments that have no rows."""
+    """Return `y` with `value` in the segments that have no rows."""
     sizes = segment_sizes(ids, count, np.dtype(np.int32))
     sizes = reshape(sizes, shape=(count, *(1,) * (len(y.shape) - 1)))
     return select(logical_not(equal(sizes, 0)), y, _as_like(value, y))

@@ -1,7 +1,7 @@
-"""IndexedSlices, the gradient of rows that were looked up, and the op that looks them up.
+"""IndexedSlices, the sparse gradient of a row lookup, and the lookup op `gather_rows`.
 
-Only the rows in use are kept, repeated ones not added up. Wherever anything but a sum of gradients
-is computed with them, they become the dense tensor: the rows added into zeros.
+Only the rows looked up are kept, repeated ones separately. Sums of gradients stay sparse; any other
+operation first builds the dense tensor, adding the rows into zeros.
 """
 
 import functools
@@ -18,14 +18,14 @@ from framework.ops.movement import concat, kept_text, reshape, scatter_add
 
 
 class IndexedSlices:
-    """A tensor given by some of its slices along the first axis; all others are zero.
+    """A tensor stored as some of its slices along the first axis; all others are zero.
 
     Args:
         values: a tensor, the slices.
-        indices: a 1-d tensor of integers, where each slice is. Slices of one index add up.
-        dense_shape: the shape of the whole, a tensor, list or tuple; None where unknown.
+        indices: a 1-d integer tensor, each slice's index. Slices with the same index add up.
+        dense_shape: the dense tensor's shape, a tensor, list or tuple; None if unknown.
 
-    Operators and functions on it work on the dense tensor, as `tf.convert_to_tensor` gives it.
+    Operators and functions use the dense tensor, which `tf.convert_to_tensor` returns.
 
     Example:
         >>> import framework as tf
@@ -40,7 +40,7 @@ class IndexedSlices:
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
-    __array_priority__ = 1000  # so that an array leaves `array + slices` to the slices
+    __array_priority__ = 1000  # so that `array + slices` calls `IndexedSlices.__radd__`
 
     def __init__(self, values, indices, dense_shape=None):
         self.values, self.indices = tensor(values), tensor(indices)
@@ -59,7 +59,7 @@ class IndexedSlices:
 
     @property
     def shape(self):
-        """The dense shape."""
+        """The dense tensor's shape."""
         return Shape(self._sizes())
 
     @property
@@ -70,13 +70,13 @@ class IndexedSlices:
         shape = self.dense_shape
         if shape is None:
             raise InvalidArgumentError(
-                "IndexedSlices without dense_shape cannot be converted to a tensor; give it: "
-                "tf.IndexedSlices(values, indices, dense_shape)."
+                "IndexedSlices without dense_shape cannot be converted to a tensor; pass the "
+                "shape: tf.IndexedSlices(values, indices, dense_shape)."
             )
         return tuple(int(n) for n in getattr(shape, "array", shape))
 
     def dense(self):
-        """The whole, repeated slices added up: a tensor (internally an array, if of arrays)."""
+        """Return the dense tensor, repeated slices added up (an array if `values` is an array)."""
         return scatter_add(self.values, self.indices, shape=self._sizes(), axis=0)
 
     _as_tensor = _as_operand = dense
@@ -94,25 +94,25 @@ class IndexedSlices:
         )
 
 
-def _hang(name):
+def _add_operator(name):
     function = getattr(operator, name)
     setattr(IndexedSlices, f"__{name}__", lambda a, b: function(a.dense(), b))
     setattr(IndexedSlices, f"__r{name}__", lambda a, b: function(b, a.dense()))
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
-    _hang(_name)
+    _add_operator(_name)
 
 
 def sliced(values, indices, dense_shape):
-    """IndexedSlices of just these, arrays or tensors: internal, no check."""
-    made = object.__new__(IndexedSlices)
-    made.values, made.indices, made.dense_shape = values, indices, dense_shape
-    return made
+    """Return IndexedSlices of arrays or tensors without checking them (internal)."""
+    slices = object.__new__(IndexedSlices)
+    slices.values, slices.indices, slices.dense_shape = values, indices, dense_shape
+    return slices
 
 
 def finished(slices):
-    """IndexedSlices of arrays or tensors and a tuple as a user gets them: of tensors."""
+    """Return internal IndexedSlices (arrays, a tuple as shape) as users get them: of tensors."""
     shape = Tensor(np.array(slices._sizes(), np.int32))
     return IndexedSlices(_boxed(slices.values), _boxed(slices.indices), shape)
 
@@ -122,7 +122,7 @@ def _boxed(value):
 
 
 def joined(first, second):
-    """The sum of two IndexedSlices, which is the slices of both."""
+    """Return the sum of two IndexedSlices: the slices of both."""
     return sliced(
         concat(first.values, second.values, axis=0),
         concat(first.indices, second.indices, axis=0),
@@ -131,7 +131,7 @@ def joined(first, second):
 
 
 def aggregate(grads):
-    """The sum of gradients: None of none, IndexedSlices of nothing else, a tensor otherwise."""
+    """Sum gradients: IndexedSlices if all are, a tensor otherwise; None if all are None."""
     grads = [g for g in grads if g is not None]
     if not grads:
         return None
@@ -140,14 +140,14 @@ def aggregate(grads):
 
 
 def coalesced(slices):
-    """The same with each index once: slices of one index are added up."""
+    """Return `slices` with unique indices: slices with the same index are added up."""
     indices = _boxed(slices.indices)._read("unique")
-    found, places = np.unique(indices, return_inverse=True)
-    if len(found) == len(indices):
+    unique, positions = np.unique(indices, return_inverse=True)
+    if len(unique) == len(indices):
         return slices
-    shape = (len(found), *slices.values.shape[1:])
-    values = scatter_add(slices.values, places.reshape(-1), shape=shape, axis=0)
-    return sliced(values, Tensor(found), slices.dense_shape)
+    shape = (len(unique), *slices.values.shape[1:])
+    values = scatter_add(slices.values, positions.reshape(-1), shape=shape, axis=0)
+    return sliced(values, Tensor(unique), slices.dense_shape)
 
 
 def _row_slices(g, indices, x_shape):
@@ -158,8 +158,8 @@ def _row_slices(g, indices, x_shape):
     return sliced(g, indices, x_shape)
 
 
-# The rows of x at the indices. As `gather` along axis 0, but its rule gives IndexedSlices; the tape
-# makes them dense wherever they are more than the gradient of a source.
+# The rows of x at the indices: `gather` along axis 0 with IndexedSlices as gradient. The tape makes
+# them dense unless they are the gradient of a source.
 gather_rows = movement(
     "gather_rows", lambda x, indices: kept_text(np.take(x, indices, 0)), _row_slices, no_derivative,
     infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,

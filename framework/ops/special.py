@@ -1,4 +1,4 @@
-"""Special functions, and products and quotients in which a zero factor wins over inf and NaN."""
+"""Special functions, and products and quotients that are 0 if the first factor is 0."""
 
 import math
 
@@ -40,17 +40,17 @@ ndtri = unary(
 
 lgamma = unary("lgamma", gamma.lgamma, lambda g, x: g * digamma(x))
 digamma = unary("digamma", gamma.digamma, lambda g, x: g * polygamma(x, n=1))
-# the derivative of order n >= 1 of digamma
+# the n-th derivative of digamma, n >= 1
 polygamma = elementwise(
     "polygamma", gamma.polygamma, lambda g, x, n: g * polygamma(x, n=n + 1), inputs=("x",)
 )
 
 # ---- modified Bessel functions -------------------------------------------------------------------
-# Abramowitz & Stegun 1964, 9.6.27 and 9.6.28. I1(x) / x is 1/2 at 0, where the quotient is NaN.
+# Abramowitz & Stegun 1964, 9.6.27 and 9.6.28. At 0 the limit of I1(x) / x is 1/2.
 
 
 def _i1_slope(x, difference, y):
-    """`difference` - y / x, 1/2 at 0."""
+    """Return `difference` - y / x, or its limit 1/2 at x = 0."""
     zero = equal(x, 0)
     return select(zero, 0.5, difference - divide(y, select(zero, 1.0, x)))
 
@@ -63,14 +63,14 @@ bessel_i1e = unary(
     lambda g, y, x: g * _i1_slope(x, bessel_i0e(x) - sign(x) * y, y),
 )  # fmt: skip
 
-# ---- where a zero factor wins --------------------------------------------------------------------
+# ---- products that are 0 if a is 0 ---------------------------------------------------------------
 
 
 def _where_not_zero(function):
-    """`function(a, b)`, 0 wherever a is 0: even where b is NaN, as in TensorFlow."""
+    """Make `function(a, b)` 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        if type(b) in (int, float, complex):  # of which NumPy's logarithm would be of float64
+        if type(b) in (int, float, complex):  # NumPy's logarithm of a Python number is float64
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 
@@ -78,7 +78,7 @@ def _where_not_zero(function):
 
 
 def _unless_zero(a, g, divisor):
-    """g / divisor, 0 where a is 0: there the divisor may be 0 too."""
+    """Return g / divisor, or 0 where a is 0: the divisor may be 0 there too."""
     zero = equal(a, 0)
     return select(zero, 0.0, g / select(zero, 1.0, divisor))
 
@@ -104,11 +104,11 @@ xdivy = binary(
 
 
 def _lead(a, b):
-    """a - b, and 0 where both are the same infinity."""
+    """Return a - b, or 0 where both are the same infinity."""
     return select(equal(a, b), 0.0, a - b)
 
 
-# log(exp(a) + exp(b)); its slopes are the shares of the two, one half each where they are equal
+# log(exp(a) + exp(b)); the slopes are the fractions exp(a) and exp(b) have of the sum
 logaddexp = binary(
     "logaddexp", quiet(np.logaddexp),
     lambda g, a, b: g * sigmoid(_lead(a, b)), lambda g, a, b: g * sigmoid(_lead(b, a)),
@@ -128,7 +128,7 @@ def _sparsemax(x, *, axis):
 
 
 def _sparsemax_vjp(g, y, axis):
-    """On the support the cotangent less its mean there (equation 14 of the paper)."""
+    """On the support: the cotangent minus its mean over the support (the paper's equation 14)."""
     support = cast(greater(y, 0), dtype=np_dtype(y))
     kept = g * support
     total = reduce_sum(kept, axis=(axis,), keepdims=True)

@@ -1,8 +1,8 @@
 """Factorizations by orthogonal matrices: QR, eigenvalues, singular values.
 
-The last two axes are the matrix, leading axes a batch. Formulas are written for the usual inner
-product, and conjugated on both sides (see `ops.linalg`). Where eigenvalues or singular values
-coincide, their vectors have no derivative; the terms that would divide by zero are left out.
+The last two axes are the matrix, leading axes a batch. Formulas use the usual inner product, with
+cotangents conjugated on entry and exit (see `ops.linalg`). The vectors of equal eigenvalues or
+singular values have no derivative; the terms that would divide by zero are left out.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ _DIVERGED = "the iteration did not converge; look for NaN or inf in the input."
 
 
 def _differences(values):
-    """1 / (v_j - v_i), 0 where they are equal."""
+    """Return 1 / (v_j - v_i), or 0 where v_i and v_j are equal."""
     return divide_no_nan(np.ones((), np_dtype(values)), as_columns(values) - as_rows(values))
 
 
@@ -43,7 +43,7 @@ def _in_dtype_of(x, other):
 
 
 def _mirrored_lower(x):
-    """The Hermitian matrix with the lower triangle of `x`."""
+    """Return the Hermitian matrix with the lower triangle of `x`."""
     half = lower_triangle(x, k=-1)
     return half + adjoint(half) + on_diagonal(_in_dtype_of(real(diagonal(x)), x))
 
@@ -53,8 +53,8 @@ def _qr_backward(g, y):
     (g_q, g_r), (q, r) = g, y
     if q.shape[-2] < r.shape[-1] or q.shape[-1] != r.shape[-1]:
         raise ShapeError(
-            "qr: the derivative is known for at least as many rows as columns, and without "
-            f"full_matrices unless square; got a matrix of shape {(*q.shape[:-1], r.shape[-1])}."
+            "qr: the derivative needs at least as many rows as columns, and full_matrices=False "
+            f"unless square; got a matrix of shape {(*q.shape[:-1], r.shape[-1])}."
         )
     g_q, g_r = conjugated(g_q), conjugated(g_r)
     m = matmul(r, adjoint(g_r)) - matmul(adjoint(g_q), q)
@@ -66,7 +66,7 @@ def _qr(x, *, full=False):
     return tuple(np.linalg.qr(x, "complete" if full else "reduced"))
 
 
-# Orthonormal columns and an upper triangle; differentiable for full rank, square or tall.
+# Return orthonormal columns and an upper triangle; differentiable for full rank, square or tall.
 qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
@@ -74,7 +74,7 @@ qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
 def _eigh_backward(g, y):
-    """Giles 2008, section 3.1, for the lower triangle, which alone the forward reads."""
+    """Giles 2008, section 3.1, for the lower triangle: the forward reads no other element."""
     (g_e, g_v), (e, v) = g, y
     g_v = conjugated(g_v)
     inner = multiply(_in_dtype_of(_differences(e), v), matmul(adjoint(v), g_v))
@@ -84,7 +84,7 @@ def _eigh_backward(g, y):
     return (conjugated(half - on_diagonal(diagonal(half)) * 0.5),)
 
 
-# Eigenvalues, rising, and vectors of Hermitian matrices; only the lower triangle is read.
+# Return ascending eigenvalues and vectors of Hermitian matrices, reading the lower triangle only.
 eigh = Op(
     "eigh", lapack("eigh", lambda x: tuple(np.linalg.eigh(x)), _DIVERGED), outputs=2,
     backward=_eigh_backward, inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True),
@@ -117,7 +117,7 @@ def _complex_dtype(dtype):
 
 
 def _eigen_infer(x, real_values=False):
-    """Specs of values and vectors."""
+    """Return the (shape, dtype) of the eigenvalues and of the vectors."""
     dtype = _dtype_of(x)
     if real_values:
         return [(tuple(x.shape[:-1]), np.zeros((), dtype).real.dtype), (tuple(x.shape), dtype)]
@@ -132,7 +132,7 @@ def _eig(x):
 
 
 def _eig_backward(g, y, x_dtype):
-    """Giles 2008, section 3.1, with vectors of length 1 that may turn by any phase."""
+    """Giles 2008, section 3.1, for vectors of length 1 with an arbitrary phase."""
     (g_e, g_v), (e, v) = g, y
     g_e, g_v = conjugated(g_e), conjugated(g_v)
     back = adjoint(v)
@@ -143,7 +143,7 @@ def _eig_backward(g, y, x_dtype):
     return (cast(conjugated(solve(back, matmul(inner, back))), dtype=x_dtype),)
 
 
-# Eigenvalues, in no particular order, and vectors; both always complex.
+# Return eigenvalues, in no particular order, and vectors; both always complex.
 eig = Op(
     "eig", lapack("eig", _eig, _DIVERGED), outputs=2, backward=_eig_backward, inputs=("x",),
     infer=_eigen_infer, raises=True,
@@ -173,7 +173,7 @@ def _svd(x, *, full=False):
 
 
 def _outside(g, basis):
-    """The part of the columns of `g` that is orthogonal to those of `basis`."""
+    """Return the part of the columns of `g` that is orthogonal to those of `basis`."""
     return g - matmul(basis, matmul(adjoint(basis), g))
 
 
@@ -183,8 +183,8 @@ def _svd_backward(g, y):
     (g_s, g_u, g_v), (s, u, v) = g, y
     if u.shape[-1] != v.shape[-1]:
         raise ShapeError(
-            "svd: with full_matrices the derivative is known for square matrices; got one of "
-            f"shape {(*u.shape[:-1], v.shape[-1])}. Use full_matrices=False."
+            "svd: with full_matrices the derivative needs square matrices, got shape "
+            f"{(*u.shape[:-1], v.shape[-1])}. Use full_matrices=False."
         )
     g_u, g_v = conjugated(g_u), conjugated(g_v)
     gaps = _in_dtype_of(_differences(s * s), u)
@@ -204,7 +204,7 @@ def _svd_backward(g, y):
     return (conjugated(found),)
 
 
-# s, u, v with x = u diag(s) vᴴ; s falls
+# Return s, u, v with x = u diag(s) vᴴ and descending s.
 svd = Op(
     "svd", lapack("svd", _svd, _DIVERGED), outputs=3, backward=_svd_backward, inputs=("x",),
     raises=True,

@@ -1,9 +1,9 @@
-"""Looking things up by functions of NumPy arrays that no derivative goes through."""
+"""Lookup tables as an op: a NumPy function of the keys, without a derivative."""
 
 from framework.core.op import Op, no_derivative
 
-# What `table(keys)` makes of an array. The table says what comes out: `table.dtype` (NumPy's), and
-# `table.shape(shape)` for keys of a shape, None in it where a size is unknown.
+# Return `table(keys)`. For symbolic keys the table declares its result: `table.dtype` (NumPy's) and
+# `table.shape(keys_shape)`, in which None is an unknown size.
 look_up = Op(
     "look_up", lambda keys, *, table: table(keys), no_derivative,
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,

@@ -1,4 +1,4 @@
-"""Pooling as Keras calls it: "valid" or "same", channels on either side; adaptive windows."""
+"""Pooling by Keras's arguments: "valid" or "same", channels first or last; adaptive pooling."""
 
 import math
 
@@ -14,31 +14,31 @@ from framework.ops.reduction import reduce_max
 
 
 def floating(x):
-    """`x`, integers as floatx."""
+    """Return `x`, cast to floatx if it holds integers."""
     return x if x.dtype.is_inexact else cast(x, dtype=floatx().np)
 
 
 def _last(x, first):
-    """`x` with its channels at the end."""
+    """Return `x` with its channels last."""
     return transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
 
 
 def _restored(y, first):
-    """`y` with its channels where the user has them."""
+    """Return a channels-last `y` in the caller's layout."""
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
 
 
 def slide(op, x, *, size, strides, padding, first, what):
-    """A pooling op over windows.
+    """Apply a pooling op to windows of `x`.
 
     Args:
         size, strides: one int for each spatial axis.
         padding: "valid" or "same".
         first: whether the channels come before the spatial axes.
-        what: who asks, for the error.
+        what: the caller's name, for the error.
 
     Raises:
-        ShapeError: a window is larger than what it slides over.
+        ShapeError: a window is larger than the spatial axes.
     """
     x = _last(x, first)
     window = {
@@ -56,12 +56,12 @@ def slide(op, x, *, size, strides, padding, first, what):
     return _restored(op(x, **window), first)
 
 
-# ---- windows that make a given number of places --------------------------------------------------
+# ---- adaptive pooling: the output's sizes are arguments ------------------------------------------
 
 
 def _adaptive(along):
     def pool(x, *, sizes, first, what):
-        """As many places along each spatial axis as `sizes` says; windows differ by one cell."""
+        """Return spatial axes of `sizes`; the windows of an axis differ in size by at most 1."""
         y = _last(x, first)
         if None in y.shape[1:-1]:
             raise ShapeError(
@@ -75,7 +75,7 @@ def _adaptive(along):
 
 
 def _edges(size, places):
-    """Where the window of each place starts and ends."""
+    """Return the start and the end of the window of each output position."""
     return [(i * size // places, -(-(i + 1) * size // places)) for i in range(places)]
 
 
@@ -86,7 +86,7 @@ def _largest(x, axis, edges):
 
 
 def _mean(x, axis, edges):
-    """One matrix product: (places, size) by (batch, size, the rest)."""
+    """Average by one matrix product: (positions, size) by (batch, size, the rest)."""
     x, shape = floating(x), tuple(x.shape)
     weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
     for row, (start, end) in zip(weights, edges):

@@ -66,7 +66,7 @@ def test_what_others_hold_is_not_changed():
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda v: v.scatter_add(3.0), TypeError, "scatter_add takes `sparse_delta`, a tf.Indexed"),
+        (lambda v: v.scatter_add(3.0), TypeError, "scatter_add expected a tf.IndexedSlices as `sparse_delta`"),
         (lambda v: v.scatter_add(slices([1.0], [5])), tf.errors.InvalidArgumentError,
          "go from 5 to 5, expected 0 to 1"),
         (lambda v: v.scatter_nd_add([[-1]], [1.0]), IndexError, "go from -1 to -1"),

@@ -305,7 +305,7 @@ def test_a_label_out_of_range_is_named(label, from_logits):
     ("categorical_crossentropy", (0, 3), (4, 3), "must have the same shape"),
     ("binary_crossentropy", (4, 2), (4, 3), "must have the same shape"),
     ("sparse_categorical_crossentropy", (5,), (4, 3), r"in shape \(4,\)"),
-    ("sparse_categorical_crossentropy", (4, 3), (4, 3), "belong to categorical_crossentropy"),
+    ("sparse_categorical_crossentropy", (4, 3), (4, 3), "use categorical_crossentropy"),
     ("hinge", (4, 2), (4, 3), "hinge: y_true of shape"),
 ])  # fmt: skip
 def test_shapes_that_do_not_fit(name, true, pred, message):

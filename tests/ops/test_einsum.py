@@ -67,7 +67,7 @@ def test_unknown_sizes_stay_unknown():
 
 
 @pytest.mark.parametrize(("equation", "shapes", "error", "words"), [
-    ("ij,jk->ik", [(2, 3)], InvalidArgumentError, "names 2 operands, 1 were given"),
+    ("ij,jk->ik", [(2, 3)], InvalidArgumentError, "names 2 operands, got 1"),
     ("ij->i", [(2, 3, 4)], InvalidArgumentError, "'ij' .* rank 3"),
     ("ij->k", [(2, 3)], InvalidArgumentError, "each letter of the result"),
     ("ij->ii", [(2, 3)], InvalidArgumentError, "each letter of the result"),
