@@ -27,7 +27,7 @@ from framework.core.recorders import Recorder, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.ops.movement import stack
-from framework.ops.operators import hang
+from framework.ops.operators import add_operators
 
 _orders = itertools.count(1)
 
@@ -136,7 +136,7 @@ def _door(a, b):
     return strict(a, b)
 
 
-hang(Batched, _door)
+add_operators(Batched, _door)
 
 
 def rows_of(x, level, count):

@@ -66,9 +66,9 @@ def test_what_others_hold_is_not_changed():
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda v: v.scatter_add(3.0), TypeError, "scatter_add expected a tf.IndexedSlices as `sparse_delta`"),
+        (lambda v: v.scatter_add(3.0), TypeError, "scatter_add expected a tf.IndexedSlices"),
         (lambda v: v.scatter_add(slices([1.0], [5])), tf.errors.InvalidArgumentError,
-         "go from 5 to 5, expected 0 to 1"),
+         "expected indices from 0 to 1 along axis 0, got 5 to 5"),
         (lambda v: v.scatter_nd_add([[-1]], [1.0]), IndexError, "go from -1 to -1"),
         (lambda v: v.gather_nd([[2]]), IndexError, "go from 2 to 2"),
         (lambda v: v.scatter_add(slices([1], [0])), TypeError, "float32"),
