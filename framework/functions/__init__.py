@@ -1,1 +1,1 @@
-"""TensorFlow's functions: declared signatures, the strict door, and the op behind it."""
+"""TensorFlow's functions: public wrappers that convert operands by the strict rule and call ops."""

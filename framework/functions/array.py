@@ -1,4 +1,4 @@
-"""TensorArray: a list of tensors of one dtype, written and read place by place."""
+"""TensorArray: a list of tensors of one dtype, written and read by index."""
 
 import numpy as np
 
@@ -11,19 +11,20 @@ from framework.ops import movement
 
 
 class TensorArray:
-    """Tensors of one dtype at places 0, 1, 2, ..., for loops that write one in each turn.
+    """A list of tensors of one dtype, for loops that write one element per iteration.
 
     Args:
-        dtype: of all elements.
-        size: how many places there are; one is needed.
-        dynamic_size: whether writing beyond the last place adds places.
-        clear_after_read: whether an element can be read once only; True where None.
-        tensor_array_name, handle, flow, colocate_with_first_write_call: accepted.
+        dtype: the dtype of all elements.
+        size: the number of elements; required.
+        dynamic_size: whether writing beyond the end extends the array.
+        clear_after_read: whether each element can be read only once; None means True.
+        tensor_array_name, handle, flow, colocate_with_first_write_call: ignored.
         infer_shape: whether all elements must have the shape of the first.
-        element_shape: the shape that all must have, None for any size; as the first has where None.
+        element_shape: the shape of all elements, None for an unknown size; by default the shape of
+            the first element written.
 
-    Writing changes this object and returns it, so that `ta = ta.write(i, x)` works, as in graphs.
-    A place read (or stacked) before it was written holds zeros.
+    Writing changes this object and returns it, so that TensorFlow's `ta = ta.write(i, x)` works.
+    An element that was not written reads as zeros.
 
     Example:
         >>> import framework as tf
@@ -41,7 +42,7 @@ class TensorArray:
     ):  # fmt: skip
         if size is None:
             raise InvalidArgumentError(
-                "TensorArray: `size` must be given; 0 with dynamic_size=True."
+                "TensorArray: `size` is required; use 0 with dynamic_size=True."
             )
         self._dtype, self._dynamic = dtypes.as_dtype(dtype), bool(dynamic_size)
         self._elements = [None] * int(size)
@@ -60,41 +61,41 @@ class TensorArray:
 
     @property
     def element_shape(self):
-        """The shape of the elements; None as long as it is unknown."""
+        """The shape of the elements, or None while unknown."""
         return self._shape
 
     @property
     def flow(self):
-        """A number that means nothing here: there is no graph for it to hold together."""
+        """A tensor without meaning, for TensorFlow's signature: execution is eager."""
         return Tensor(np.zeros((), np.int32))
 
     @property
     def handle(self):
-        """None: there is no graph."""
+        """None: only TensorFlow's graphs have handles."""
 
     def size(self, name=None):
-        """How many places there are: an int32 tensor."""
+        """Return the number of elements as an int32 tensor."""
         return Tensor(np.asarray(len(self._elements), np.int32))
 
     def identity(self):
-        """This array."""
+        """Return this array."""
         return self
 
     def close(self, name=None):
-        """Forget the elements."""
+        """Delete the elements."""
         self._elements = []
 
-    # ---- one place ----
+    # ---- one element ----
 
     def write(self, index, value, name=None):
-        """Put `value` at place `index`; OutOfRangeError beyond the last, unless `dynamic_size`."""
+        """Write `value` at `index`; OutOfRangeError beyond the end, unless `dynamic_size`."""
         index = int(index)
         value = self._fitting(value)
         if not 0 <= index < len(self._elements):
             if index < 0 or not self._dynamic:
                 raise OutOfRangeError(
-                    f"TensorArray.write: index {index} is outside of the {len(self._elements)} "
-                    "places; give dynamic_size=True for more."
+                    f"TensorArray.write: index {index} is out of range for {len(self._elements)} "
+                    "elements; pass dynamic_size=True to extend the array."
                 )
             self._elements += [None] * (index + 1 - len(self._elements))
         self._elements[index] = value
@@ -102,7 +103,7 @@ class TensorArray:
         return self
 
     def read(self, index, name=None):
-        """The element at place `index`."""
+        """Return the element at `index`."""
         index = int(index)
         value = self._kept(index, "read")
         if self._read_once:
@@ -113,84 +114,86 @@ class TensorArray:
     def _kept(self, index, what):
         if not 0 <= index < len(self._elements):
             raise OutOfRangeError(
-                f"TensorArray.{what}: index {index} is outside of the {len(self._elements)} places."
+                f"TensorArray.{what}: index {index} is out of range for {len(self._elements)} "
+                "elements."
             )
         if index in self._cleared:
             raise InvalidArgumentError(
-                f"TensorArray.{what}: index {index} was read before, which cleared it; give "
-                "clear_after_read=False to read more than once."
+                f"TensorArray.{what}: index {index} was read before, which cleared it; pass "
+                "clear_after_read=False to read it more than once."
             )
         return self._at(index)
 
     def _at(self, index):
-        """What stands there; zeros where nothing was written."""
+        """Return the element at `index`, or zeros if it was not written."""
         found = self._elements[index]
         if found is not None:
             return found
         if self._shape is None or None in self._shape:
             raise ShapeError(
-                f"TensorArray: place {index} was never written, and the shape of its zeros is not "
-                "known; give element_shape."
+                f"TensorArray: element {index} was not written, and the shape of its zeros is "
+                "unknown; pass element_shape."
             )
         return Tensor(np.zeros(self._shape, self._dtype.np))
 
     def _fitting(self, value):
         value = self._tensor(value)
         if value.dtype != self._dtype:
-            raise DTypeError(f"TensorArray of dtype {self._dtype}: got a {value.dtype} tensor.")
+            raise DTypeError(f"TensorArray: expected dtype {self._dtype}, got {value.dtype}.")
         if self._shape is None and self._infers:
             self._shape = dtypes.Shape(value.shape)
         if self._shape is not None and not self._shape.is_compatible_with(value.shape):
             raise ShapeError(
-                f"TensorArray: its elements have shape {tuple(self._shape)}, got "
+                f"TensorArray: expected an element of shape {tuple(self._shape)}, got "
                 f"{tuple(value.shape)}."
             )
         return value
 
     def _tensor(self, value):
-        """Python's values and arrays get the elements' dtype, where that keeps their meaning."""
+        """Convert Python values and arrays to the elements' dtype where that is a safe cast."""
         if isinstance(value, (np.ndarray, np.generic)):
             fits = np.can_cast(value.dtype, self._dtype.np, "same_kind")
             return tensor(value, self._dtype if fits else None)
         return tensor(value, None if hasattr(value, "dtype") else self._dtype)
 
-    # ---- all places ----
+    # ---- all elements ----
 
     def stack(self, name=None):
-        """All elements as one tensor with a new first axis."""
+        """Stack all elements along a new first axis."""
         if not self._elements:
             known = self._shape if self._shape is not None and None not in self._shape else ()
             return Tensor(np.zeros((0, *known), self._dtype.np))
         return movement.stack(*map(self._at, range(len(self._elements))), axis=0)
 
     def gather(self, indices, name=None):
-        """The elements at `indices` as one tensor with a new first axis; it clears none."""
+        """Stack the elements at `indices` along a new first axis, without clearing them."""
         indices = sizes(indices, "TensorArray.gather")
         return movement.stack(*(self._kept(i, "gather") for i in indices), axis=0)
 
     def concat(self, name=None):
-        """All elements joined along their first axis."""
+        """Concatenate all elements along their first axis."""
         return movement.concat(*map(self._at, range(len(self._elements))), axis=0)
 
     def unstack(self, value, name=None):
-        """Put the rows of `value` at places 0, 1, 2, ...; there are as many places then."""
+        """Write row i of `value` at index i; the array gets one element per row."""
         value = self._tensor(value)
         return self._filled(movement.unstack(value, axis=0))
 
     def scatter(self, indices, value, name=None):
-        """Put the rows of `value` at the places `indices`."""
+        """Write the rows of `value` at `indices`."""
         value = self._tensor(value)
         places, rows = sizes(indices, "TensorArray.scatter"), movement.unstack(value, axis=0)
         if len(places) != len(rows):
             raise ShapeError(
-                f"TensorArray.scatter: {len(places)} indices for {len(rows)} rows of `value`."
+                f"TensorArray.scatter: expected an index for each of the {len(rows)} rows of "
+                f"`value`, got {len(places)} indices."
             )
         for index, row in zip(places, rows):
             self.write(index, row)
         return self
 
     def split(self, value, lengths, name=None):
-        """Put the first `lengths[0]` rows of `value` at place 0, the next `lengths[1]` at 1, ..."""
+        """Write the first `lengths[0]` rows of `value` at index 0, the next `lengths[1]` at 1..."""
         value = self._tensor(value)
         lengths = sizes(lengths, "TensorArray.split")
         if not value.ndim or sum(lengths) != value.shape[0]:
@@ -203,8 +206,8 @@ class TensorArray:
     def _filled(self, values):
         if len(values) > len(self._elements) and not self._dynamic:
             raise OutOfRangeError(
-                f"TensorArray: {len(values)} elements for {len(self._elements)} places; give "
-                "dynamic_size=True for more."
+                f"TensorArray: got {len(values)} elements for size {len(self._elements)}; pass "
+                "dynamic_size=True to extend the array."
             )
         self._elements, self._cleared = [self._fitting(value) for value in values], set()
         return self

@@ -1,4 +1,4 @@
-"""Assertions about values, shapes and dtypes, each raising one clear error."""
+"""Assertions about values, shapes and dtypes."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def _compare(name, holds, words):
             )
 
     assertion.__name__ = assertion.__qualname__ = name
-    assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words}, element by element."
+    assertion.__doc__ = f"Raise InvalidArgumentError (a ValueError) unless {words} elementwise."
     return when_run(assertion)
 
 
@@ -38,7 +38,7 @@ assert_less_equal = _compare("assert_less_equal", np.less_equal, "x <= y")
 
 
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
-    """InvalidArgumentError where any element of x equals that of y."""
+    """Raise InvalidArgumentError if any element of x equals that of y."""
     _unequal(x, y, message)
 
 
@@ -55,7 +55,7 @@ def _sign(name, holds, words):
             )
 
     assertion.__name__ = assertion.__qualname__ = name
-    assertion.__doc__ = f"InvalidArgumentError (a ValueError) unless {words} for each element."
+    assertion.__doc__ = f"Raise InvalidArgumentError (a ValueError) unless {words} elementwise."
     return when_run(assertion)
 
 
@@ -67,7 +67,7 @@ assert_non_positive = _sign("assert_non_positive", np.less_equal, "x <= 0")
 
 @when_run
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless |x - y| <= atol + rtol * |y|; each 10 epsilons where None."""
+    """Raise InvalidArgumentError unless |x - y| <= atol + rtol * |y|; both default to 10 eps."""
     x, y = (np.asarray(tensor(v)) for v in strict(x, y))
     default = 10 * np.finfo(x.dtype).eps if x.dtype.kind == "f" else 0
     rtol, atol = (default if t is None else float(t) for t in (rtol, atol))
@@ -79,13 +79,13 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
 
 
 def assert_all_finite(x, message, name=None):
-    """`x` itself; InvalidArgumentError where it holds inf or nan."""
+    """Return `x`, or raise InvalidArgumentError if it holds inf or NaN."""
     return check_numerics(x, message, name)
 
 
 @operation
 def check_numerics(tensor, message, name=None):
-    """`tensor` itself; InvalidArgumentError where it holds inf or nan."""
+    """Return `tensor`, or raise InvalidArgumentError if it holds inf or NaN."""
     x = _tensor(tensor)
     array = np.asarray(x)
     if not np.isfinite(array).all():
@@ -98,25 +98,25 @@ _tensor = tensor
 
 
 def assert_rank(x, rank, message=None, name=None):
-    """ShapeError unless x has `rank` axes."""
+    """Raise ShapeError unless x has `rank` axes."""
     _ranked(x, message, "assert_rank", f"rank {int(rank)}", lambda n: n == int(rank))
 
 
 def assert_rank_at_least(x, rank, message=None, name=None):
-    """ShapeError unless x has at least `rank` axes."""
+    """Raise ShapeError unless x has at least `rank` axes."""
     _ranked(
         x, message, "assert_rank_at_least", f"at least rank {int(rank)}", lambda n: n >= int(rank)
     )
 
 
 def assert_rank_in(x, ranks, message=None, name=None):
-    """ShapeError unless x has one of the numbers of axes in `ranks`."""
+    """Raise ShapeError unless the rank of x is in `ranks`."""
     ranks = [int(r) for r in ranks]
     _ranked(x, message, "assert_rank_in", f"a rank of {ranks}", lambda n: n in ranks)
 
 
 def assert_scalar(tensor, message=None, name=None):
-    """`tensor` itself; ShapeError unless it is 0-d."""
+    """Return `tensor`, or raise ShapeError unless it is 0-d."""
     _ranked(tensor, message, "assert_scalar", "a 0-d tensor", lambda n: n == 0)
     return _tensor(tensor)
 
@@ -128,26 +128,26 @@ def _ranked(x, message, what, expected, holds):
 
 
 def assert_type(tensor, tf_type, message=None, name=None):
-    """DTypeError unless `tensor` has the dtype `tf_type`."""
+    """Raise DTypeError unless `tensor` has the dtype `tf_type`."""
     found, expected = _tensor(tensor).dtype, as_dtype(tf_type)
     if found != expected:
         raise DTypeError(f"{_told(message, 'assert_type')}expected {expected}, got {found}.")
 
 
 def assert_integer(x, message=None, name=None):
-    """DTypeError unless x holds integers."""
+    """Raise DTypeError unless x has an integer dtype."""
     found = tensor(x).dtype
     if not found.is_integer:
         raise DTypeError(f"{_told(message, 'assert_integer')}expected integers, got {found}.")
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
-    """ShapeError unless each tensor has its shape, where letters stand for one size throughout.
+    """Raise ShapeError unless each tensor has its shape; equal letters stand for equal sizes.
 
     Args:
         shapes: {tensor: shape} or pairs; a shape holds ints, letters, and None or "." for any size.
-        data, summarize, name: accepted; they change nothing.
-        message: put in front of the error.
+        data, summarize, name: ignored.
+        message: the beginning of the error message.
 
     >>> import framework as tf
     >>> x, y = tf.zeros([2, 3]), tf.zeros([3])
@@ -175,19 +175,19 @@ def _is_number(size):
 
 
 def is_numeric_tensor(tensor):
-    """Whether `tensor` is a tensor that holds numbers."""
+    """Return whether `tensor` is a tensor of a numeric dtype."""
     dtype = as_dtype(tensor.dtype) if hasattr(tensor, "dtype") else None
     return dtype is not None and (dtype.is_inexact or dtype.is_integer)
 
 
 @when_run
 def Assert(condition, data, summarize=None, name=None):  # noqa: N802 (TensorFlow's name)
-    """InvalidArgumentError that shows `data` where `condition` does not hold.
+    """Raise InvalidArgumentError, with `data` in its message, unless `condition` holds.
 
     Args:
         condition: a boolean tensor; all elements must be true.
         data: a list of tensors to show.
-        summarize: how many elements of each are shown; 3 where None, all where -1.
+        summarize: how many elements of each to show; None means 3, -1 all.
     """
     if not np.all(np.asarray(tensor(condition))):
         count = 3 if summarize is None else summarize
@@ -202,11 +202,11 @@ def _summary(value, count):
 
 
 def assert_proper_iterable(values):
-    """DTypeError (a TypeError) unless `values` is a list or the like."""
+    """Raise DTypeError (a TypeError) unless `values` is a list, tuple or another collection."""
     if isinstance(values, (Tensor, CoreVariable, np.ndarray, str, bytes)):
         raise DTypeError(
-            "assert_proper_iterable: expected a list, tuple or the like, got a "
-            f"{type(values).__name__}, which would be walked element by element."
+            "assert_proper_iterable: expected a list, tuple or another collection, got a "
+            f"{type(values).__name__}."
         )
     if not hasattr(values, "__iter__"):
         raise DTypeError(
@@ -215,11 +215,11 @@ def assert_proper_iterable(values):
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The floating dtype that all have; DTypeError (a ValueError) where they differ.
+    """Return the tensors' common floating dtype; raise DTypeError (a ValueError) if they differ.
 
     Args:
-        tensors: tensors; those that are None do not count.
-        dtype: what they must have; what the first one has where None.
+        tensors: tensors; None entries are skipped.
+        dtype: the expected dtype; by default that of the first tensor.
 
     >>> import framework as tf
     >>> tf.debugging.assert_same_float_dtype([tf.ones(2), None, tf.zeros(3)])

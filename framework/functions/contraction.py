@@ -1,4 +1,4 @@
-"""Products of matrices and tensors, norms, and the clipping that norms make possible."""
+"""Products of matrices and tensors, norms, and clipping by norm or value."""
 
 import math
 
@@ -15,20 +15,20 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # `norm` calls its argument so
+_tensor = tensor  # the parameter `tensor` of `norm` hides the name
 
 
 def matmul(
     a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False,
     a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
 ):  # fmt: skip
-    """The matrix product over the last two axes; leading axes broadcast.
+    """Return the matrix product over the last two axes; leading axes broadcast.
 
     Args:
         a, b: tensors of rank 2 or more.
-        transpose_a, transpose_b: swap the last two axes first.
-        adjoint_a, adjoint_b: the same, and conjugate.
-        a_is_sparse, b_is_sparse, grad_a, grad_b: accepted; they change no result.
+        transpose_a, transpose_b: transpose the last two axes first.
+        adjoint_a, adjoint_b: transpose and conjugate first.
+        a_is_sparse, b_is_sparse, grad_a, grad_b: ignored.
         output_type: not supported yet; None.
 
     >>> import framework as tf
@@ -57,7 +57,7 @@ def matmul(
 def matvec(
     a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
-    """The product of a matrix and a vector; leading axes broadcast."""
+    """Return the product of a matrix and a vector; leading axes broadcast."""
     a, b = strict_all(a, b)
     column = movement.expand_axes(b, (b.ndim,))
     product = matmul(a, column, transpose_a, adjoint_a=adjoint_a)
@@ -65,10 +65,10 @@ def matvec(
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The last two axes swapped; with `conjugate` also conjugated."""
+    """Swap the last two axes; with `conjugate`, also conjugate."""
     x = conjugated(tensor(a)) if conjugate else tensor(a)
     if x.ndim < 2:
-        raise ShapeError(f"matrix_transpose: needs rank 2 or more, got shape {x.shape}.")
+        raise ShapeError(f"matrix_transpose: expected rank 2 or more, got shape {x.shape}.")
     order = list(range(x.ndim))
     order[-2:] = order[-1], order[-2]
     return movement.transpose(x, perm=tuple(order))
@@ -76,11 +76,11 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 @operation
 def tensordot(a, b, axes, name=None):
-    """The sum of products over pairs of axes.
+    """Multiply two tensors and sum over pairs of axes.
 
     Args:
         a, b: tensors.
-        axes: an int n (the last n of `a` with the first n of `b`), or two lists of axes.
+        axes: an int n (the last n axes of `a` with the first n of `b`), or two lists of axes.
 
     >>> import framework as tf
     >>> tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()
@@ -109,7 +109,7 @@ def _pairs(axes, a, b):
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
             raise InvalidArgumentError(
-                f"tensordot: axes={axes} for tensors of rank {a.ndim} and {b.ndim}."
+                f"tensordot: axes={axes} is out of range for ranks {a.ndim} and {b.ndim}."
             )
         return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
@@ -126,7 +126,7 @@ def _pairs(axes, a, b):
 
 @operation
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
-    """The norm of vectors (one axis, or all of them) or matrices (two axes).
+    """Return the norm of vectors (one axis, or all of them) or matrices (two axes).
 
     Args:
         tensor: a floating or complex tensor.
@@ -159,14 +159,14 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 
 def _euclidean(x, axes, keepdims):
-    """In the dtype of `x`, complex ones too."""
+    """Return the Euclidean norm in the dtype of `x`, even if complex."""
     total = reduction.reduce_sum(squared_size(x), axis=axes, keepdims=keepdims)
     length = elementwise.sqrt(total)
     return cast(length, dtype=x.dtype.np) if is_complex(x) else length
 
 
 def _matrix_norm(x, ord, axis, keepdims):
-    """The largest column sum (1), row sum (inf) or singular value (2)."""
+    """Return the largest column sum (ord 1), row sum (inf) or singular value (2)."""
     if ord not in (1, 2, np.inf):
         raise InvalidArgumentError(
             f"norm: ord={ord!r} is not supported for matrices: expected 'euclidean', 'fro', 1, 2 "
@@ -190,7 +190,7 @@ def _matrix_norm(x, ord, axis, keepdims):
 
 
 def global_norm(t_list, name=None):
-    """The euclidean norm of all elements of all tensors; None entries are skipped."""
+    """Return the Euclidean norm of all elements of all tensors; None entries are skipped."""
     squares = [_squared_length(t) for t in _present(t_list, "global_norm")]
     if len({s.dtype for s in squares}) > 1:
         wide = np.result_type(*(s.dtype.np for s in squares))
@@ -216,9 +216,9 @@ def _present(t_list, what):
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Elements below the minimum become it, those above the maximum become that.
+    """Clip elements to [clip_value_min, clip_value_max].
 
-    The gradient passes at both bounds. Of IndexedSlices only the slices are clipped.
+    The slope at both bounds is 1. For IndexedSlices only the stored slices are clipped.
 
     >>> import framework as tf
     >>> tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0).numpy()
@@ -239,10 +239,10 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """`t` scaled down to a norm of `clip_norm` where its norm, over `axes`, is larger.
+    """Scale `t` down to the norm `clip_norm` where its norm over `axes` is larger.
 
-    A negative `clip_norm` counts as 0. Of IndexedSlices it makes IndexedSlices, equal to the
-    dense tensor clipped.
+    A negative `clip_norm` is taken as 0. IndexedSlices give IndexedSlices, equal to the clipped
+    dense tensor.
     """
     if type(t) is IndexedSlices:
         return _on_slices(clip_by_norm, t, clip_norm, axes)
@@ -259,25 +259,25 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 
 
 def _on_slices(clip, slices, *args):
-    """The slices clipped, those of one index as their sum."""
+    """Clip IndexedSlices; slices with the same index are added up first."""
     slices = coalesced(slices)
     return sliced(clip(slices.values, *args), slices.indices, slices.dense_shape)
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """All tensors scaled by one factor so that their common norm is at most `clip_norm`.
+    """Scale all tensors by one factor so that their global norm is at most `clip_norm`.
 
     Args:
-        t_list: a list of tensors; None entries stay None, of IndexedSlices the values are scaled.
-        clip_norm: the largest norm left alone.
-        use_norm: the norm, where it is known already.
+        t_list: a list of tensors; None entries stay None, IndexedSlices are scaled too.
+        clip_norm: the largest norm allowed.
+        use_norm: the global norm, if already computed.
 
     Returns:
-        The list of scaled tensors and the norm before. An infinite norm makes them all nan.
+        The list of scaled tensors and the norm before. If the norm is infinite, they are all NaN.
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)
-    # an infinite norm must not look like a clipped one
+    # an infinite norm gives NaN, so that it is noticed
     scale = elementwise.select(
         elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
     )

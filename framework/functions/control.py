@@ -1,4 +1,4 @@
-"""Control flow: Python's own, under TensorFlow's names. All of it differentiates like any code."""
+"""TensorFlow's control flow functions, run by Python's control flow; gradients go through them."""
 
 import math
 
@@ -30,9 +30,9 @@ def _callable(function, what, name):
 
 
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """What `true_fn()` gives where `pred` is true, else what `false_fn()` gives.
+    """Return `true_fn()` if `pred` is true, else `false_fn()`.
 
-    In a functional model, where `pred` is a KerasTensor, both are computed and one is taken.
+    If `pred` is a KerasTensor (in a functional model), both are computed and one is selected.
 
     >>> import framework as tf
     >>> tf.cond(tf.constant(2) > 1, lambda: "larger", lambda: "smaller")
@@ -52,18 +52,18 @@ def _chosen(pred, a, b):
 
 
 def _like_both(a, b, operation=None, args=()):
-    """KerasTensors whose sizes are those that two structures of tensors have in common.
+    """Return KerasTensors for either of two structures; a size that differs is unknown.
 
     Args:
-        a, b: the structures.
-        operation, args: what gives them in a model, called with `args`, `a` and `b`.
+        a, b: structures of tensors.
+        operation, args: the model's operation that selects one, called with `args`, `a` and `b`.
     """
     nest.assert_same_structure(a, b)
     a, b = (nest.map_structure(tensor, x) for x in (a, b))
     kwargs, made = {}, []
     for i, (x, y) in enumerate(zip(nest.flatten(a), nest.flatten(b))):
         if x.ndim != y.ndim or x.dtype != y.dtype:
-            raise ShapeError(f"Results of one rank and dtype are needed, got {x} and {y}.")
+            raise ShapeError(f"cond: expected results of one rank and dtype, got {x} and {y}.")
         shape = [m if m == n else None for m, n in zip(x.shape, y.shape)]
         made.append(KerasTensor(shape, x.dtype))
         if operation is not None:
@@ -73,13 +73,13 @@ def _like_both(a, b, operation=None, args=()):
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """What the function beside the first true predicate gives.
+    """Call the function paired with the first true predicate, and return its result.
 
     Args:
         pred_fn_pairs: pairs (boolean, function without arguments).
-        default: the function called where none is true.
+        default: the function to call if no predicate is true.
         exclusive: whether more than one true predicate is an error.
-        strict: accepted.
+        strict: ignored.
 
     Raises:
         InvalidArgumentError: none is true and there is no default; or two are, with `exclusive`.
@@ -107,12 +107,13 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """What the function numbered `branch_index` gives.
+    """Call the function number `branch_index`, and return its result.
 
     Args:
         branch_index: an integer.
-        branch_fns: functions; or a dict {number: function}, or pairs of them, numbered from 0 on.
-        default: the function called for any other number; the last one where None.
+        branch_fns: a list of functions, a dict {number: function}, or pairs (number, function);
+            numbers count from 0.
+        default: the function for any other number; by default the last branch.
 
     >>> import framework as tf
     >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
@@ -149,14 +150,14 @@ def while_loop(
     cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,
     swap_memory=False, maximum_iterations=None, name=None,
 ):  # fmt: skip
-    """`loop_vars = body(*loop_vars)`, as long as `cond(*loop_vars)` holds.
+    """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` is true; return `loop_vars`.
 
     Args:
-        cond: a function of the loop variables that gives a boolean.
-        body: a function of them that gives the next ones, in the same structure.
+        cond: a function of the loop variables that returns a boolean.
+        body: a function of the loop variables that returns their next values, equally structured.
         loop_vars: a list or tuple of tensors, or nests of them.
-        maximum_iterations: the loop ends after so many.
-        shape_invariants, parallel_iterations, back_prop, swap_memory: accepted; Python's loop
+        maximum_iterations: the largest number of iterations; None for no limit.
+        shape_invariants, parallel_iterations, back_prop, swap_memory: ignored; Python's loop
             needs none of them.
 
     >>> import framework as tf
@@ -197,7 +198,7 @@ def _tensor_or_array(value):
 
 
 def _rows(elems, what):
-    """The structures that `elems` holds along its first axis, as a list."""
+    """Split `elems` along the first axis into a list of structures."""
     leaves = [tensor(e) for e in nest.flatten(elems)]
     if not leaves or any(not x.ndim for x in leaves):
         raise InvalidArgumentError(
@@ -209,7 +210,7 @@ def _rows(elems, what):
             f"{what}: the first sizes of `elems` differ: {[x.shape[0] for x in leaves]}."
         )
     if leaves[0].shape[0] is None:
-        raise SymbolicValueError(f"{what}: how many rows there are is not known yet.")
+        raise SymbolicValueError(f"{what}: the number of rows is not known yet.")
     if not leaves[0].shape[0]:
         return [], leaves
     columns = [movement.unstack(x, axis=0) for x in leaves]
@@ -217,7 +218,7 @@ def _rows(elems, what):
 
 
 def _stacked(results):
-    """The results, structures of tensors, as one structure of tensors with a new first axis."""
+    """Stack the results, structures of tensors, along a new first axis."""
     for other in results[1:]:
         nest.assert_same_structure(results[0], other)
     columns = zip(*(nest.flatten(r) for r in results))
@@ -231,15 +232,15 @@ def map_fn(
     fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False,
     infer_shape=True, name=None, fn_output_signature=None,
 ):  # fmt: skip
-    """`fn` applied to each row of `elems`, the results stacked.
+    """Apply `fn` to each row of `elems`, and stack the results.
 
     Args:
-        fn: a function of a row of `elems` (of a structure of rows, if `elems` is one).
+        fn: a function of a row of `elems` (a structure of rows, if `elems` is a structure).
         elems: a tensor, or a nest of tensors with equal first sizes.
         dtype: the older name of `fn_output_signature`.
-        fn_output_signature: dtypes, or TensorSpecs, in the structure of what `fn` gives. Without
-            it `fn` gives the structure and the dtypes of `elems`.
-        parallel_iterations, back_prop, swap_memory, infer_shape: accepted; they change nothing.
+        fn_output_signature: dtypes or TensorSpecs, in the structure of the result of `fn`; by
+            default the structure and dtypes of `elems`.
+        parallel_iterations, back_prop, swap_memory, infer_shape: ignored.
 
     >>> import framework as tf
     >>> tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])).numpy()
@@ -260,7 +261,7 @@ def _dtype_of(wanted):
 
 
 def _checked(result, wanted, dtypes):
-    """`result` as tensors of the wanted dtypes."""
+    """Convert `result` to tensors of the wanted dtypes."""
     if nest.is_nested(result) or nest.is_nested(wanted):
         nest.assert_same_structure(wanted, result)
     leaves = nest.flatten(result)
@@ -270,7 +271,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """No results: a row of zeros tells what shape they would have."""
+    """Return an empty result for no rows; a call of `fn` on zeros shows the shape of a row."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)
@@ -278,13 +279,13 @@ def _of_no_rows(fn, elems, leaves, wanted, dtypes):
 
 
 def _folded(fn, elems, initializer, backwards, what):
-    """The accumulated values after each row, in the order they were made."""
+    """Return the list of the accumulated values after each row, in the order of computation."""
     _callable(fn, what, "fn")
     rows, _ = _rows(elems, what)
     rows = rows[::-1] if backwards else rows
     if initializer is None:
         if not rows:
-            raise InvalidArgumentError(f"{what}: no rows, and `initializer` is None.")
+            raise InvalidArgumentError(f"{what}: `elems` has no rows, and `initializer` is None.")
         values = [rows.pop(0)]
     else:
         values = []
@@ -300,13 +301,13 @@ def foldl(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     name=None,
 ):  # fmt: skip
-    """`a = fn(a, row)` for each row of `elems`, from the first on; the last `a`.
+    """Repeat `a = fn(a, row)` for each row of `elems`, from the first; return the last `a`.
 
     Args:
         fn: a function of the accumulated value and a row of `elems`.
         elems: a tensor, or a nest of tensors with equal first sizes.
-        initializer: the first `a`; the first row where None.
-        parallel_iterations, back_prop, swap_memory: accepted; they change nothing.
+        initializer: the initial `a`; None means the first row.
+        parallel_iterations, back_prop, swap_memory: ignored.
 
     >>> import framework as tf
     >>> int(tf.foldl(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
@@ -320,7 +321,7 @@ def foldr(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     name=None,
 ):  # fmt: skip
-    """`foldl` from the last row back to the first.
+    """Apply `foldl` from the last row back to the first.
 
     >>> import framework as tf
     >>> int(tf.foldr(lambda a, x: 10 * a + x, tf.constant([1, 2, 3])))
@@ -334,12 +335,12 @@ def scan(
     fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
     infer_shape=True, reverse=False, name=None,
 ):  # fmt: skip
-    """`foldl` with all the accumulated values, stacked.
+    """Apply `foldl`, and return all accumulated values, stacked.
 
     Args:
         fn, elems, initializer: as `foldl`'s.
-        reverse: from the last row back to the first; results stand at the rows they belong to.
-        parallel_iterations, back_prop, swap_memory, infer_shape: accepted; they change nothing.
+        reverse: go from the last row to the first; result i still belongs to row i.
+        parallel_iterations, back_prop, swap_memory, infer_shape: ignored.
 
     >>> import framework as tf
     >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3])).numpy()

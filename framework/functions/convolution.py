@@ -1,4 +1,4 @@
-"""Convolutions over one, two or three spatial axes, and their transposes."""
+"""Convolutions over one, two or three spatial axes, and transposed convolutions."""
 
 from framework.core.doors import strict, tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -14,20 +14,20 @@ from framework.ops import movement
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ):
-    """The filters slid over one, two or three spatial axes (as many as `filters` has).
+    """Convolve over one, two or three spatial axes (the number that `filters` has).
 
     Args:
-        input: of shape (batch, *spatial, channels); more leading axes may stand for the batch.
-        filters: of shape (*size, channels, filters). With fewer channels than the input has, which
-            divide them, each group of filters sees a group of the channels.
+        input: of shape (batch, *spatial, channels); several leading batch axes are allowed.
+        filters: of shape (*size, channels, filters). If their channels are a divisor of the
+            input's, the convolution is grouped.
         strides: an int, or one for each spatial axis.
         padding: "VALID"; "SAME", for outputs of size ceil(input / stride); or a pair (before,
             after) for each axis of the input, (0, 0) for batch and channels.
-        data_format: "NWC", "NHWC", "NDHWC", or with the channels before: "NCW", "NCHW", "NCDHW".
-        dilations: the distance of the filter's cells: an int, or one for each spatial axis.
+        data_format: "NWC", "NHWC", "NDHWC", or channels first: "NCW", "NCHW", "NCDHW".
+        dilations: the spacing of the filter's elements: an int, or one for each spatial axis.
 
     Returns:
-        A tensor of shape (batch, *places, filters).
+        A tensor of shape (batch, *output_spatial, filters).
 
     >>> import framework as tf
     >>> tf.nn.convolution([[[1.0], [2.0], [4.0]]], [[[1.0]], [[-1.0]]]).numpy().ravel()
@@ -45,13 +45,13 @@ def convolution(
 
 @operation
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
-    """`convolution` over one axis, of input (batch, width, channels)."""
+    """Convolve over one axis: `convolution` of input (batch, width, channels)."""
     return _over(1, input, filters, stride, padding, data_format, dilations, "conv1d")
 
 
 @operation
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
-    """`convolution` over two axes.
+    """Convolve over two axes: height and width.
 
     Args:
         input: of shape (batch, height, width, channels).
@@ -67,7 +67,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
 
 @operation
 def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
-    """`convolution` over three axes: depth, height, width."""
+    """Convolve over three axes (see `convolution`): depth, height and width."""
     return _over(3, input, filters, strides, padding, data_format, dilations, "conv3d")
 
 
@@ -111,7 +111,7 @@ def _groups(channels, w, what):
     if not groups or channels % inner or filters % groups:
         raise ShapeError(
             f"{what}: filters of shape {w.shape} expect {inner} channels, or groups of {inner} "
-            f"(the {filters} filters in as many), but the input has {channels}."
+            f"channels whose number divides the {filters} filters; the input has {channels}."
         )
     return groups
 
@@ -123,7 +123,7 @@ def _groups(channels, w, what):
 def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None
 ):  # fmt: skip
-    """Each channel convolved with filters of its own.
+    """Convolve each channel with its own filters.
 
     Args:
         input: of shape (batch, height, width, channels).
@@ -131,7 +131,7 @@ def depthwise_conv2d(
         strides, padding, data_format, dilations: as `convolution`'s.
 
     Returns:
-        A tensor of shape (batch, *places, channels * multiplier), a channel's results together.
+        A tensor of shape (batch, *output_spatial, channels * multiplier), grouped by channel.
     """
     x, w = strict(tensor(input), tensor(filter))
     return _depthwise(x, w, strides, padding, data_format, dilations, "depthwise_conv2d")
@@ -156,13 +156,13 @@ def separable_conv2d(
     input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None,
     name=None,
 ):  # fmt: skip
-    """`depthwise_conv2d`, then a product over the channels at each place.
+    """Apply `depthwise_conv2d`, then a 1 x 1 convolution.
 
     Args:
         input: of shape (batch, height, width, channels).
         depthwise_filter: of shape (height, width, channels, multiplier).
         pointwise_filter: of shape (1, 1, channels * multiplier, out).
-        strides, padding, data_format, dilations: of the first step, as `convolution`'s.
+        strides, padding, data_format, dilations: of the depthwise step, as `convolution`'s.
     """
     what = "separable_conv2d"
     x, depthwise = strict(tensor(input), tensor(depthwise_filter))
@@ -185,7 +185,7 @@ def conv1d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None,
     name=None,
 ):  # fmt: skip
-    """The gradient of `conv1d` by its input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv1d`, its gradient by the input; see `conv2d_transpose`."""
     what = "conv1d_transpose"
     return _transposed(
         1, input, filters, output_shape, strides, padding, data_format, dilations, what
@@ -197,16 +197,16 @@ def conv2d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None,
     name=None,
 ):  # fmt: skip
-    """The gradient of `conv2d` by its input: with stride s it makes images s times as large.
+    """Apply the transpose of `conv2d`, its gradient by the input: stride s enlarges s times.
 
     Args:
         input: of shape (batch, height, width, channels).
-        filters: of shape (height, width, out, channels): as for the `conv2d` that goes back.
-        output_shape: of the result; or its spatial sizes only.
-        strides, padding, data_format, dilations: of the `conv2d` that goes back.
+        filters: of shape (height, width, out, channels), as for the forward `conv2d`.
+        output_shape: the shape of the result, or its spatial sizes only.
+        strides, padding, data_format, dilations: of the forward `conv2d`.
 
     Raises:
-        ShapeError: where `conv2d` does not bring `output_shape` to the input's shape.
+        ShapeError: the forward `conv2d` does not map `output_shape` to the input's shape.
 
     >>> import framework as tf
     >>> small, filters = tf.ones([1, 2, 2, 3]), tf.ones([3, 3, 8, 3])
@@ -224,7 +224,7 @@ def conv3d_transpose(
     input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None,
     name=None,
 ):  # fmt: skip
-    """The gradient of `conv3d` by its input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv3d`, its gradient by the input; see `conv2d_transpose`."""
     what = "conv3d_transpose"
     return _transposed(
         3, input, filters, output_shape, strides, padding, data_format, dilations, what
@@ -246,7 +246,7 @@ def _transposed(n, input, filters, output_shape, strides, padding, data_format, 
     places = output_sizes(wanted, tuple(w.shape[:-2]), **window)
     if any(m not in (None, p) for m, p in zip(x.shape[1:-1], places)):
         raise ShapeError(
-            f"{what}: the forward convolution brings output_shape={tuple(output_shape)} to spatial "
+            f"{what}: the forward convolution maps output_shape={tuple(output_shape)} to spatial "
             f"sizes {places}, but the input has {tuple(x.shape[1:-1])}."
         )
     y = windows.restored(ops.conv_input(x, w, sizes=wanted, **window, groups=1), first)
@@ -259,7 +259,7 @@ def _spatial_of(output_shape, n, first, channels, what):
         return shape
     if len(shape) < n + 2 or shape[-1 - n if first else -1] != channels:
         raise InvalidArgumentError(
-            f"{what}: `output_shape` must be {n} spatial sizes, or all {n + 2} with {channels} "
-            f"channels, as `filters` makes; got {shape}."
+            f"{what}: `output_shape` must be {n} spatial sizes, or all {n + 2} with the {channels} "
+            f"output channels of `filters`; got {shape}."
         )
     return shape[-n:] if first else shape[-1 - n : -1]

@@ -1,4 +1,4 @@
-"""Counting, searching, and what is unique."""
+"""Counting, searching and unique elements."""
 
 from typing import NamedTuple
 
@@ -14,14 +14,14 @@ from framework.ops import elementwise, movement, reduction
 
 
 class Unique(NamedTuple):
-    """What `unique` returns."""
+    """The result of `unique`."""
 
     y: Tensor
     idx: Tensor
 
 
 class UniqueWithCounts(NamedTuple):
-    """What `unique_with_counts` returns."""
+    """The result of `unique_with_counts`."""
 
     y: Tensor
     idx: Tensor
@@ -30,7 +30,7 @@ class UniqueWithCounts(NamedTuple):
 
 @operation
 def unique(x, out_idx=dtypes.int32, name=None):
-    """The different elements of a 1-d tensor, in order, and for each element which of them it is.
+    """Return the distinct elements of a 1-d tensor, by first occurrence, and each element's index.
 
     >>> import framework as tf
     >>> y, idx = tf.unique([3, 1, 3])
@@ -42,25 +42,25 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 @operation
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
-    """As `unique`, and how often each of the different elements occurs."""
+    """Return the results of `unique`, and the count of each distinct element."""
     return UniqueWithCounts(*_unique(x, out_idx, "unique_with_counts"))
 
 
 def _unique(x, out_idx, what):
     x = tensor(x)
     if x.ndim != 1:
-        raise ShapeError(f"{what}: needs a 1-d tensor, got shape {x.shape}. Reshape it to [-1].")
+        raise ShapeError(f"{what}: expected a 1-d tensor, got shape {x.shape}. Reshape it to [-1].")
     return ops.unique(x, dtype=dtypes.as_dtype(out_idx).np)
 
 
 @operation
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
-    """Where each of `values` would have to be put in to keep the order, along the last axis.
+    """Return the indices at which to insert `values` into a sorted sequence, along the last axis.
 
     Args:
-        sorted_sequence: numbers that do not fall along the last axis.
-        values: a tensor of the same leading axes.
-        side: "left" or "right" of equal ones.
+        sorted_sequence: numbers in ascending order along the last axis.
+        values: a tensor with the same leading axes.
+        side: insert "left" or "right" of equal elements.
         out_type: tf.int32 or tf.int64.
 
     >>> import framework as tf
@@ -72,8 +72,8 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     x, values = strict_all(sorted_sequence, values)
     if not x.ndim or not values.ndim or x.shape[:-1] != values.shape[:-1]:
         raise ShapeError(
-            "searchsorted: `sorted_sequence` and `values` need the same leading axes before a "
-            f"last one, got shapes {x.shape} and {values.shape}."
+            "searchsorted: expected `sorted_sequence` and `values` with equal leading axes and a "
+            f"last axis, got shapes {x.shape} and {values.shape}."
         )
     return ops.searchsorted(x, values, side=side, dtype=dtypes.as_dtype(out_type).np)
 
@@ -83,15 +83,17 @@ def bincount(
     arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
     binary_output=False,
 ):  # fmt: skip
-    """How often each of the numbers 0, 1, 2, ... occurs.
+    """Count the occurrences of each integer 0, 1, 2, ...
 
     Args:
-        arr: integers, not negative.
-        weights: what each counts, in the shape of `arr`; the result has their dtype.
-        minlength, maxlength: the least and the most numbers to count; larger ones are left out.
+        arr: non-negative integers.
+        weights: added instead of 1 for each element, in the shape of `arr`; the result has their
+            dtype.
+        minlength, maxlength: the least and largest length of the result; larger integers are left
+            out.
         dtype: of the result, without weights.
-        axis: None or 0 for all together; -1 for each row along the last axis by itself.
-        binary_output: 1 for every number that occurs.
+        axis: None or 0 to count over all elements; -1 for each row along the last axis.
+        binary_output: return 1 for every integer that occurs.
 
     >>> import framework as tf
     >>> tf.math.bincount([1, 1, 3]).numpy()
@@ -106,8 +108,8 @@ def bincount(
         weights = tensor(weights)
         if binary_output or weights.shape != x.shape:
             raise InvalidArgumentError(
-                f"bincount: `weights` must have the shape {x.shape}, got {weights.shape}, and "
-                f"cannot be given with binary_output={binary_output}."
+                f"bincount: `weights` must have the shape {x.shape}, got {weights.shape}, and be "
+                f"None with binary_output=True, got binary_output={binary_output}."
             )
     size = max(int(np.asarray(x).max(initial=-1)) + 1, int(minlength or 0))
     size = size if maxlength is None else min(size, int(maxlength))
@@ -127,12 +129,12 @@ def _no_integers(x):
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
-    """How often each class (row) was predicted to be each class (column).
+    """Count the samples of each class (row) that were predicted as each class (column).
 
     Args:
-        labels, predictions: integers from 0 on, of one shape but for axes of size 1.
-        num_classes: by default the largest number, plus 1.
-        weights: what each counts.
+        labels, predictions: integers from 0, of one shape apart from axes of size 1.
+        num_classes: by default the largest integer plus 1.
+        weights: added instead of 1 for each sample.
         dtype: of the result.
 
     >>> import framework as tf
@@ -146,7 +148,8 @@ def confusion_matrix(
     )
     if labels.shape != predictions.shape:
         raise ShapeError(
-            f"confusion_matrix: {labels.shape[0]} labels for {predictions.shape[0]} predictions."
+            f"confusion_matrix: expected one label per prediction, got {labels.shape[0]} labels "
+            f"and {predictions.shape[0]} predictions."
         )
     pair = {"labels": labels, "predictions": predictions}
     lowest = min(int(np.asarray(v).min(initial=0)) for v in pair.values())
@@ -169,7 +172,7 @@ def confusion_matrix(
 
 @operation
 def invert_permutation(x, name=None):
-    """The permutation that undoes `x`: y[x[i]] = i.
+    """Return the inverse of the permutation `x`: y[x[i]] = i.
 
     >>> import framework as tf
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
@@ -178,7 +181,7 @@ def invert_permutation(x, name=None):
     x = tensor(x)
     if x.ndim != 1 or not x.dtype.is_integer:
         raise ShapeError(
-            f"invert_permutation: needs a 1-d tensor of integers, got {x.dtype} of shape {x.shape}."
+            f"invert_permutation: expected 1-d integers, got {x.dtype} of shape {x.shape}."
         )
     return ops.invert_permutation(x)
 
@@ -187,12 +190,12 @@ def invert_permutation(x, name=None):
 
 
 def is_non_decreasing(x, name=None):
-    """Whether no element is smaller than the one before, a 0-d boolean."""
+    """Return whether no element is smaller than its predecessor, as a 0-d boolean."""
     return _pairs_are(elementwise.greater_equal, x)
 
 
 def is_strictly_increasing(x, name=None):
-    """Whether every element is larger than the one before, a 0-d boolean."""
+    """Return whether every element is larger than its predecessor, as a 0-d boolean."""
     return _pairs_are(elementwise.greater, x)
 
 

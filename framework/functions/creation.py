@@ -1,4 +1,4 @@
-"""Functions that make tensors: from Python's values, from a shape, from another tensor's shape."""
+"""Functions that create tensors from Python values, from a shape, or from a tensor's shape."""
 
 from operator import index
 
@@ -26,12 +26,12 @@ from framework.ops.slices import IndexedSlices
 
 
 def constant(value, dtype=None, shape=None, name="Const"):
-    """A tensor that holds a copy of `value`.
+    """Return a tensor that holds a copy of `value`.
 
     Args:
         value: a number, array or nest of numbers.
         dtype: the element type; Python floats give float32, ints int32, arrays keep theirs.
-        shape: what the values are reshaped to; a single value fills it.
+        shape: the shape of the result; a single value fills it.
 
     >>> import framework as tf
     >>> tf.constant([[1.0, 2.0]])
@@ -54,44 +54,44 @@ def _constant(value, dtype, shape):
         array = np.full(shape, array.reshape(()), array.dtype)
     elif array.size != np.prod(shape):
         raise ShapeError(
-            f"constant: `value` has {array.size} elements, shape={shape} needs "
+            f"constant: `value` has {array.size} elements, but shape={shape} needs "
             f"{int(np.prod(shape))}."
         )
     return Tensor(array.reshape(shape))
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
-    """`value` as a tensor: tensors as they are, variables read, anything else copied.
+    """Convert `value` to a tensor: return tensors unchanged, read variables, copy anything else.
 
     Args:
         value: a tensor, variable, array, number or nest of numbers and tensors.
-        dtype: the element type that is wanted; a tensor of another one raises.
-        dtype_hint: an element type taken where `value` allows it.
+        dtype: the expected dtype; a tensor of another dtype raises.
+        dtype_hint: the preferred dtype, ignored if `value` does not fit.
     """
     if dtype is None and dtype_hint is not None and not hasattr(value, "dtype"):
         try:
             return tensor(value, dtype_hint)
         except TypeError:
-            pass  # a hint only
+            pass  # the hint does not fit
     return tensor(value, dtype)
 
 
 def is_tensor(x):
-    """Whether `x` is a tensor, a variable or IndexedSlices."""
+    """Return whether `x` is a tensor, a variable or IndexedSlices."""
     return isinstance(x, (Tensor, CoreVariable, Operand, IndexedSlices))
 
 
-# ---- of a shape ----------------------------------------------------------------------------------
+# ---- from a shape --------------------------------------------------------------------------------
 
 
 def sizes(shape, what):
-    """`shape`, an int, sequence or tensor, as a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # whose tensors are read one by one, as ints
+    """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
+    if not isinstance(shape, (list, tuple)):  # below, each tensor in a list is read as an int
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         return tuple(index(n) for n in shape)
     except SymbolicValueError:
-        raise  # a size that is known when a model runs
+        raise  # a KerasTensor: the size is known only when the model runs
     except TypeError:
         raise InvalidArgumentError(
             f"{what}: `shape` must be ints, without None, got {shape!r}."
@@ -99,7 +99,7 @@ def sizes(shape, what):
 
 
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of zeros."""
+    """Return a tensor of zeros."""
     try:
         return Tensor(np.zeros(sizes(shape, "zeros"), dtypes.as_dtype(dtype).np))
     except FrameworkError as error:
@@ -109,7 +109,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 
 
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of ones."""
+    """Return a tensor of ones."""
     try:
         return Tensor(np.ones(sizes(shape, "ones"), dtypes.as_dtype(dtype).np))
     except FrameworkError as error:
@@ -123,7 +123,7 @@ _ZEROS, _ONES = Operation(zeros), Operation(ones)
 
 @operation
 def fill(dims, value, name=None, layout=None):
-    """A tensor of shape `dims`, each element `value`, which is 0-d.
+    """Return a tensor of shape `dims` filled with `value`, a 0-d tensor or number.
 
     >>> import framework as tf
     >>> tf.fill([2], 7).numpy()
@@ -149,18 +149,18 @@ _LIKE = Operation(_like)
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):
-    """Zeros of the shape and dtype of `input`."""
+    """Return zeros in the shape and dtype of `input`."""
     return _like(input, dtype, 0)
 
 
 def ones_like(input, dtype=None, name=None, layout=None):
-    """Ones of the shape and dtype of `input`."""
+    """Return ones in the shape and dtype of `input`."""
     return _like(input, dtype, 1)
 
 
 @operation
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """The identity matrix, or a batch of them.
+    """Return the identity matrix, or a batch of them.
 
     >>> import framework as tf
     >>> tf.eye(2).numpy()
@@ -176,7 +176,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 
 @operation
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """The numbers from `start` (0 where only one is given) to below `limit`, `delta` apart.
+    """Return the numbers from `start` to below `limit` in steps of `delta`.
+
+    With a single argument, it is the limit, and `start` is 0.
 
     >>> import framework as tf
     >>> tf.range(3).numpy(), tf.range(3, 18, 5).numpy()
@@ -191,21 +193,21 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         raise InvalidArgumentError("range: `delta` must not be 0.")
     if (parts[1] - parts[0]) * np.sign(parts[2]) < 0:
         raise InvalidArgumentError(
-            f"range: going by delta={parts[2]}, start={parts[0]} never comes to limit={parts[1]}."
+            f"range: start={parts[0]} with delta={parts[2]} never reaches limit={parts[1]}."
         )
     kind = dtypes.as_dtype(dtype or np.result_type(*_ranked(parts))).np
     return Tensor(np.arange(*(p.astype(kind)[()] for p in parts), dtype=kind))
 
 
 def _ranked(parts):
-    """float32 beside int32 stays float32, as in TensorFlow; NumPy would widen it."""
+    """Return the result's dtype: float32 with int32 is float32, as in TensorFlow, not float64."""
     floats = [p for p in parts if p.dtype.kind == "f"]
     return floats or parts
 
 
 @operation
 def linspace(start, stop, num, name=None, axis=0):
-    """`num` numbers from `start` to `stop`, both included, evenly apart.
+    """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
     >>> import framework as tf
     >>> tf.linspace(0.0, 1.0, 5).numpy()
@@ -230,15 +232,15 @@ def linspace(start, stop, num, name=None, axis=0):
 
 @operation
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """`on_value` at each index along a new axis of length `depth`, `off_value` elsewhere.
+    """Return `on_value` at each index along a new axis of size `depth`, `off_value` elsewhere.
 
     Args:
-        indices: integers, or a NumPy array, which is cast to them; one outside 0 to depth - 1
-            gives `off_value` all along.
-        depth: an int.
-        on_value, off_value: 1 and 0 where None.
-        axis: where the new axis goes; last where None or -1.
-        dtype: that of `on_value`, else float32.
+        indices: integers, or a NumPy array, which is cast to int64; an index outside [0, depth)
+            gives a row of `off_value`.
+        depth: an int, the size of the new axis.
+        on_value, off_value: by default 1 and 0.
+        axis: the position of the new axis; None or -1 for the last.
+        dtype: by default that of `on_value`, or float32.
 
     >>> import framework as tf
     >>> tf.one_hot([1, 0], 3).numpy()
@@ -246,7 +248,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
            [1., 0., 0.]], dtype=float32)
     """
     if isinstance(indices, np.ndarray) and indices.dtype.kind in "fb":
-        indices = indices.astype(np.int64)  # as TensorFlow does, of arrays alone
+        indices = indices.astype(np.int64)  # as TensorFlow does for arrays only
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")

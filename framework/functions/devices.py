@@ -1,4 +1,4 @@
-"""Devices: there is one, the CPU. What scripts ask about others gets true answers, not errors."""
+"""Devices: the CPU is the only one. Calls about GPUs work and report that there are none."""
 
 import contextlib
 import functools
@@ -15,7 +15,7 @@ _WITHIN = re.compile(r"(?:/?(?:job:\w+|replica:\d+|task:\d+))*/?(?:device:)?(\w+
 
 
 class PhysicalDevice(NamedTuple):
-    """A device that is there.
+    """A device of this machine.
 
     Example:
         >>> from framework import config
@@ -28,17 +28,17 @@ class PhysicalDevice(NamedTuple):
 
 
 class LogicalDevice(NamedTuple):
-    """A device as programs see it."""
+    """A device by the name that programs use."""
 
     name: str
     device_type: str
 
 
 def list_physical_devices(device_type=None):
-    """The devices that are there: one CPU. Its threads are one device, as in TensorFlow.
+    """Return the list of devices: one CPU. All its threads are one device, as in TensorFlow.
 
     Args:
-        device_type: "CPU", "GPU" or "TPU": those of that kind only.
+        device_type: "CPU", "GPU" or "TPU": list only devices of this type.
 
     Example:
         >>> from framework import config
@@ -49,51 +49,51 @@ def list_physical_devices(device_type=None):
 
 
 def list_logical_devices(device_type=None):
-    """As `list_physical_devices`, with the names by which `device` knows them."""
+    """Return the devices of `list_physical_devices` with the names that `device` takes."""
     return [LogicalDevice("/device:CPU:0", _CPU)] if device_type in (None, _CPU) else []
 
 
 def set_visible_devices(devices, device_type=None):
-    """Accepted where the CPU stays visible, or GPUs, which are not there, do not.
+    """Do nothing if the CPU stays visible; hiding GPUs is allowed, as there are none.
 
     Raises:
-        ValueError: the CPU is to be hidden, or a device is not there.
+        ValueError: `devices` hides the CPU or names a device that does not exist.
     """
     devices = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
     missing = [d for d in devices if d not in list_physical_devices()]
     if missing:
         raise InvalidArgumentError(
-            f"set_visible_devices: `devices` has {missing[0]!r}, which is not there; there is "
+            f"set_visible_devices: `devices` has {missing[0]!r}, which does not exist; got "
             f"{list_physical_devices()[0]!r}."
         )
     if device_type in (None, _CPU) and not devices:
         raise InvalidArgumentError(
-            "set_visible_devices: the CPU cannot be hidden: everything is computed on it. To hide "
-            "GPUs give device_type='GPU'."
+            "set_visible_devices: the CPU cannot be hidden: it is the only device. To hide GPUs "
+            "pass device_type='GPU'."
         )
 
 
 def set_memory_growth(device, enable):
-    """Accepted: memory is always taken as it is needed."""
+    """Do nothing: memory is always allocated on demand."""
 
 
 def get_memory_growth(device):
-    """True: memory is always taken as it is needed."""
+    """Return True: memory is always allocated on demand."""
     return True
 
 
 def device(device_name):
-    """A context in which ops are placed on a device: on the CPU, whatever it is called.
+    """Return a context that places ops on a device; every name stands for the CPU.
 
-    As in TensorFlow, where a device that is not there gives way to the CPU; a line on the log
-    `framework` says so, once.
+    As in TensorFlow, a missing device is replaced by the CPU; the logger `framework` reports this
+    once per device type.
 
     Args:
-        device_name: such as "CPU:0", "/device:GPU:1", "/job:localhost/task:0/device:CPU:0"; None
-            leaves the choice.
+        device_name: such as "CPU:0", "/device:GPU:1", "/job:localhost/task:0/device:CPU:0", or
+            None.
 
     Raises:
-        ValueError: it is no such name.
+        ValueError: the name is not a device name.
 
     Example:
         >>> import framework as tf
@@ -122,22 +122,22 @@ def _kind(name):
 @functools.cache
 def _tell(kind):
     logging.getLogger("framework").warning(
-        f"There is no {kind} here: what is placed on one is computed on the CPU."
+        f"This machine has no {kind} that the package can use: its ops run on the CPU."
     )
 
 
 # ---- how functions run ---------------------------------------------------------------------------
 
-_before = None  # the tier that `run_functions_eagerly` put aside
+_before = None  # the compile mode before `run_functions_eagerly(True)`
 
 
 def run_functions_eagerly(run_eagerly):
-    """Let every `tf.function`, and `fit`, run in Python, op by op, so that a debugger can step in.
+    """Run every `tf.function`, and `fit`, in Python op by op, so that a debugger can step in.
 
-    This is `set_compile("off")`, and back to what it was before.
+    True calls `set_compile("off")`; False restores the mode before.
 
     Args:
-        run_eagerly: whether they should.
+        run_eagerly: a bool.
 
     Example:
         >>> from framework import config
@@ -157,5 +157,5 @@ def run_functions_eagerly(run_eagerly):
 
 
 def functions_run_eagerly():
-    """Whether every `tf.function` runs in Python, op by op."""
+    """Return whether every `tf.function` runs in Python, op by op."""
     return tier.tier() == "off"

@@ -1,4 +1,4 @@
-"""Matrices made of diagonals, and the diagonals and bands of matrices."""
+"""Building matrices from diagonals, and reading diagonals and bands of matrices."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ _ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 @operation
 def band_part(input, num_lower, num_upper, name=None):
-    """The matrix with zeros outside a band around its diagonal.
+    """Set elements outside a band around the diagonal to zero.
 
     Args:
         input: matrices.
-        num_lower, num_upper: how many diagonals below and above to keep; negative for all.
+        num_lower, num_upper: the number of diagonals to keep below and above; negative for all.
 
     >>> import framework as tf
     >>> tf.linalg.band_part([[1, 2], [3, 4]], -1, 0).numpy()
@@ -29,7 +29,7 @@ def band_part(input, num_lower, num_upper, name=None):
     lower, upper = int(num_lower), int(num_upper)
     if lower > rows or upper > columns:
         raise InvalidArgumentError(
-            f"band_part: num_lower={lower}, num_upper={upper} go beyond the shape {x.shape}."
+            f"band_part: num_lower={lower}, num_upper={upper} exceed the shape {x.shape}."
         )
     kept = np.ones((rows, columns), bool)
     if lower >= 0:
@@ -41,7 +41,7 @@ def band_part(input, num_lower, num_upper, name=None):
 
 def _matrices(x, what):
     if x.ndim < 2:
-        raise ShapeError(f"{what}: needs matrices, rank 2 or more, got shape {x.shape}.")
+        raise ShapeError(f"{what}: expected matrices, rank 2 or more, got shape {x.shape}.")
     return x
 
 
@@ -52,15 +52,15 @@ def _matrices(x, what):
 def diag(
     diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT",
 ):  # fmt: skip
-    """Matrices with the given diagonals.
+    """Return matrices with the elements of `diagonal` on one or several diagonals.
 
     Args:
         diagonal: of shape (..., length), or (..., number of diagonals, length), the highest first.
-        k: which diagonal, 0 the main one, positive above it; or a pair, the lowest and the highest.
-        num_rows, num_cols: of the result; -1 for as few as hold the diagonals.
-        padding_value: what stands elsewhere.
-        align: where in their rows of `diagonal` shorter ones stand, those above and those below
-            the main one: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
+        k: the diagonal, 0 the main one, positive above it; or a pair (lowest, highest).
+        num_rows, num_cols: the matrix size; -1 for the smallest that holds the diagonals.
+        padding_value: the value of the other elements.
+        align: how shorter diagonals are aligned in their rows of `diagonal`, those above the main
+            one and those below: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
 
     >>> import framework as tf
     >>> tf.linalg.diag([1, 2], k=1).numpy()
@@ -71,7 +71,7 @@ def diag(
     x = tensor(diagonal)
     low, high = _band(k, "diag")
     if x.ndim < (1 if low == high else 2):
-        raise ShapeError(f"diag: a `diagonal` of shape {x.shape} for k={k!r}.")
+        raise ShapeError(f"diag: `diagonal` of shape {x.shape} does not fit k={k!r}.")
     rows, columns = _extent(x.shape[-1], low, high, int(num_rows), int(num_cols))
     made, on = _placed(x, rows, columns, (low, high), align, "diag")
     value, made = strict(padding_value, made)
@@ -79,7 +79,7 @@ def diag(
 
 
 def _extent(length, low, high, rows, columns):
-    """The size of the matrices."""
+    """Return (rows, columns) of the matrices."""
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
     if rows == columns == -1:
         rows = columns = max(least_rows, least_columns)
@@ -94,14 +94,14 @@ def _extent(length, low, high, rows, columns):
 
 @operation
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
-    """The diagonals of matrices.
+    """Return diagonals of matrices.
 
     Args:
         input: matrices.
-        k: which diagonal, 0 the main one, positive above it; or a pair, the lowest and the highest:
-            the result then has one row for each, the highest first.
-        padding_value: what fills the rows of shorter ones.
-        align: where in their rows shorter ones stand, see `diag`.
+        k: the diagonal, 0 the main one, positive above it; or a pair (lowest, highest): the result
+            then has one row per diagonal, the highest first.
+        padding_value: the value that fills the rows of shorter diagonals.
+        align: how shorter diagonals are aligned in their rows, see `diag`.
 
     >>> import framework as tf
     >>> tf.linalg.diag_part([[1, 2], [3, 4]]).numpy()
@@ -119,11 +119,11 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT")
 
 @operation
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
-    """Matrices with other diagonals.
+    """Replace diagonals of matrices.
 
     Args:
         input: matrices.
-        diagonal: the diagonals, in the form `diag_part` gives them.
+        diagonal: the new diagonals, in the layout of the result of `diag_part`.
         k, align: as in `diag_part`.
     """
     x, new = strict_all(input, diagonal)
@@ -131,13 +131,13 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
     made, on = _placed(new, *x.shape[-2:], _band(k, "set_diag"), align, "set_diag")
     if made.shape != x.shape:
         raise ShapeError(
-            f"set_diag: a `diagonal` of shape {new.shape} does not fit matrices of {x.shape}."
+            f"set_diag: `diagonal` of shape {new.shape} does not fit matrices of shape {x.shape}."
         )
     return elementwise.select(on, made, x)
 
 
 def _band(k, what):
-    """The lowest and the highest diagonal."""
+    """Return the lowest and the highest diagonal."""
     found = sizes(k, what) if hasattr(k, "__len__") or hasattr(k, "shape") else (int(k),)
     low, high = (found[0], found[-1]) if len(found) in (1, 2) else (1, 0)
     if low > high:
@@ -148,9 +148,9 @@ def _band(k, what):
 
 
 def _places(rows, columns, band, align, what):
-    """Rows and columns of the elements of each diagonal, highest first, and where there are any.
+    """Return row indices, column indices and validity of the elements of each diagonal.
 
-    Three arrays of shape (diagonals, length of the longest).
+    Three arrays of shape (diagonals, length of the longest), the highest diagonal first.
     """
     if align not in _ALIGNMENTS:
         raise InvalidArgumentError(f"{what}: `align` must be one of {_ALIGNMENTS}, got {align!r}.")
@@ -164,7 +164,7 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    left = np.where(k >= 0, above, below)  # the main one is as long as the longest
+    left = np.where(k >= 0, above, below)  # for the main diagonal both are 0
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
     along = np.where(there, along, 0)
@@ -172,14 +172,14 @@ def _places(rows, columns, band, align, what):
 
 
 def _placed(x, rows, columns, band, align, what):
-    """Matrices with the diagonals `x` and zeros elsewhere, and where the diagonals are."""
+    """Return matrices with `x` on the diagonals and zeros elsewhere, and the diagonals' mask."""
     row, column, there = _places(rows, columns, band, align, what)
     if band[0] == band[1]:
         x = movement.expand_axes(x, (x.ndim - 1,))
     if tuple(x.shape[-2:]) != there.shape:
         raise ShapeError(
-            f"{what}: diagonals of shape {x.shape}; expected {there.shape} at its end for matrices "
-            f"of {rows} rows and {columns} columns."
+            f"{what}: expected diagonals whose shape ends in {there.shape} for matrices of {rows} "
+            f"rows and {columns} columns, got shape {x.shape}."
         )
     values = movement.getitem(x, index=(Ellipsis, *np.nonzero(there)))
     places = (row[there], column[there])
@@ -194,7 +194,7 @@ def _placed(x, rows, columns, band, align, what):
 
 @operation
 def tensor_diag(diagonal, name=None):
-    """A tensor of twice the rank, zero but where both halves of the index are equal.
+    """Return a tensor of twice the rank: result[i, i] = diagonal[i] for index tuples i, else 0.
 
     >>> import framework as tf
     >>> tf.linalg.tensor_diag([1, 2]).numpy()
@@ -209,7 +209,7 @@ def tensor_diag(diagonal, name=None):
 
 @operation
 def tensor_diag_part(input, name=None):
-    """The elements at which both halves of the index are equal: the inverse of `tensor_diag`."""
+    """Return the elements input[i, i] for index tuples i: the inverse of `tensor_diag`."""
     x = tensor(input)
     half = x.ndim // 2
     shape = tuple(x.shape[:half])

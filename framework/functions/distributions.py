@@ -1,4 +1,4 @@
-"""Random numbers whose parameters are tensors: gamma, Poisson and binomial."""
+"""Random numbers with tensors as parameters: gamma, Poisson and binomial."""
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from framework.ops import elementwise
 
 @always
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    """Gamma distributed numbers, `shape` of them for each pair of `alpha` and `beta`.
+    """Draw gamma distributed numbers, an array of `shape` for each pair of `alpha` and `beta`.
 
     Args:
-        shape: of the numbers for one pair.
-        alpha: the shape parameters, above 0. No gradient reaches them.
-        beta: the rates (inverse scales), which broadcast with `alpha`; 1 where None. Gradients
-            reach them.
-        dtype: a floating one.
-        seed: an int for a sequence of its own; the global generator where None.
+        shape: the shape of the numbers for one pair.
+        alpha: the shape parameters, above 0, without gradient.
+        beta: the rates (inverse scales), which broadcast with `alpha` and have gradients; by
+            default 1.
+        dtype: a floating dtype.
+        seed: an int that starts a sequence of its own; None for the global generator.
 
     Returns:
         A tensor of shape `shape` + the broadcast shape of `alpha` and `beta`.
@@ -39,10 +39,10 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
 def stateless_gamma(
     shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None
 ):  # fmt: skip
-    """Gamma distributed numbers that follow from `seed`, two integers, alone.
+    """Draw gamma distributed numbers determined by `seed`.
 
     Args:
-        shape: of the result, which `alpha` and `beta` broadcast to.
+        shape: the shape of the result, to which `alpha` and `beta` broadcast.
         seed: two integers.
         alpha, beta, dtype: as `gamma`'s.
     """
@@ -60,19 +60,19 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = _parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    tiny = np.finfo(unit.dtype.np).tiny  # as TensorFlow: never 0, whose logarithm is asked for
+    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow: above 0, since its logarithm follows
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
 
 @always
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
-    """Poisson distributed numbers, `shape` of them for each rate.
+    """Draw Poisson distributed numbers, an array of `shape` for each rate.
 
     Args:
-        shape: of the numbers for one rate.
+        shape: the shape of the numbers for one rate.
         lam: the rates, at least 0.
-        dtype: of the result.
-        seed: an int for a sequence of its own; the global generator where None.
+        dtype: the dtype of the result.
+        seed: an int that starts a sequence of its own; None for the global generator.
 
     Returns:
         A tensor of shape `shape` + the shape of `lam`.
@@ -88,10 +88,10 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 
 @always
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
-    """Poisson distributed numbers that follow from `seed`, two integers, alone.
+    """Draw Poisson distributed numbers determined by `seed`.
 
     Args:
-        shape: of the result, which `lam` broadcasts to.
+        shape: the shape of the result, to which `lam` broadcasts.
         seed: two integers.
         lam, dtype: as `poisson`'s.
     """
@@ -102,14 +102,14 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
 
 @always
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
-    """How many of `counts` trials succeed, each with probability `probs`.
+    """Draw the numbers of successes in `counts` trials with probability `probs`.
 
     Args:
-        shape: of the result, which `counts` and `probs` broadcast to.
-        seed: two integers.
-        counts: at least 0.
-        probs: from 0 to 1.
-        output_dtype: of the result.
+        shape: the shape of the result, to which `counts` and `probs` broadcast.
+        seed: two integers, which determine the result.
+        counts: the numbers of trials, at least 0.
+        probs: the probabilities, from 0 to 1.
+        output_dtype: the dtype of the result.
 
     >>> import framework as tf
     >>> tf.random.stateless_binomial([3], seed=[1, 2], counts=10, probs=[0.0, 1.0, 1.0]).numpy()
@@ -120,7 +120,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
 
 
 def binomial_numbers(source, shape, counts, probs, dtype, what):
-    """The numbers of successes, from a source of random numbers."""
+    """Draw binomial numbers from a source of random numbers."""
     counts = _parameter(counts, what, "counts", low=0)
     probs = _parameter(probs, what, "probs", low=0, high=1)
     shape = _room(shape, what, counts=counts, probs=probs)
@@ -128,7 +128,7 @@ def binomial_numbers(source, shape, counts, probs, dtype, what):
 
 
 def _parameter(value, what, name, low, high=np.inf, open_low=False):
-    """The values of a distribution's parameter as an array, in their range."""
+    """Return a distribution's parameter as an array, or raise if it is out of range."""
     array = np.asarray(tensor(value)).astype(np.float64)
     good = (array > low if open_low else array >= low) & (array <= high)
     if not good.all():
@@ -141,7 +141,7 @@ def _parameter(value, what, name, low, high=np.inf, open_low=False):
 
 
 def _room(shape, what, **parameters):
-    """`shape`, which the parameters must broadcast to."""
+    """Return `shape`, or raise if the parameters do not broadcast to it."""
     shape = sizes(shape, what)
     shapes = {name: tuple(p.shape) for name, p in parameters.items()}
     try:

@@ -1,4 +1,4 @@
-"""TensorFlow's elementwise functions. Operands broadcast; two dtypes raise, none is promoted."""
+"""TensorFlow's elementwise functions. Operands broadcast; two different dtypes raise."""
 
 import functools
 
@@ -18,8 +18,8 @@ from framework.ops.slices import IndexedSlices, sliced
 
 
 def _in_line(op, kinds="f"):
-    """For what hand-written loops call at every step: a tensor of one of these kinds of dtypes
-    passes the door and the op in one call. It says once more what `Op.wrap` does."""
+    """Add a fast path to a wrapper: a tensor whose dtype is in `kinds` runs the op without another
+    call. The code repeats `Op.wrap`; it saves time in hand-written training loops."""
     forward, new = op.forward, object.__new__
 
     def decorate(function):
@@ -46,7 +46,7 @@ def _in_line(op, kinds="f"):
 
 
 def add(x, y, name=None):
-    """x + y.
+    """Return x + y.
 
     >>> import framework as tf
     >>> tf.add([1.0, 2.0], 3.0).numpy()
@@ -56,37 +56,37 @@ def add(x, y, name=None):
 
 
 def subtract(x, y, name=None):
-    """x - y."""
+    """Return x - y."""
     return ops.subtract(*strict(x, y))
 
 
 def multiply(x, y, name=None):
-    """x * y, element by element."""
+    """Return x * y elementwise."""
     return ops.multiply(*strict(x, y))
 
 
 def truediv(x, y, name=None):
-    """x / y. Integers give float64 (int8 and int16 float32), as in TensorFlow."""
+    """Return x / y. Integers give float64 (8 and 16 bits float32), as in TensorFlow."""
     return division.true_divide(*strict(x, y))
 
 
 def divide(x, y, name=None):
-    """x / y, as the operator."""
+    """Return x / y, as the operator does."""
     return truediv(x, y)
 
 
 def realdiv(x, y, name=None):
-    """x / y for real numbers."""
+    """Return x / y for real numbers."""
     return ops.divide(*strict(x, y))
 
 
 def floordiv(x, y, name=None):
-    """The largest integer value not above x / y. InvalidArgumentError where integers meet a 0."""
+    """Return floor(x / y). Integer division by 0 raises InvalidArgumentError."""
     return division.floor_divide(*strict(x, y))
 
 
 def floormod(x, y, name=None):
-    """x - floordiv(x, y) * y: the remainder with the sign of y."""
+    """Return x - floordiv(x, y) * y: the remainder with the sign of y."""
     return division.floor_mod(*strict(x, y))
 
 
@@ -94,57 +94,57 @@ mod = floormod
 
 
 def truncatediv(x, y, name=None):
-    """x / y for integers, rounded towards zero."""
+    """Return x / y for integers, rounded towards zero."""
     x, y = strict_all(tensor(x), y)
     quotient = division.floor_divide(x, y)
     return ops.select(_rounded_away(x, y), quotient + 1, quotient)
 
 
 def _rounded_away(x, y):
-    """Where `floordiv` rounds away from zero: there is a remainder, and one sign is negative."""
+    """Return where `floordiv` rounds away from zero: remainder not 0, signs different."""
     rest = division.floor_mod(x, y)
     return ops.logical_and(rest != 0, ops.logical_xor(x < 0, rest < 0))
 
 
 def truncatemod(x, y, name=None):
-    """x - truncatediv(x, y) * y: the remainder with the sign of x."""
+    """Return x - truncatediv(x, y) * y: the remainder with the sign of x."""
     x, y = strict_all(tensor(x), y)
     rest = division.floor_mod(x, y)
     return ops.select(_rounded_away(x, y), rest - y, rest)
 
 
 def pow(x, y, name=None):
-    """x to the power y."""
+    """Return x to the power y."""
     return ops.power(*strict(x, y))
 
 
 def maximum(x, y, name=None):
-    """The larger of x and y. At a tie the gradient goes to x."""
+    """Return the larger of x and y. At a tie x gets the gradient."""
     return ops.maximum(*strict(x, y))
 
 
 def minimum(x, y, name=None):
-    """The smaller of x and y. At a tie the gradient goes to x."""
+    """Return the smaller of x and y. At a tie x gets the gradient."""
     return ops.minimum(*strict(x, y))
 
 
 def squared_difference(x, y, name=None):
-    """(x - y)²."""
+    """Return (x - y)²."""
     return ops.square(ops.subtract(*strict(x, y)))
 
 
 def divide_no_nan(x, y, name=None):
-    """x / y, and 0 wherever y is 0. Integers as in `truediv`."""
+    """Return x / y, or 0 where y is 0. Integers are cast as in `truediv`."""
     return ops.divide_no_nan(*division.in_floats(*strict(x, y)))
 
 
 def multiply_no_nan(x, y, name=None):
-    """x * y, and 0 wherever y is 0, even where x is inf or nan."""
+    """Return x * y, or 0 where y is 0, even if x is inf or NaN."""
     return ops.multiply_no_nan(*strict(x, y))
 
 
 def _floats(what, x, y):
-    """`strict` operands of a floating dtype; a Python number as a tensor of the other's."""
+    """Convert operands by the strict rule to tensors of one floating dtype, or raise."""
     x, y = strict(x, y)
     if type(x) in (int, float, complex):
         return tensor(x, floating(y, what).dtype), y
@@ -153,34 +153,34 @@ def _floats(what, x, y):
 
 
 def xlogy(x, y, name=None):
-    """x * log(y), and 0 where x is 0."""
+    """Return x * log(y), or 0 where x is 0."""
     return special.xlogy(*_floats("xlogy", x, y))
 
 
 def xlog1py(x, y, name=None):
-    """x * log(1 + y), and 0 where x is 0."""
+    """Return x * log(1 + y), or 0 where x is 0."""
     return special.xlog1py(*_floats("xlog1py", x, y))
 
 
 def xdivy(x, y, name=None):
-    """x / y, and 0 where x is 0."""
+    """Return x / y, or 0 where x is 0."""
     return special.xdivy(*_floats("xdivy", x, y))
 
 
 def atan2(y, x, name=None):
-    """The angle of the point (x, y), in (-π, π]."""
+    """Return the angle of the point (x, y), in (-π, π]."""
     return ops.atan2(*_floats("atan2", y, x))
 
 
 def scalar_mul(scalar, x, name=None):
-    """`scalar * x`, where `scalar` is 0-d."""
+    """Return scalar * x for a 0-d `scalar`."""
     if np.ndim(scalar.array if hasattr(scalar, "array") else scalar):
         raise InvalidArgumentError(f"scalar_mul: `scalar` must be 0-d, got {scalar!r}.")
     return ops.multiply(*strict(scalar, x))
 
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape and dtype.
+    """Return the sum of a list of tensors of one shape and dtype.
 
     >>> import framework as tf
     >>> tf.add_n([tf.constant(1.0), tf.constant(2.0), tf.constant(4.0)]).numpy()
@@ -205,67 +205,67 @@ def add_n(inputs, name=None):
 
 
 def equal(x, y, name=None):
-    """x == y, element by element."""
+    """Return x == y, element by element."""
     return ops.equal(*strict(x, y))
 
 
 def not_equal(x, y, name=None):
-    """x != y, element by element."""
+    """Return x != y, element by element."""
     return ops.not_equal(*strict(x, y))
 
 
 def less(x, y, name=None):
-    """x < y, element by element."""
+    """Return x < y, element by element."""
     return ops.less(*strict(x, y))
 
 
 def less_equal(x, y, name=None):
-    """x <= y, element by element."""
+    """Return x <= y, element by element."""
     return ops.less_equal(*strict(x, y))
 
 
 def greater(x, y, name=None):
-    """x > y, element by element."""
+    """Return x > y, element by element."""
     return ops.greater(*strict(x, y))
 
 
 def greater_equal(x, y, name=None):
-    """x >= y, element by element."""
+    """Return x >= y, element by element."""
     return ops.greater_equal(*strict(x, y))
 
 
 def logical_and(x, y, name=None):
-    """x and y, for booleans."""
+    """Return x and y, for booleans."""
     return ops.logical_and(*strict(x, y))
 
 
 def logical_or(x, y, name=None):
-    """x or y, for booleans."""
+    """Return x or y, for booleans."""
     return ops.logical_or(*strict(x, y))
 
 
 def logical_xor(x, y, name="LogicalXor"):
-    """Whether exactly one of x and y is true, for booleans."""
+    """Return whether exactly one of x and y is true, for booleans."""
     return ops.logical_xor(*strict(x, y))
 
 
 def logical_not(x, name=None):
-    """not x, for booleans."""
+    """Return not x, for booleans."""
     return ops.logical_not(tensor(x))
 
 
 def is_nan(x, name=None):
-    """Where x is nan."""
+    """Return whether each element is NaN."""
     return ops.is_nan(floating(x, "is_nan"))
 
 
 def is_inf(x, name=None):
-    """Where x is inf or -inf."""
+    """Return whether each element is inf or -inf."""
     return ops.is_inf(floating(x, "is_inf"))
 
 
 def is_finite(x, name=None):
-    """Where x is neither inf nor nan."""
+    """Return whether each element is neither inf nor NaN."""
     return ops.is_finite(floating(x, "is_finite"))
 
 
@@ -273,55 +273,55 @@ def is_finite(x, name=None):
 
 
 def abs(x, name=None):
-    """The absolute value; its slope at 0 is 0."""
+    """Return the absolute value; its slope at 0 is 0."""
     return ops.absolute(tensor(x))
 
 
 def negative(x, name=None):
-    """-x."""
+    """Return -x."""
     return ops.negative(tensor(x))
 
 
 def sign(x, name=None):
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return ops.sign(tensor(x))
 
 
 @_in_line(ops.square, "fiu")
 def square(x, name=None):
-    """x²."""
+    """Return x²."""
     return ops.square(tensor(x))
 
 
 def reciprocal(x, name=None):
-    """1 / x."""
+    """Return 1 / x."""
     return ops.reciprocal(floating(x, "reciprocal"))
 
 
 def reciprocal_no_nan(x, name=None):
-    """1 / x, and 0 where x is 0."""
+    """Return 1 / x, or 0 where x is 0."""
     x = floating(x, "reciprocal_no_nan")
     return ops.divide_no_nan(np.ones((), x.dtype.np), x)
 
 
 def round(x, name=None):
-    """The nearest integer value, halves to even."""
+    """Round to the nearest integer, halves to even."""
     x = tensor(x)
     return ops.round_(x) if x.dtype.is_floating else ops.identity(x)
 
 
 def rint(x, name=None):
-    """The nearest integer value, halves to even."""
+    """Round to the nearest integer, halves to even."""
     return ops.round_(floating(x, "rint"))
 
 
 def floor(x, name=None):
-    """The largest integer value not above x."""
+    """Round down to an integer."""
     return ops.floor(floating(x, "floor"))
 
 
 def ceil(x, name=None):
-    """The smallest integer value not below x."""
+    """Round up to an integer."""
     return ops.ceil(floating(x, "ceil"))
 
 
@@ -330,120 +330,120 @@ def ceil(x, name=None):
 
 @_in_line(ops.sqrt)
 def sqrt(x, name=None):
-    """The square root."""
+    """Return the square root."""
     return ops.sqrt(floating(x, "sqrt"))
 
 
 def rsqrt(x, name=None):
-    """1 / sqrt(x)."""
+    """Return 1 / sqrt(x)."""
     return ops.rsqrt(floating(x, "rsqrt"))
 
 
 @_in_line(ops.exp)
 def exp(x, name=None):
-    """e to the power x."""
+    """Return e to the power x."""
     return ops.exp(floating(x, "exp"))
 
 
 def expm1(x, name=None):
-    """exp(x) - 1, exact near 0."""
+    """Return exp(x) - 1, accurate near 0."""
     return ops.expm1(floating(x, "expm1"))
 
 
 @_in_line(ops.log)
 def log(x, name=None):
-    """The natural logarithm."""
+    """Return the natural logarithm."""
     return ops.log(floating(x, "log"))
 
 
 def log1p(x, name=None):
-    """log(1 + x), exact near 0."""
+    """Return log(1 + x), accurate near 0."""
     return ops.log1p(floating(x, "log1p"))
 
 
 def sin(x, name=None):
-    """The sine of radians."""
+    """Return the sine of x in radians."""
     return ops.sin(floating(x, "sin"))
 
 
 def cos(x, name=None):
-    """The cosine of radians."""
+    """Return the cosine of x in radians."""
     return ops.cos(floating(x, "cos"))
 
 
 def tan(x, name=None):
-    """The tangent of radians."""
+    """Return the tangent of x in radians."""
     return ops.tan(floating(x, "tan"))
 
 
 def asin(x, name=None):
-    """The angle in [-π/2, π/2] whose sine is x."""
+    """Return the angle in [-π/2, π/2] whose sine is x."""
     return ops.asin(floating(x, "asin"))
 
 
 def acos(x, name=None):
-    """The angle in [0, π] whose cosine is x."""
+    """Return the angle in [0, π] whose cosine is x."""
     return ops.acos(floating(x, "acos"))
 
 
 def atan(x, name=None):
-    """The angle in (-π/2, π/2) whose tangent is x."""
+    """Return the angle in (-π/2, π/2) whose tangent is x."""
     return ops.atan(floating(x, "atan"))
 
 
 def sinh(x, name=None):
-    """The hyperbolic sine."""
+    """Return the hyperbolic sine."""
     return ops.sinh(floating(x, "sinh"))
 
 
 def cosh(x, name=None):
-    """The hyperbolic cosine."""
+    """Return the hyperbolic cosine."""
     return ops.cosh(floating(x, "cosh"))
 
 
 @_in_line(ops.tanh)
 def tanh(x, name=None):
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return ops.tanh(floating(x, "tanh"))
 
 
 def asinh(x, name=None):
-    """The number whose hyperbolic sine is x."""
+    """Return the number whose hyperbolic sine is x."""
     return ops.asinh(floating(x, "asinh"))
 
 
 def acosh(x, name=None):
-    """The number >= 0 whose hyperbolic cosine is x."""
+    """Return the number >= 0 whose hyperbolic cosine is x."""
     return ops.acosh(floating(x, "acosh"))
 
 
 def atanh(x, name=None):
-    """The number whose hyperbolic tangent is x."""
+    """Return the number whose hyperbolic tangent is x."""
     return ops.atanh(floating(x, "atanh"))
 
 
 @_in_line(ops.sigmoid)
 def sigmoid(x, name=None):
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     return ops.sigmoid(floating(x, "sigmoid"))
 
 
 def erf(x, name=None):
-    """The Gauss error function."""
+    """Return the Gauss error function."""
     return special.erf(floating(x, "erf"))
 
 
 def log_sigmoid(x, name=None):
-    """log(sigmoid(x)), exact far below 0 too."""
+    """Return log(sigmoid(x)), accurate for large negative x too."""
     return ops.negative(ops.softplus(ops.negative(floating(x, "log_sigmoid"))))
 
 
 def polyval(coeffs, x, name=None):
-    """The polynomial with the given coefficients, the highest power first, by Horner's rule.
+    """Evaluate a polynomial by Horner's rule.
 
     Args:
-        coeffs: a list of numbers or tensors.
-        x: where it is evaluated.
+        coeffs: a list of numbers or tensors, the coefficient of the highest power first.
+        x: the points at which to evaluate.
 
     >>> import framework as tf
     >>> tf.math.polyval([2.0, 3.0, 1.0], 2.0).numpy()
@@ -464,9 +464,10 @@ def polyval(coeffs, x, name=None):
 
 
 def cast(x, dtype, name=None):
-    """x in another dtype. Gradients pass between floating (and complex) dtypes only.
+    """Cast x to another dtype. Gradients pass between floating and complex dtypes only.
 
-    IndexedSlices stay such.
+    IndexedSlices give IndexedSlices.
+
     >>> import framework as tf
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
     array([1, 2], dtype=int32)
@@ -480,10 +481,10 @@ def cast(x, dtype, name=None):
 
 
 def saturate_cast(value, dtype, name=None):
-    """`value` in another dtype; what lies outside its range becomes the nearest end of it.
+    """Cast `value` to another dtype; values outside its range become its nearest limit.
 
-    The end itself, such as 2147483647 of int32, even where `value` is of floats that do not have
-    it. NaN becomes 0 of integers.
+    Limits of integers are exact, even if the dtype of `value` cannot represent them; NaN becomes 0.
+
     >>> import framework as tf
     >>> tf.saturate_cast([-1.0, 3e9], tf.int32).numpy()
     array([        -1, 2147483647], dtype=int32)

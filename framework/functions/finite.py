@@ -1,4 +1,4 @@
-"""Checking every op for inf and NaN as it is computed."""
+"""Checking the output of every op for inf and NaN."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from framework.core.recorders import Recorder, push, remove, thread
 
 
 class FiniteCheck(Recorder):
-    """Raises at the first op that gives inf or NaN."""
+    """A recorder that raises at the first op whose output has inf or NaN."""
 
-    replays = True  # so that backward passes and optimizers' updates come as ops, too
+    replays = True  # so that backward passes and updates of optimizers run as ops, too
 
     def op(self, op, args, attrs, outputs, saved):
         for number, output in enumerate(outputs):
@@ -34,21 +34,20 @@ def _described(value):
     if array.dtype.kind not in "fciu" or not array.size:
         return text
     if not np.isfinite(array).all():
-        return f"{text}, not finite itself"
+        return f"{text}, not finite"
     return text if array.dtype.kind == "c" else f"{text}, {array.min():.4g} to {array.max():.4g}"
 
 
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
-    """From now on, in this thread, the first op that gives inf or NaN raises.
+    """Make every op in this thread raise if its output has inf or NaN.
 
-    Forward, in backward passes and in optimizers' updates. Everything takes longer as long as it is
-    enabled.
+    This includes backward passes and updates of optimizers, and makes all ops slower.
 
     Args:
-        stack_height_limit, path_length_limit: accepted; Python's own traceback shows the way.
+        stack_height_limit, path_length_limit: ignored; Python's traceback shows the line.
 
     Raises (later):
-        InvalidArgumentError: naming the op, its output and its inputs.
+        InvalidArgumentError: with the op, its output and its inputs.
 
     >>> import framework as tf
     >>> tf.debugging.enable_check_numerics()
@@ -65,7 +64,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
 
 
 def disable_check_numerics():
-    """End what `enable_check_numerics` has begun in this thread; do nothing if it has not."""
+    """Undo `enable_check_numerics` in this thread; do nothing if it was not called."""
     for recorder in thread.stack:
         if isinstance(recorder, FiniteCheck):
             remove(recorder)

@@ -1,4 +1,4 @@
-"""Generator: a source of random numbers with a state of its own."""
+"""Generator: a random number generator with its own state."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from framework.functions.sampling import between, located
 
 
 class Generator:
-    """A source of random numbers with a state of its own.
+    """A random number generator with its own state.
 
     >>> import framework as tf
     >>> a, b = tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1)
@@ -30,24 +30,24 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed, alg=None):
-        """A generator whose numbers follow from `seed`."""
+        """Return a generator whose numbers `seed` determines."""
         _check_algorithm(alg)
         return cls(state=(int(seed) % 2**32, 0))
 
     @classmethod
     def from_state(cls, state, alg):
-        """A generator that goes on from `state`."""
+        """Return a generator that continues from `state`."""
         _check_algorithm(alg)
         return cls(state=state)
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None):
-        """A generator that nobody can foresee."""
+        """Return a generator seeded by the operating system."""
         return cls.from_seed(int(np.random.SeedSequence().generate_state(1)[0]))
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
-        """A generator of seed `key` after `counter` draws, a number or a pair (number, 0)."""
+        """Return a generator of seed `key` after `counter` draws: an int or a pair (int, 0)."""
         _check_algorithm(alg)
         return cls(state=_state_of(key, counter))
 
@@ -67,51 +67,51 @@ class Generator:
         return self._generator.state.read()[0]
 
     def reset(self, state):
-        """Go on from `state`."""
+        """Continue from `state`."""
         self._generator.state.assign(cast(tensor(np.asarray(state)), dtype=np.dtype(np.uint32)))
 
     def reset_from_seed(self, seed):
-        """Begin anew from `seed`."""
+        """Restart from `seed`."""
         self.reset((int(seed) % 2**32, 0))
 
     def reset_from_key_counter(self, key, counter):
-        """Go on from seed `key` after `counter` draws, a number or a pair (number, 0)."""
+        """Continue from seed `key` after `counter` draws: an int or a pair (int, 0)."""
         self.reset(_state_of(key, counter))
 
     def skip(self, delta):
-        """Leave out `delta` draws."""
+        """Skip `delta` draws."""
         seed, number = np.asarray(self.state).tolist()
         self.reset((seed, number + int(delta)))
 
     @operation
     def make_seeds(self, count=1):
-        """Seeds for stateless functions: an int64 tensor of shape (2, count)."""
+        """Return seeds for stateless functions: an int64 tensor of shape (2, count)."""
         return random.draw(self._generator, "integers", (2, int(count)), dtypes.int64, 0, 2**31)
 
     def split(self, count=1):
-        """`count` new generators, independent of this one and of each other."""
+        """Return `count` new generators, independent of this one and of each other."""
         seeds = np.asarray(self.make_seeds(count))[0]
         return [type(self).from_seed(int(seed)) for seed in seeds]
 
     @operation
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normally distributed numbers."""
+        """Draw normally distributed numbers."""
         return located(self._generator, "normal", shape, dtype, mean, stddev, "normal")
 
     @operation
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
-        """Normal numbers; what lies beyond two standard deviations is drawn again."""
+        """Draw normal numbers within two standard deviations of the mean."""
         what = "truncated_normal"
         return located(self._generator, what, shape, dtype, mean, stddev, what)
 
     @operation
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
-        """Numbers from `minval` to below `maxval`, all equally likely."""
+        """Draw uniform numbers from `minval` to below `maxval`."""
         return between(self._generator, shape, dtype, minval, maxval, "uniform")
 
     @operation
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
-        """Integers, all that `dtype` has equally likely."""
+        """Draw uniform integers over the whole range of `dtype`."""
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
             raise DTypeError(f"uniform_full_int: expected an integer dtype, got {dtype}.")
@@ -119,11 +119,11 @@ class Generator:
 
     @always
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
-        """How many of `counts` trials succeed, each with probability `probs`.
+        """Draw the numbers of successes in `counts` trials with probability `probs`.
 
         Args:
-            shape: of the result, which `counts` and `probs` broadcast to.
-            dtype: of the result.
+            shape: the shape of the result, to which `counts` and `probs` broadcast.
+            dtype: the dtype of the result.
         """
         return binomial_numbers(self._generator, shape, counts, probs, dtype, "binomial")
 
@@ -147,12 +147,12 @@ _global = []
 
 
 def get_global_generator():
-    """The generator shared by all who ask for it."""
+    """Return the global generator."""
     if not _global:
         _global.append(Generator.from_non_deterministic_state())
     return _global[0]
 
 
 def set_global_generator(generator):
-    """Make `generator` the shared one."""
+    """Make `generator` the global generator."""
     _global[:] = [generator]

@@ -17,7 +17,7 @@ _slice, _tensor = slice, tensor  # their names below are TensorFlow's
 
 
 def where(condition, x=None, y=None, name=None):
-    """`x` where the condition holds, `y` elsewhere; without them the positions where it holds.
+    """Return `x` where `condition` is true, `y` elsewhere; without them, the true positions.
 
     >>> import framework as tf
     >>> tf.where([True, False], [1, 2], [3, 4]).numpy()
@@ -29,7 +29,7 @@ def where(condition, x=None, y=None, name=None):
     if x is None and y is None:
         return _positions(condition)
     if x is None or y is None:
-        raise InvalidArgumentError("where: give both x and y, or neither.")
+        raise InvalidArgumentError("where: expected both x and y, or neither.")
     if not condition.dtype.is_bool:
         raise DTypeError(f"where: `condition` must hold booleans, got {condition.dtype}.")
     return elementwise.select(condition, *strict(x, y))
@@ -42,16 +42,16 @@ def _positions(condition):
 
 @operation
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """Slices of `params` at `indices` along `axis`.
+    """Return the slices of `params` at `indices` along `axis`.
 
-    Along axis 0 the gradient of `params` is IndexedSlices, unless `params` was computed.
+    Along axis 0, the gradient of a watched tensor or variable `params` is IndexedSlices.
 
     Args:
         params: a tensor.
         indices: integers of any shape, from 0 to size - 1.
-        validate_indices: accepted; indices are always checked.
-        axis: an int; 0, or `batch_dims`, where None.
-        batch_dims: how many leading axes `params` and `indices` have in common.
+        validate_indices: ignored; indices are always checked.
+        axis: an int; by default `batch_dims`.
+        batch_dims: the number of leading axes that `params` and `indices` share.
 
     Raises:
         OutOfRangeError: an index lies outside the axis.
@@ -73,7 +73,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 
 def _batch_gather(x, indices, axis, batch_dims):
-    """By one gather on an axis that runs over batch and `axis` together."""
+    """Gather with batch axes by one gather along the merged batch axes and `axis`."""
     batch = tuple(x.shape[:batch_dims])
     if tuple(indices.shape[:batch_dims]) != batch:
         raise ShapeError(
@@ -87,7 +87,7 @@ def _batch_gather(x, indices, axis, batch_dims):
     starts = (np.arange(rows) * size).reshape(*batch, *(1,) * (indices.ndim - batch_dims))
     places = elementwise.add(indices, Tensor(starts.astype(indices.dtype.np)))
     found = ops.gather(flat, places, axis=0)
-    between = axis - batch_dims  # axes of x between the batch's and the gathered one go back there
+    between = axis - batch_dims  # the number of axes of x between the batch axes and `axis`
     inner = indices.ndim - batch_dims
     order = (
         *range(batch_dims),
@@ -100,7 +100,7 @@ def _batch_gather(x, indices, axis, batch_dims):
 
 @operation
 def slice(input_, begin, size, name=None):
-    """The block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
+    """Return the block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
 
     >>> import framework as tf
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy()
@@ -110,17 +110,18 @@ def slice(input_, begin, size, name=None):
     x, begin, size = tensor(input_), sizes(begin, "slice"), sizes(size, "slice")
     if not len(begin) == len(size) == x.ndim:
         raise ShapeError(
-            f"slice: `begin` and `size` need {x.ndim} entries, got {len(begin)} and {len(size)}."
+            f"slice: expected {x.ndim} entries in `begin` and `size`, got {len(begin)} and "
+            f"{len(size)}."
         )
     ends = [n if s == -1 else b + s for b, s, n in zip(begin, size, x.shape)]
     if any(b < 0 or e > n or e < b for b, e, n in zip(begin, ends, x.shape)):
-        raise OutOfRangeError(f"slice: begin={begin}, size={size} leave the shape {x.shape}.")
+        raise OutOfRangeError(f"slice: begin={begin}, size={size} exceed the shape {x.shape}.")
     return ops.getitem(x, index=tuple(_slice(b, e) for b, e in zip(begin, ends)))
 
 
 @operation
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
-    """The elements (or slices) where the mask, which covers the axes from `axis` on, is true.
+    """Return the elements or slices where the mask, which covers the axes from `axis`, is true.
 
     >>> import framework as tf
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
@@ -142,7 +143,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 @operation
 def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
-    """True at the first `lengths` positions of a new last axis of length `maxlen`.
+    """Return a mask that is true at the first `lengths` positions of a new axis of size `maxlen`.
 
     >>> import framework as tf
     >>> tf.sequence_mask([1, 2]).numpy()
@@ -158,7 +159,7 @@ def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The indices that would sort along `axis`, int32. Always stable.
+    """Return the indices, int32, that sort along `axis`; the sort is always stable.
 
     >>> import framework as tf
     >>> tf.argsort([3, 1, 2]).numpy()
@@ -175,7 +176,7 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The elements in order along `axis`."""
+    """Sort the elements along `axis`."""
     x = tensor(values)
     axis = one_axis(axis, x.ndim, "sort")
     return ops.take_along_axis(x, argsort(x, axis, direction), axis=axis)

@@ -7,11 +7,11 @@ from framework.functions.creation import constant
 
 
 class constant_initializer(initializers.Constant):
-    """All the same value; or the values of an array in the shape that is asked for.
+    """An initializer that returns a constant, or the values of an array in the requested shape.
 
     Args:
         value: a number, array or list.
-        support_partition: accepted.
+        support_partition: ignored.
 
     >>> import framework as tf
     >>> tf.constant_initializer(2.0)([2]).numpy()

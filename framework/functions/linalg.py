@@ -1,6 +1,6 @@
-"""Linear algebra: systems of equations, determinants, factorizations, functions of matrices.
+"""Linear algebra: linear systems, determinants, factorizations, functions of matrices.
 
-The last two axes are the matrix, leading axes a batch. Every function has its derivative.
+The last two axes are the matrix, leading axes a batch. Every function is differentiable.
 """
 
 from typing import NamedTuple
@@ -19,41 +19,42 @@ from framework.ops.complex import is_complex, real
 
 
 def _matrix(x, what, square=False):
-    """`x` as a floating tensor of matrices; ShapeError where it is none."""
+    """Convert `x` to a floating tensor of matrices, or raise ShapeError."""
     x = floating(x, what)
     if x.ndim < 2:
         raise ShapeError(f"{what}: needs matrices, rank 2 or more, got shape {x.shape}.")
     if x.dtype.size < 4:
         raise DTypeError(
-            f"{what}: LAPACK computes in 32 bits and more, got {x.dtype}. Cast it first: "
+            f"{what}: expected a dtype of 32 bits or more, as LAPACK has, got {x.dtype}. Cast it: "
             "tf.cast(x, tf.float32)."
         )
     if square and x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"{what}: needs square matrices, got shape {x.shape}.")
+        raise ShapeError(f"{what}: expected square matrices, got shape {x.shape}.")
     return x
 
 
 def _system(matrix, rhs, what, square=True):
-    """Both operands of a system of equations."""
+    """Convert and check both operands of a linear system."""
     matrix, rhs = strict_all(matrix, rhs)
     matrix, rhs = _matrix(matrix, what, square), _matrix(rhs, what)
     if matrix.shape[-2] != rhs.shape[-2]:
         raise ShapeError(
             f"{what}: matrices of shape {matrix.shape} and right-hand sides of shape {rhs.shape} "
-            "differ in their number of rows. A vector needs a last axis of size 1: rhs[..., None]."
+            "differ in their number of rows. Give a vector a last axis of size 1: rhs[..., None]."
         )
     return matrix, rhs
 
 
 @operation
 def einsum(equation, *inputs, optimize="greedy", name=None):
-    """The sum of products that `equation` describes, such as "ij,jk->ik".
+    """Return the sum of products that `equation` describes, such as "ij,jk->ik".
 
     Args:
-        equation: a letter per axis; "..." stands for axes that broadcast, a letter twice in one
-            input for its diagonal; without "->" the letters that occur once, in order.
+        equation: a letter per axis; "..." stands for axes that broadcast. A letter repeated in an
+            input takes the diagonal. Without "->" the result has the letters that occur once,
+            sorted.
         *inputs: tensors of one dtype.
-        optimize: accepted; the order of products is always chosen.
+        optimize: ignored; the order of products is always chosen.
 
     >>> import framework as tf
     >>> tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy()
@@ -65,16 +66,16 @@ def einsum(equation, *inputs, optimize="greedy", name=None):
 
 
 def adjoint(matrix, name=None):
-    """The matrix transposed and conjugated."""
+    """Transpose and conjugate matrices."""
     x = tensor(matrix)
     if x.ndim < 2:
-        raise ShapeError(f"adjoint: needs matrices, rank 2 or more, got shape {x.shape}.")
+        raise ShapeError(f"adjoint: expected matrices, rank 2 or more, got shape {x.shape}.")
     return ops.adjoint(x)
 
 
 @operation
 def cross(a, b, name=None):
-    """The cross product of vectors of 3 numbers along the last axis.
+    """Return the cross product of vectors of size 3 along the last axis.
 
     >>> import framework as tf
     >>> tf.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
@@ -83,7 +84,7 @@ def cross(a, b, name=None):
     a, b = strict_all(a, b)
     if a.shape != b.shape or a.ndim == 0 or a.shape[-1] != 3:
         raise ShapeError(
-            f"cross: needs two tensors of one shape whose last size is 3, got {a.shape} and "
+            f"cross: expected two tensors of one shape whose last size is 3, got {a.shape} and "
             f"{b.shape}."
         )
 
@@ -93,16 +94,16 @@ def cross(a, b, name=None):
     return on(a, 1) * on(b, 2) - on(a, 2) * on(b, 1)
 
 
-# ---- systems of equations ------------------------------------------------------------------------
+# ---- linear systems ------------------------------------------------------------------------------
 
 
 @operation
 def solve(matrix, rhs, adjoint=False, name=None):
-    """x with matrix @ x = rhs.
+    """Return the solution x of matrix @ x = rhs.
 
     Args:
         matrix: square matrices.
-        rhs: matrices of as many rows.
+        rhs: matrices with the same number of rows.
         adjoint: solve with the adjoint of `matrix`.
 
     Raises:
@@ -119,7 +120,7 @@ def solve(matrix, rhs, adjoint=False, name=None):
 
 @operation
 def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
-    """x with matrix @ x = rhs, of which `matrix` only the lower (or upper) triangle is read."""
+    """Solve matrix @ x = rhs, reading only the lower (or upper) triangle of `matrix`."""
     matrix, rhs = _system(matrix, rhs, "triangular_solve")
     if adjoint:
         return ops.triangular_solve(ops.adjoint(matrix), rhs, lower=not lower)
@@ -128,7 +129,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
 
 @operation
 def cholesky_solve(chol, rhs, name=None):
-    """x with a @ x = rhs, given `chol = cholesky(a)`."""
+    """Return the solution x of a @ x = rhs, given `chol = cholesky(a)`."""
     chol, rhs = _system(chol, rhs, "cholesky_solve")
     inner = ops.triangular_solve(chol, rhs, lower=True)
     return ops.triangular_solve(ops.adjoint(chol), inner, lower=False)
@@ -136,14 +137,14 @@ def cholesky_solve(chol, rhs, name=None):
 
 @operation
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """The x for which |matrix @ x - rhs|² + l2_regularizer |x|² is smallest.
+    """Return the x that minimizes |matrix @ x - rhs|² + l2_regularizer |x|².
 
     Args:
-        matrix: matrices, wide or tall; of a wide one without regularizer the shortest x.
-        rhs: matrices of as many rows.
+        matrix: matrices, wide or tall; for a wide one without regularizer x has the least norm.
+        rhs: matrices with the same number of rows.
         l2_regularizer: a number >= 0.
-        fast: by the normal equations, for matrices of full rank; else by the pseudo-inverse,
-            exact to more digits and for any rank, without `l2_regularizer`.
+        fast: solve the normal equations, for matrices of full rank; else use the pseudo-inverse,
+            more accurate and for any rank, ignoring `l2_regularizer`.
     """
     matrix, rhs = _system(matrix, rhs, "lstsq", square=False)
     if not fast:
@@ -161,7 +162,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
 
 @operation
 def inv(input, adjoint=False, name=None):
-    """The inverse of square matrices, or of their adjoints.
+    """Invert square matrices, or their adjoints.
 
     Raises:
         InvalidArgumentError: a matrix is not invertible.
@@ -172,13 +173,13 @@ def inv(input, adjoint=False, name=None):
 
 @operation
 def pinv(a, rcond=None, validate_args=False, name=None):
-    """The Moore-Penrose pseudo-inverse.
+    """Return the Moore-Penrose pseudo-inverse.
 
     Args:
         a: matrices.
-        rcond: singular values up to this part of the largest count as zeros; by default 10 times
+        rcond: singular values up to `rcond` times the largest are taken as 0; by default 10 times
             the larger side times the dtype's epsilon.
-        validate_args: accepted; arguments are always checked.
+        validate_args: ignored; arguments are always checked.
     """
     x = _matrix(a, "pinv")
     return ops.pinv(x, rcond=_tolerance(x) if rcond is None else np.asarray(rcond))
@@ -188,11 +189,11 @@ def _tolerance(x):
     return 10.0 * max(x.shape[-2:]) * float(np.finfo(x.dtype.np).eps)
 
 
-# ---- numbers that belong to a matrix -------------------------------------------------------------
+# ---- determinant, trace, rank, norm --------------------------------------------------------------
 
 
 class LogMatrixDeterminant(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Tensor
     log_abs_determinant: Tensor
@@ -200,7 +201,7 @@ class LogMatrixDeterminant(NamedTuple):
 
 @operation
 def det(input, name=None):
-    """The determinant of square matrices.
+    """Return the determinant of square matrices.
 
     >>> import framework as tf
     >>> tf.linalg.det([[4.0, 1.0], [2.0, 3.0]]).numpy().round(4)
@@ -211,13 +212,13 @@ def det(input, name=None):
 
 @operation
 def slogdet(input, name=None):
-    """The sign of the determinant and the logarithm of its size: (sign, log_abs_determinant)."""
+    """Return the determinant's sign and log(|det|): (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(*ops.slogdet(_matrix(input, "slogdet", square=True)))
 
 
 @operation
 def logdet(matrix, name=None):
-    """The logarithm of the determinant of Hermitian positive definite matrices.
+    """Return the logarithm of the determinant of Hermitian positive definite matrices.
 
     Raises:
         InvalidArgumentError: a matrix is not positive definite.
@@ -229,7 +230,7 @@ def logdet(matrix, name=None):
 
 @operation
 def trace(x, name=None):
-    """The sum of the diagonal.
+    """Return the sum of the diagonal.
 
     >>> import framework as tf
     >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()
@@ -237,19 +238,19 @@ def trace(x, name=None):
     """
     x = tensor(x)
     if x.ndim < 2:
-        raise ShapeError(f"trace: needs matrices, rank 2 or more, got shape {x.shape}.")
+        raise ShapeError(f"trace: expected matrices, rank 2 or more, got shape {x.shape}.")
     along = ops.diagonal(x)
     return reduction.reduce_sum(along, axis=(along.ndim - 1,), keepdims=False)
 
 
 @operation
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values are above `tol`, int32.
+    """Return the number of singular values above `tol`, int32.
 
     Args:
         a: matrices.
         tol: by default the largest singular value times the larger side times epsilon.
-        validate_args: accepted; arguments are always checked.
+        validate_args: ignored; arguments are always checked.
     """
     x = _matrix(a, "matrix_rank")
     return ops.matrix_rank(x, tol if tol is None else np.asarray(tol))
@@ -257,7 +258,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 @operation
 def normalize(tensor, ord="euclidean", axis=None, name=None):
-    """The tensor divided by its norm, and the norm: see `norm`.
+    """Return the tensor divided by its norm, and the norm; see `norm`.
 
     >>> import framework as tf
     >>> unit, size = tf.linalg.normalize([3.0, 4.0])
@@ -274,7 +275,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 
 
 class Qr(NamedTuple):
-    """What `qr` returns."""
+    """The result of `qr`."""
 
     q: Tensor
     r: Tensor
@@ -282,7 +283,7 @@ class Qr(NamedTuple):
 
 @operation
 def cholesky(input, name=None):
-    """The lower triangle l with l @ adjoint(l) = input, for Hermitian positive definite matrices.
+    """Return the lower triangle l with l @ adjoint(l) = input, Hermitian positive definite.
 
     Only the lower triangle of `input` is read; its gradient is symmetric.
 
@@ -299,17 +300,17 @@ def cholesky(input, name=None):
 
 @operation
 def qr(input, full_matrices=False, name=None):
-    """q with orthonormal columns and an upper triangle r, q @ r = input.
+    """Return q with orthonormal columns and an upper triangle r, q @ r = input.
 
     Args:
         input: matrices.
-        full_matrices: a square q; the derivative is then known for square matrices only.
+        full_matrices: return a square q; it has derivatives for square matrices only.
     """
     x = _matrix(input, "qr")
     rows, columns = x.shape[-2:]
     if rows >= columns or full_matrices:
         return Qr(*spectral.qr(x, full=bool(full_matrices and rows != columns)))
-    # of a wide matrix the first columns decide
+    # q of a wide matrix is q of its first, square part
     head = movement.getitem(x, index=(Ellipsis, slice(rows)))
     q, r = spectral.qr(head)
     rest = matmul(ops.adjoint(q), movement.getitem(x, index=(Ellipsis, slice(rows, None))))
@@ -318,7 +319,7 @@ def qr(input, full_matrices=False, name=None):
 
 @operation
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
-    """(s, u, v) with tensor = u @ diag(s) @ adjoint(v); s falls. Without `compute_uv` s alone.
+    """Return (s, u, v), s descending, with tensor = u @ diag(s) @ adjoint(v); or s alone.
 
     Vectors of equal singular values have no derivative; the singular values always do.
     """
@@ -330,28 +331,28 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 @operation
 def eigh(tensor, name=None):
-    """Eigenvalues, rising, and eigenvectors (in columns) of Hermitian matrices.
+    """Return eigenvalues, ascending, and eigenvectors (in columns) of Hermitian matrices.
 
-    Only the lower triangle is read, and gets all of the gradient.
+    Only the lower triangle is read; it gets the whole gradient.
     """
     return spectral.eigh(_matrix(tensor, "eigh", square=True))
 
 
 @operation
 def eigvalsh(tensor, name=None):
-    """The eigenvalues of Hermitian matrices, rising; only the lower triangle is read."""
+    """Return the eigenvalues of Hermitian matrices, ascending; reads the lower triangle only."""
     return spectral.eigvalsh(_matrix(tensor, "eigvalsh", square=True))
 
 
 @operation
 def eig(tensor, name=None):
-    """Eigenvalues and eigenvectors (in columns) of square matrices, both complex."""
+    """Return eigenvalues and eigenvectors (in columns) of square matrices, both complex."""
     return spectral.eig(_matrix(tensor, "eig", square=True))
 
 
 @operation
 def eigvals(tensor, name=None):
-    """The eigenvalues of square matrices, complex, in no particular order."""
+    """Return the eigenvalues of square matrices, complex, in no particular order."""
     return spectral.eigvals(_matrix(tensor, "eigvals", square=True))
 
 
@@ -360,7 +361,7 @@ def eigvals(tensor, name=None):
 
 @operation
 def expm(input, name=None):
-    """The matrix exponential.
+    """Return the matrix exponential.
 
     >>> import framework as tf
     >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy()
@@ -372,8 +373,8 @@ def expm(input, name=None):
 
 @operation
 def sqrtm(input, name=None):
-    """The principal square root of square matrices: sqrtm(x) @ sqrtm(x) = x.
+    """Return the principal square root of square matrices: sqrtm(x) @ sqrtm(x) = x.
 
-    NaN for real matrices with eigenvalues below 0.
+    The result is NaN for real matrices with eigenvalues below 0.
     """
     return ops.sqrtm(_matrix(input, "sqrtm", square=True))

@@ -1,4 +1,4 @@
-"""Means and variances: of all elements, weighted, or by way of the sums they are made of."""
+"""Means and variances: plain, weighted, or from sums that add up over batches."""
 
 import math
 
@@ -13,31 +13,31 @@ from framework.ops.casting import like, widened
 
 
 def moments(x, axes, shift=None, keepdims=False, name=None):
-    """The mean and the variance over `axes`.
+    """Return the mean and the variance over `axes`.
 
     Args:
         x: a tensor.
-        axes: an int or several.
-        shift: accepted; it changes no result.
+        axes: an int or a list of ints.
+        shift: ignored.
         keepdims: keep the axes with size 1.
     """
-    given = tensor(x)
-    x = widened(given) if given.dtype.is_inexact else given  # of integers the integer parts
+    source = tensor(x)
+    x = widened(source) if source.dtype.is_inexact else source  # integers give integer parts
     axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
     mean = reduction.reduce_mean(x, axis=axes, keepdims=True)
     variance = reduction.reduce_mean(elementwise.square(x - mean), axis=axes, keepdims=keepdims)
     if not keepdims:
         mean = movement.reshape(mean, shape=tuple(variance.shape))
-    return like(mean, given), like(variance, given)
+    return like(mean, source), like(variance, source)
 
 
 @operation
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
-    """The mean and the variance over `axes`, elements counting as often as their weights say.
+    """Return the weighted mean and variance over `axes`.
 
     Args:
         x: a tensor.
-        axes: an int or several.
+        axes: an int or a list of ints.
         frequency_weights: a number or tensor that broadcasts to the shape of `x`.
         keepdims: keep the axes with size 1.
 
@@ -62,12 +62,12 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 
 @operation
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
-    """What `normalize_moments` makes mean and variance of, and what can be added up over batches.
+    """Return the sums for `normalize_moments`; they can be added up over batches.
 
     Args:
         x: a tensor.
-        axes: an int or several.
-        shift: subtracted from `x` first, for precision, where not None.
+        axes: an int or a list of ints.
+        shift: None, or a number to subtract from `x` first, for precision.
         keepdims: keep the axes with size 1.
 
     Returns:
@@ -86,7 +86,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 @operation
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """Mean and variance from what `sufficient_statistics` gives.
+    """Return the mean and the variance from the results of `sufficient_statistics`.
 
     >>> import framework as tf
     >>> x = tf.constant([1.0, 2.0, 6.0])

@@ -1,4 +1,4 @@
-"""Functions that reshape, join, split and turn tensors."""
+"""Functions that reshape, join, split and reorder tensors."""
 
 import math
 
@@ -16,13 +16,13 @@ from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 
-_tensor = tensor  # some of TensorFlow's functions call their argument so
+_tensor = tensor  # the parameter `tensor` of some functions hides the name
 
 # ---- shape ---------------------------------------------------------------------------------------
 
 
 def reshape(tensor, shape, name=None):
-    """The same elements in another shape; one size may be -1.
+    """Reshape a tensor; one size may be -1.
 
     >>> import framework as tf
     >>> tf.reshape(tf.range(6), [3, -1]).shape
@@ -34,7 +34,7 @@ def reshape(tensor, shape, name=None):
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
-        shape = sizes(shape, "reshape")  # raises where that is what was wrong
+        shape = sizes(shape, "reshape")  # raises if the shape is malformed
         raise ShapeError(
             f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
         ) from None
@@ -44,7 +44,7 @@ _RESHAPE = Operation(reshape)
 
 
 def transpose(a, perm=None, conjugate=False, name="transpose"):
-    """The axes in the order `perm`; reversed where None. With `conjugate` also conjugated.
+    """Permute the axes to the order `perm`, by default reversed; with `conjugate`, also conjugate.
 
     >>> import framework as tf
     >>> tf.transpose([[1 + 2j, 3j]], conjugate=True).numpy()
@@ -58,13 +58,14 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
         perm = tuple(one_axis(i, x.ndim, "transpose") for i in _ints(perm))
         if sorted(perm) != list(range(x.ndim)):
             raise InvalidArgumentError(
-                f"transpose: perm={perm} is no order of the {x.ndim} axes of shape {x.shape}."
+                f"transpose: expected a permutation of the {x.ndim} axes of shape {x.shape}, got "
+                f"perm={perm}."
             )
     return ops.transpose(conjugated(x) if conjugate else x, perm=perm)
 
 
 def expand_dims(input, axis, name=None):
-    """An axis of size 1 put in at `axis`.
+    """Insert an axis of size 1 at `axis`.
 
     >>> import framework as tf
     >>> tf.expand_dims([1, 2], -1).shape
@@ -75,7 +76,7 @@ def expand_dims(input, axis, name=None):
 
 
 def squeeze(input, axis=None, name=None):
-    """Without its axes of size 1, or without those in `axis`, which must have size 1."""
+    """Remove all axes of size 1, or those in `axis`, which must have size 1."""
     x = tensor(input)
     if axis is None:
         gone = tuple(i for i, n in enumerate(x.shape) if n == 1)
@@ -89,14 +90,14 @@ def squeeze(input, axis=None, name=None):
 
 
 def broadcast_to(input, shape, name=None):
-    """`input` repeated along axes of size 1 and new leading axes until it has `shape`."""
+    """Broadcast `input` to `shape`."""
     x = tensor(input)
     try:
         return ops.broadcast_to(x, shape=sizes(shape, "broadcast_to"))
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
-        shape = sizes(shape, "broadcast_to")  # raises where that is what was wrong
+        shape = sizes(shape, "broadcast_to")  # raises if the shape is malformed
         raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
 
 
@@ -105,7 +106,7 @@ _BROADCAST_TO = Operation(broadcast_to)
 
 @operation
 def ensure_shape(x, shape, name=None):
-    """`x` itself; ShapeError where its shape is not `shape` (None: any size)."""
+    """Return `x`, or raise ShapeError if its shape is not `shape` (None: any size)."""
     x = tensor(x)
     if not x.get_shape().is_compatible_with(tuple(shape)):
         raise ShapeError(f"ensure_shape: expected shape {tuple(shape)}, got {x.shape}.")
@@ -113,7 +114,7 @@ def ensure_shape(x, shape, name=None):
 
 
 def shape(input, out_type=None, name=None):
-    """The shape as an int32 tensor; of a KerasTensor one that is known when the model runs."""
+    """Return the shape as an int32 tensor; a KerasTensor's is computed when the model runs."""
     sizes = _sizes_of(input)
     if None in sizes:
         return apply(_SHAPE, (input, out_type), {})
@@ -121,12 +122,12 @@ def shape(input, out_type=None, name=None):
 
 
 def rank(input, name=None):
-    """The number of axes as an int32 tensor."""
+    """Return the number of axes as an int32 tensor."""
     return Tensor(np.array(len(_sizes_of(input)), np.int32))
 
 
 def size(input, out_type=None, name=None):
-    """The number of elements as an int32 tensor."""
+    """Return the number of elements as an int32 tensor."""
     sizes = _sizes_of(input)
     if None in sizes:
         return apply(_SIZE, (input, out_type), {})
@@ -145,12 +146,12 @@ def _integer(out_type):
 
 
 def identity(input, name=None):
-    """A new tensor of the same values."""
+    """Return a new tensor with the same values."""
     return elementwise.identity(tensor(input))
 
 
 def identity_n(input, name=None):
-    """New tensors of the same values, a list."""
+    """Return a list of new tensors with the same values."""
     return [identity(x) for x in input]
 
 
@@ -158,7 +159,7 @@ def identity_n(input, name=None):
 
 
 def concat(values, axis, name="concat"):
-    """The tensors joined along an axis they have; one that is in no list is given back.
+    """Join tensors along an existing axis; a single tensor is returned unchanged.
 
     >>> import framework as tf
     >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
@@ -179,7 +180,7 @@ def concat(values, axis, name="concat"):
 
 
 def stack(values, axis=0, name="stack"):
-    """The tensors, of one shape, joined along a new axis."""
+    """Join tensors of one shape along a new axis."""
     xs = _several(values, "stack")
     if any(tuple(x.shape) != tuple(xs[0].shape) for x in xs):
         shapes = ", ".join(str(x.shape) for x in xs)
@@ -197,7 +198,7 @@ def _several(values, what):
 
 @operation
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The slices along an axis, as a list."""
+    """Return the list of slices along an axis."""
     x = tensor(value)
     axis = one_axis(axis, x.ndim, "unstack")
     if num is not None and num != x.shape[axis]:
@@ -207,7 +208,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 @operation
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """`value` cut along an axis into a number of equal parts, or parts of the sizes given.
+    """Split `value` along an axis into a number of equal parts, or parts of a list of sizes.
 
     >>> import framework as tf
     >>> [part.numpy().tolist() for part in tf.split(tf.range(6), [2, -1])]
@@ -234,12 +235,12 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return list(ops.split(x, sizes=tuple(parts), axis=axis))
 
 
-# ---- repeating, turning, padding -----------------------------------------------------------------
+# ---- repeating, reversing, padding ---------------------------------------------------------------
 
 
 @operation
 def tile(input, multiples, name=None):
-    """`input` repeated `multiples[i]` times along axis i.
+    """Repeat `input` `multiples[i]` times along axis i.
 
     >>> import framework as tf
     >>> tf.tile([1, 2], [2]).numpy()
@@ -261,7 +262,7 @@ def tile(input, multiples, name=None):
 
 @operation
 def repeat(input, repeats, axis=None, name=None):
-    """Each element (or slice along `axis`) repeated; `axis` None flattens first.
+    """Repeat each element (or slice along `axis`); `axis` None flattens first.
 
     >>> import framework as tf
     >>> tf.repeat([1, 2], [2, 1]).numpy()
@@ -281,14 +282,14 @@ def repeat(input, repeats, axis=None, name=None):
 
 
 def reverse(tensor, axis, name=None):
-    """The elements in reverse order along the axes in `axis`."""
+    """Reverse the elements along the axes in `axis`."""
     x = _tensor(tensor)
     return ops.flip(x, axis=all_axes(axis, x.ndim, "reverse"))
 
 
 @operation
 def roll(input, shift, axis, name=None):
-    """The elements moved by `shift` along `axis`; what falls off comes back at the start."""
+    """Rotate the elements by `shift` along `axis`."""
     x = tensor(input)
     shifts, axes = _ints(shift), [one_axis(a, x.ndim, "roll") for a in _ints(axis)]
     if len(shifts) != len(axes):
@@ -304,13 +305,13 @@ def _ints(value):
 
 @operation
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
-    """`paddings[i] = (before, after)` elements added around axis i.
+    """Add `paddings[i] = (before, after)` elements around axis i.
 
     Args:
         tensor: any tensor.
         paddings: of shape (rank, 2).
         mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge).
-        constant_values: what "CONSTANT" puts there.
+        constant_values: the value for "CONSTANT".
 
     >>> import framework as tf
     >>> tf.pad([1, 2], [[1, 2]], constant_values=9).numpy()
@@ -339,7 +340,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 
 def _mirrored(x, widths, mode):
-    """By one gather an axis: its adjoint adds up what an element was copied to."""
+    """Pad by one gather per axis, which is differentiable."""
     for axis, width in enumerate(widths):
         if width != (0, 0):
             rows = np.pad(np.arange(x.shape[axis]), width, mode=mode)
@@ -349,11 +350,11 @@ def _mirrored(x, widths, mode):
 
 @operation
 def meshgrid(*args, indexing="xy", name=None):
-    """Grids of coordinates: for n vectors, n tensors of rank n.
+    """Return grids of coordinates: for n vectors, n tensors of rank n.
 
     Args:
         args: vectors.
-        indexing: "xy" (the first two axes swapped, as plots have them) or "ij".
+        indexing: "xy" (the first two axes swapped, as in plots) or "ij".
     """
     if indexing not in ("xy", "ij"):
         raise InvalidArgumentError(f"meshgrid: `indexing` must be 'xy' or 'ij', got {indexing!r}.")

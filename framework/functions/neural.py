@@ -22,7 +22,7 @@ from framework.ops.slices import gather_rows
 
 
 def relu(features, name=None):
-    """max(x, 0); its slope at 0 is 0.
+    """Return max(x, 0); the slope at 0 is 0.
 
     >>> import framework as tf
     >>> tf.nn.relu([-1.0, 2.0]).numpy()
@@ -32,19 +32,19 @@ def relu(features, name=None):
 
 
 def relu6(features, name=None):
-    """min(max(x, 0), 6); its slope at 0 and at 6 is 0."""
+    """Return min(max(x, 0), 6); the slope at 0 and at 6 is 0."""
     return elementwise.minimum(6, elementwise.relu(tensor(features)))
 
 
 def leaky_relu(features, alpha=0.2, name=None):
-    """x where positive, `alpha * x` elsewhere. Integers become float32."""
+    """Return x where positive, alpha * x elsewhere. Integers become float32."""
     x = tensor(features)
     x = cast(x, dtype=np.dtype(np.float32)) if x.dtype.is_integer else x
     return activations.leaky_relu(floating(x, "leaky_relu"), alpha)
 
 
 def gelu(features, approximate=False, name=None):
-    """x times the probability that a normal number is below x.
+    """Return x times the normal distribution function at x.
 
     Args:
         features: x.
@@ -54,17 +54,17 @@ def gelu(features, approximate=False, name=None):
 
 
 def elu(features, name=None):
-    """x where positive, exp(x) - 1 elsewhere."""
+    """Return x where positive, exp(x) - 1 elsewhere."""
     return activations.elu(floating(features, "elu"))
 
 
 def selu(features, name=None):
-    """elu, scaled so that its outputs stay of mean 0 and variance 1."""
+    """Return elu scaled to preserve mean 0 and variance 1 from layer to layer."""
     return activations.selu(floating(features, "selu"))
 
 
 def silu(features, beta=1.0):
-    """x * sigmoid(beta * x)."""
+    """Return x * sigmoid(beta * x)."""
     x = floating(features, "silu")
     if type(beta) in (int, float) and beta == 1:
         return activations.silu(x)
@@ -75,24 +75,24 @@ swish = silu
 
 
 def softplus(features, name=None):
-    """log(1 + exp(x)), without overflow."""
+    """Return log(1 + exp(x)), without overflow."""
     return elementwise.softplus(floating(features, "softplus"))
 
 
 def softsign(features, name=None):
-    """x / (|x| + 1)."""
+    """Return x / (|x| + 1)."""
     return activations.softsign(floating(features, "softsign"))
 
 
 def crelu(features, axis=-1, name=None):
-    """relu(x) and relu(-x), joined along `axis`."""
+    """Return relu(x) and relu(-x), joined along `axis`."""
     x = floating(features, "crelu")
     axis = one_axis(axis, x.ndim, "crelu")
     return elementwise.relu(movement.concat(x, elementwise.negative(x), axis=axis))
 
 
 def softmax(logits, axis=None, name=None):
-    """exp(x) / sum(exp(x)) along `axis`, the last one where None.
+    """Return exp(x) / sum(exp(x)) along `axis`, by default the last.
 
     >>> import framework as tf
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
@@ -103,7 +103,7 @@ def softmax(logits, axis=None, name=None):
 
 
 def log_softmax(logits, axis=None, name=None):
-    """log(softmax(x)) along `axis`, the last one where None; exact where softmax is tiny."""
+    """Return log(softmax(x)) along `axis`, by default the last; accurate for tiny softmax."""
     x = floating(logits, "log_softmax")
     return rows.log_softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "log_softmax"))
 
@@ -112,15 +112,15 @@ def log_softmax(logits, axis=None, name=None):
 
 
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
-    """The cross-entropy of probabilities `labels` and softmax(`logits`) along `axis`.
+    """Return the cross-entropy of probabilities `labels` and softmax(`logits`) along `axis`.
 
     Args:
-        labels: of any dtype; they become of that of `logits`.
-        logits: floats, of a shape that broadcasts with the labels'.
-        axis: where the classes are.
+        labels: of any dtype, cast to that of `logits`.
+        logits: floats, in a shape that broadcasts with the labels'.
+        axis: the axis of the classes.
 
     Returns:
-        One value per distribution: the shape without `axis`.
+        One value per distribution, in the shape without `axis`.
     """
     what = "softmax_cross_entropy_with_logits"
     logits = floating(logits, what)
@@ -150,15 +150,15 @@ def _common_shape(labels, logits, what):
 
 @operation
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
-    """The cross-entropy of classes `labels` and softmax(`logits`) over the last axis.
+    """Return the cross-entropy of classes `labels` and softmax(`logits`) over the last axis.
 
     Args:
-        labels: integers from 0 to the number of classes - 1, of the shape of `logits` without its
+        labels: integers from 0 to the number of classes - 1, in the shape of `logits` without the
             last axis.
         logits: floats.
 
     Raises:
-        OutOfRangeError: a label lies outside the classes.
+        OutOfRangeError: a label is not a class.
     """
     what = "sparse_softmax_cross_entropy_with_logits"
     labels, logits = tensor(labels), floating(logits, what)
@@ -176,7 +176,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 
 
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
-    """-labels * log(sigmoid(x)) - (1 - labels) * log(1 - sigmoid(x)), without overflow.
+    """Return -labels * log(sigmoid(x)) - (1 - labels) * log(1 - sigmoid(x)), without overflow.
 
     Args:
         labels: probabilities.
@@ -193,7 +193,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
-    """Sigmoid cross-entropy, its positive part multiplied by `pos_weight`."""
+    """Return the sigmoid cross-entropy with the term of label 1 multiplied by `pos_weight`."""
     logits = floating(logits, "weighted_cross_entropy_with_logits")
     labels, logits = strict(labels, logits)
     _, weight = strict(logits, pos_weight)
@@ -203,12 +203,12 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
 
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    """exp(log_input) - log_input * targets: minus the log-likelihood of Poisson's distribution.
+    """Return exp(log_input) - log_input * targets, the negative Poisson log-likelihood.
 
     Args:
         targets: the counts.
         log_input: logarithms of the rates, of the same shape.
-        compute_full_loss: add log(targets!) by Stirling's formula; 0 for targets from 0 to 1.
+        compute_full_loss: add log(targets!) by Stirling's formula (0 for targets from 0 to 1).
     """
     targets, log_input = strict_all(targets, floating(log_input, "log_poisson_loss"))
     loss = elementwise.exp(log_input) - elementwise.multiply(log_input, targets)
@@ -224,7 +224,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 def l2_loss(t, name=None):
-    """sum(|t|²) / 2."""
+    """Return sum(|t|²) / 2."""
     t = floating(t, "l2_loss")
     squares = squared_size(widened(t))
     total = reduction.reduce_sum(squares, axis=tuple(range(t.ndim)), keepdims=False)
@@ -233,7 +233,7 @@ def l2_loss(t, name=None):
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x / sqrt(max(sum(|x|²), epsilon)) along `axis`, over all elements where None."""
+    """Return x / sqrt(max(sum(|x|²), epsilon)) over `axis`, by default over all elements."""
     x = floating(x, "l2_normalize")
     axes = all_axes(dim if axis is None else axis, x.ndim, "l2_normalize")
     if type(epsilon) not in (int, float):
@@ -243,7 +243,10 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 @operation
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset; those two may be None."""
+    """Return (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
+
+    `scale` and `offset` may be None.
+    """
     x = floating(x, "batch_normalization")
     _, variance = strict(x, variance)
     factor = elementwise.rsqrt(variance + variance_epsilon)
@@ -256,7 +259,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 @operation
 def bias_add(value, bias, data_format=None, name=None):
-    """`value` plus a vector along its last axis, or along axis 1 where data_format is "NC...".
+    """Add a vector along the last axis, or along axis 1 if `data_format` starts with "NC".
 
     >>> import framework as tf
     >>> tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
@@ -275,12 +278,12 @@ def bias_add(value, bias, data_format=None, name=None):
     return elementwise.add(value, bias)
 
 
-# ---- rows of a table, the largest, dropout -------------------------------------------------------
+# ---- embedding, dropout, top k -------------------------------------------------------------------
 
 
 @operation
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """The rows of `params` numbered `ids`; the gradient of `params` is IndexedSlices.
+    """Return the rows of `params` at `ids`; the gradient of `params` is IndexedSlices.
 
     Args:
         params: a tensor or variable.
@@ -301,20 +304,20 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
 
 @always
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
-    """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`.
+    """Set each element to 0 with probability `rate`, and divide the others by 1 - `rate`.
 
     Args:
         x: floats.
         rate: from 0 to below 1.
-        noise_shape: of the mask, which broadcasts: 1 on an axis drops all along it together.
-        seed: an int; from the global generator where None.
+        noise_shape: the shape of the mask, which broadcasts: an axis of size 1 shares one draw.
+        seed: an int; None for the global generator.
     """
     source = random.global_generator() if seed is None else random.seeded(int(seed))
     return dropped(source, floating(x, "dropout"), rate, noise_shape)
 
 
 def dropped(source, x, rate, noise_shape=None):
-    """`x` with dropout from a source of random numbers; Srivastava et al. 2014."""
+    """Apply dropout (Srivastava et al. 2014) with random numbers from `source`."""
     rate = float(rate)
     if not 0 <= rate < 1:
         raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
@@ -331,9 +334,9 @@ def dropped(source, x, rate, noise_shape=None):
 
 @operation
 def in_top_k(targets, predictions, k, name=None):
-    """Whether each row's target class is among its `k` largest predictions; of equals all are.
+    """Return whether each row's target is among its `k` largest predictions; ties are included.
 
-    False where the target is no class, and in rows with infinities or NaN.
+    The result is False if the target is not a class or its row has inf or NaN.
     """
     targets, predictions = tensor(targets), tensor(predictions)
     last, classes = predictions.ndim - 1, predictions.shape[-1]
@@ -349,7 +352,7 @@ def in_top_k(targets, predictions, k, name=None):
 
 
 class TopKV2(NamedTuple):
-    """What `top_k` gives."""
+    """The result of `top_k`."""
 
     values: Any
     indices: Any
@@ -357,13 +360,13 @@ class TopKV2(NamedTuple):
 
 @operation
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
-    """The `k` largest along the last axis, falling, and where they are; of equals the first.
+    """Return the `k` largest elements along the last axis, descending, and their indices.
 
     Args:
         input: a tensor.
-        k: how many.
-        sorted: accepted; they are always sorted.
-        index_type: of the positions.
+        k: the number of elements; of equal elements the first come first.
+        sorted: ignored; the elements are always sorted.
+        index_type: the dtype of the indices.
 
     >>> import framework as tf
     >>> values, indices = tf.math.top_k([3, 1, 4], k=2)
@@ -373,8 +376,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     x, k = tensor(input), int(k)
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise InvalidArgumentError(
-            f"top_k: the last axis must have at least k={k} elements, and k be 0 or more; got "
-            f"an input of shape {x.shape}."
+            f"top_k: expected k from 0 to the size of the last axis, got k={k} for shape {x.shape}."
         )
     values, order = movement.top_k(x, k=k)
     return TopKV2(values, cast(order, dtype=dtypes.as_dtype(index_type).np))

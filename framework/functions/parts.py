@@ -1,4 +1,4 @@
-"""Complex numbers and their parts. Real numbers are complex ones without imaginary part."""
+"""Complex numbers and their parts. Real arguments have the imaginary part 0."""
 
 import math
 
@@ -11,7 +11,7 @@ from framework.ops import elementwise
 
 
 def complex(real, imag, name=None):
-    """real + i imag, of two float32 tensors (complex64) or two float64 tensors (complex128).
+    """Return real + i imag: complex64 from two float32 tensors, complex128 from two float64.
 
     >>> import framework as tf
     >>> tf.complex([1.0, 2.0], 3.0).numpy()
@@ -26,25 +26,25 @@ def complex(real, imag, name=None):
 
 
 def real(input, name=None):
-    """The real part."""
+    """Return the real part."""
     x = tensor(input)
     return ops.real(x) if x.dtype.is_complex else x
 
 
 def imag(input, name=None):
-    """The imaginary part; zeros for real numbers."""
+    """Return the imaginary part; zeros for real numbers."""
     x = tensor(input)
     return ops.imag(x) if x.dtype.is_complex else elementwise.multiply(x, 0)
 
 
 def conj(x, name=None):
-    """The complex conjugate; real numbers as they are."""
+    """Return the complex conjugate, and real numbers unchanged."""
     x = tensor(x)
     return elementwise.conj(x) if x.dtype.is_complex else x
 
 
 def angle(input, name=None):
-    """The angle in (-π, π] at which a complex number stands; 0 or π for real ones.
+    """Return the angle of complex numbers, in (-π, π]; 0 or π for real numbers.
 
     >>> import framework as tf
     >>> tf.math.angle([1j, -1.0 + 0j]).numpy().round(4)

@@ -1,4 +1,4 @@
-"""Pooling over one, two or three spatial axes; blocks of cells moved into channels or the batch."""
+"""Pooling over one to three spatial axes; moving blocks of elements into channels or the batch."""
 
 import math
 
@@ -21,17 +21,17 @@ def pool(
     input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None,
     dilations=None, name=None,
 ):  # fmt: skip
-    """The largest or the mean cell of a window slid over one, two or three spatial axes.
+    """Pool over one, two or three spatial axes.
 
     Args:
         input: of shape (batch, *spatial, channels).
         window_shape: an int, or one for each spatial axis.
-        pooling_type: "MAX" or "AVG". A mean counts the cells that lie on the input only.
-        strides: an int, or one for each spatial axis; 1 where None.
+        pooling_type: "MAX" or "AVG". A mean is over the elements in the input, without padding.
+        strides: an int, or one for each spatial axis; by default 1.
         padding: "VALID"; "SAME", for outputs of size ceil(input / stride); or a pair (before,
             after) for each axis of the input, (0, 0) for batch and channels.
-        data_format: "NWC", "NHWC", "NDHWC", or with the channels before: "NCW", "NCHW", "NCDHW".
-        dilations: the distance of the window's cells: an int, or one for each spatial axis.
+        data_format: "NWC", "NHWC", "NDHWC", or channels first: "NCW", "NCHW", "NCDHW".
+        dilations: the spacing of the window's elements: an int, or one for each spatial axis.
 
     >>> import framework as tf
     >>> tf.nn.pool([[[1.0], [5.0], [2.0]]], [2], "MAX").numpy().ravel()
@@ -50,14 +50,14 @@ def pool(
 
 
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):
-    """The largest cell of each window, over as many spatial axes as `input` has.
+    """Return the maximum of each window, over the spatial axes of `input`.
 
     Args:
         input: of shape (batch, *spatial, channels).
         ksize: the window's size: an int, or one for each spatial axis.
         strides, padding, data_format: as `pool`'s.
 
-    Of equal cells the first gets the gradient.
+    The first of equal maxima gets the gradient.
     """
     x = tensor(input)
     return _pooled(
@@ -66,7 +66,7 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
 
 
 def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
-    """The mean of each window's cells, padding not counted; arguments as `max_pool`'s."""
+    """Return the mean of each window without padding; the arguments are those of `max_pool`."""
     x = tensor(input)
     return _pooled(
         ops.mean_pool, x.ndim - 2, x, ksize, strides, padding, data_format, None, "avg_pool"
@@ -107,8 +107,8 @@ def _window(n, x, ksize, strides, padding, data_format, dilations, what):
     padding = windows.amounts(padding, n, first, what)
     if padding != "SAME" and any(max(p) >= k for p, k in zip(padding, size)):
         raise InvalidArgumentError(
-            f"{what}: padding {padding} must be smaller than the window {size}: a window may not "
-            "lie on padding alone."
+            f"{what}: expected padding smaller than the window {size}, since a window cannot lie "
+            f"in the padding alone; got {padding}."
         )
     window = {
         "size": size,
@@ -127,17 +127,17 @@ def max_pool_with_argmax(
     input, ksize, strides, padding, data_format="NHWC", output_dtype=dtypes.int64,
     include_batch_in_index=False, name=None,
 ):  # fmt: skip
-    """`max_pool2d`, and where the largest cells are.
+    """Return the result of `max_pool2d`, and the positions of the maxima.
 
     Args:
         input: of shape (batch, height, width, channels).
         ksize, strides, padding: as `max_pool`'s.
         data_format: "NHWC".
-        output_dtype: of the positions, int64 or int32.
-        include_batch_in_index: positions count through the whole batch, not within each image.
+        output_dtype: the dtype of the positions, int64 or int32.
+        include_batch_in_index: count positions over the whole batch instead of each image.
 
     Returns:
-        (largest cells, their positions (y * width + x) * channels + channel), of one shape.
+        (maxima, their positions (y * width + x) * channels + channel), of one shape.
     """
     what = "max_pool_with_argmax"
     x = tensor(input)
@@ -154,12 +154,12 @@ def max_pool_with_argmax(
     return y, cast(index, dtype=dtypes.as_dtype(output_dtype).np)
 
 
-# ---- blocks of cells -----------------------------------------------------------------------------
+# ---- blocks --------------------------------------------------------------------------------------
 
 
 @operation
 def space_to_depth(input, block_size, data_format="NHWC", name=None):
-    """Blocks of `block_size` x `block_size` cells as channels of one cell.
+    """Move each block of `block_size` x `block_size` pixels into the channels of one pixel.
 
     >>> import framework as tf
     >>> tf.nn.space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy()
@@ -183,12 +183,13 @@ def space_to_depth(input, block_size, data_format="NHWC", name=None):
 
 @operation
 def depth_to_space(input, block_size, data_format="NHWC", name=None):
-    """The channels of each cell as a block of `block_size` x `block_size` cells."""
+    """Move the channels of each pixel into a block of `block_size` x `block_size` pixels."""
     x, first, b = _blocks(input, block_size, data_format, "depth_to_space")
     batch, height, width, channels = x.shape
     if channels % (b * b):
         raise ShapeError(
-            f"depth_to_space: {channels} channels are no multiple of block_size² = {b * b}."
+            f"depth_to_space: expected channels in a multiple of block_size² = {b * b}, got "
+            f"{channels}."
         )
     inner = channels // (b * b)
     split = movement.reshape(x, shape=windows.free((batch, height, width, b, b, inner)))
@@ -211,12 +212,12 @@ def _blocks(input, block_size, data_format, what):
 
 @operation
 def space_to_batch(input, block_shape, paddings, name=None):
-    """Blocks of cells moved into the batch: cell (i, j) of all blocks makes an image of its own.
+    """Move blocks into the batch: pixels (i, j) of all blocks form one image, for each (i, j).
 
     Args:
         input: of shape (batch, *spatial, ...).
         block_shape: the block's size along each of the first spatial axes.
-        paddings: a pair (before, after) for each of those axes: zeros put there first.
+        paddings: a pair (before, after) for each of these axes: zeros to add first.
 
     Returns:
         A tensor of shape (batch * product of block_shape, *padded spatial / block_shape, ...).
@@ -227,8 +228,8 @@ def space_to_batch(input, block_shape, paddings, name=None):
     pairs = tuple(tuple(int(p) for p in pair) for pair in np.asarray(tensor(paddings)).tolist())
     if x.ndim < n + 1 or len(pairs) != n:
         raise ShapeError(
-            f"space_to_batch: block_shape={blocks} needs {n} spatial axes and {n} paddings, got an "
-            f"input of shape {x.shape} and paddings={pairs}."
+            f"space_to_batch: expected {n} spatial axes and {n} paddings for block_shape={blocks}, "
+            f"got an input of shape {x.shape} and paddings={pairs}."
         )
     rest = x.ndim - n - 1
     x = movement.pad(x, widths=((0, 0), *pairs, *((0, 0),) * rest))

@@ -1,4 +1,4 @@
-"""tf.print."""
+"""`tf.print`."""
 
 import builtins
 import sys
@@ -11,14 +11,14 @@ from framework.core.variable import CoreVariable
 
 
 def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
-    """Print values: tensors as their elements alone, long axes shortened.
+    """Print values: the elements of tensors, with long axes shortened.
 
     Args:
         inputs: tensors, other values, or nests of them.
-        output_stream: a stream; standard error where None.
-        summarize: how many elements to show at both ends of an axis; -1 for all.
-        sep, end: as Python's `print` has them.
-        name: accepted.
+        output_stream: a stream; by default standard error.
+        summarize: the number of elements to show at both ends of an axis; -1 for all.
+        sep, end: as in Python's `print`.
+        name: ignored.
 
     >>> import sys
     >>> import framework as tf
@@ -35,7 +35,7 @@ _ARRAYS = (Tensor, CoreVariable, np.ndarray)
 
 
 class _Shown:
-    """A leaf that is printed as TensorFlow does; a text is quoted inside lists alone."""
+    """A leaf with TensorFlow's printed form; strings are quoted only inside lists."""
 
     def __init__(self, value, edge):
         self.value, self.edge = value, edge
@@ -62,7 +62,7 @@ def _quoted(text):
 
 
 def _float_text(value):
-    """The digits that every float of the type has, or more where those do not tell it exactly."""
+    """Format a float with the digits its type guarantees, or more if needed to be exact."""
     few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
     text = f"{value:.{few}g}"
     return text if np.isnan(value) or type(value)(text) == value else f"{value:.{many}g}"

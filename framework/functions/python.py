@@ -1,4 +1,4 @@
-"""Python functions among TensorFlow's: called as they are; and names that need a graph."""
+"""TensorFlow's wrappers of Python functions, and functions that need TensorFlow's graphs."""
 
 import contextlib
 
@@ -14,12 +14,12 @@ from framework.core.tensor import Tensor
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """`func` called with tensors, its results as tensors of given dtypes. It is differentiated.
+    """Call `func` with tensors; return its results as tensors of dtypes `Tout`, differentiably.
 
     Args:
-        func: a function; a decorator is returned where None.
-        inp: its arguments, a list of tensors.
-        Tout: the dtype of its result, or a list of the dtypes of its results; [] for none.
+        func: a function; if None, `py_function` returns a decorator.
+        inp: the arguments, a list of tensors.
+        Tout: the dtype of the result, or a list of the dtypes of the results; [] for none.
 
     >>> import framework as tf
     >>> tf.py_function(lambda x: 2 * x, [tf.constant(3.0)], tf.float32).numpy()
@@ -32,11 +32,11 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """`func` called with arrays, its results as tensors of given dtypes. No gradient goes through.
+    """Call `func` with arrays; return its results as tensors of dtypes `Tout`, without gradients.
 
     Args:
         func, inp, Tout: as `py_function`'s.
-        stateful: accepted.
+        stateful: ignored.
 
     >>> import framework as tf
     >>> tf.numpy_function(np.sinh, [tf.constant(0.0)], tf.float32).numpy()
@@ -50,9 +50,9 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 @contextlib.contextmanager
 def init_scope():
-    """A context whose ops no tape records; in a `tf.function` they are done as it is recorded only.
+    """Return a context in which no tape records; a `tf.function` runs it only while tracing.
 
-    A function that computes there with tensors of its own runs in Python.
+    A `tf.function` whose context uses tensors of the call stays in Python.
 
     Example:
         >>> import framework as tf
@@ -70,7 +70,7 @@ def init_scope():
 
 def _wanted(Tout, what):
     if Tout is None:
-        raise InvalidArgumentError(f"{what}: Tout, the dtype of the result, must be given.")
+        raise InvalidArgumentError(f"{what}: Tout, the dtype of the result, is required.")
     return nest.map_structure(as_dtype, list(Tout) if isinstance(Tout, tuple) else Tout)
 
 
@@ -78,7 +78,7 @@ def _of_array(value, dtype):
     found = np.asarray(value)
     plain = not hasattr(value, "dtype")
     if not plain and found.dtype != dtype.np:
-        raise DTypeError(f"numpy_function: Tout is {dtype}, but an array of {found.dtype} came.")
+        raise DTypeError(f"numpy_function: expected an array of Tout={dtype}, got {found.dtype}.")
     return tensor(value, dtype) if plain else Tensor(np.array(found))
 
 
@@ -88,7 +88,7 @@ def _results(found, wanted, convert):
     found = [] if found is None else list(found) if isinstance(found, (list, tuple)) else [found]
     if len(found) != len(wanted):
         raise InvalidArgumentError(
-            f"Tout says {len(wanted)} results, but the function gave {len(found)}."
+            f"expected {len(wanted)} results by Tout, got {len(found)} from the function."
         )
     return [convert(value, dtype) for value, dtype in zip(found, wanted)]
 
@@ -97,16 +97,16 @@ def gradients(
     ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
     stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE,
 ):  # fmt: skip
-    """RuntimeError, as in TensorFlow: it needs a graph of what was computed. Use GradientTape."""
+    """Raise RuntimeError, as TensorFlow does without a graph. Use GradientTape."""
     raise TapeError(
-        "tf.gradients needs a graph, and here everything is computed when it is called. Compute ys "
-        "in `with tf.GradientTape() as tape:` and call tape.gradient(ys, xs)."
+        "tf.gradients needs a graph, but ops run eagerly. Compute ys in "
+        "`with tf.GradientTape() as tape:` and call tape.gradient(ys, xs)."
     )
 
 
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
-    """RuntimeError, as in TensorFlow: it needs a graph of what was computed. Use GradientTape."""
+    """Raise RuntimeError, as TensorFlow does without a graph. Use GradientTape."""
     raise TapeError(
-        "tf.hessians needs a graph, and here everything is computed when it is called. Use two "
-        "tapes: the jacobian of a gradient is the Hessian."
+        "tf.hessians needs a graph, but ops run eagerly. Use two tapes: the jacobian of a gradient "
+        "is the Hessian."
     )

@@ -1,4 +1,4 @@
-"""Functions that reduce axes, find extremes, and add up along an axis."""
+"""Reductions, arguments of extremes, and cumulative sums and products."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from framework.ops.complex import is_complex, squared_size
 
 
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """The sum over the axes in `axis`, over all of them where None.
+    """Return the sum over the axes in `axis`, by default over all.
 
     >>> import framework as tf
     >>> tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
@@ -24,37 +24,37 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean over the axes in `axis`. Integers give the integer part, as in TensorFlow."""
+    """Return the mean over the axes in `axis`; for integers its integer part, as in TensorFlow."""
     x = tensor(input_tensor)
     return ops.reduce_mean(x, axis=all_axes(axis, x.ndim, "reduce_mean"), keepdims=bool(keepdims))
 
 
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
-    """The largest element over the axes in `axis`. Ties share the gradient evenly."""
+    """Return the largest element over the axes in `axis`. Ties share the gradient evenly."""
     x = tensor(input_tensor)
     return ops.reduce_max(x, axis=all_axes(axis, x.ndim, "reduce_max"), keepdims=bool(keepdims))
 
 
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
-    """The smallest element over the axes in `axis`. Ties share the gradient evenly."""
+    """Return the smallest element over the axes in `axis`. Ties share the gradient evenly."""
     x = tensor(input_tensor)
     return ops.reduce_min(x, axis=all_axes(axis, x.ndim, "reduce_min"), keepdims=bool(keepdims))
 
 
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
-    """The product over the axes in `axis`."""
+    """Return the product over the axes in `axis`."""
     x = tensor(input_tensor)
     return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "reduce_prod"), keepdims=bool(keepdims))
 
 
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether any element is true, over the axes in `axis`."""
+    """Return whether any element is true, over the axes in `axis`."""
     x = _boolean(input_tensor, "reduce_any")
     return ops.reduce_any(x, axis=all_axes(axis, x.ndim, "reduce_any"), keepdims=bool(keepdims))
 
 
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether all elements are true, over the axes in `axis`."""
+    """Return whether all elements are true, over the axes in `axis`."""
     x = _boolean(input_tensor, "reduce_all")
     return ops.reduce_all(x, axis=all_axes(axis, x.ndim, "reduce_all"), keepdims=bool(keepdims))
 
@@ -67,14 +67,14 @@ def _boolean(x, what):
 
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """log(sum(exp(x))) over the axes in `axis`, without overflow."""
+    """Return log(sum(exp(x))) over the axes in `axis`, without overflow."""
     x = floating(input_tensor, "reduce_logsumexp")
     axis = all_axes(axis, x.ndim, "reduce_logsumexp")
     return ops.reduce_logsumexp(x, axis=axis, keepdims=bool(keepdims))
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean squared distance from the mean (divided by n, not n - 1); a real number."""
+    """Return the variance (the divisor is n, not n - 1); real for complex numbers too."""
     x = floating(input_tensor, "reduce_variance")
     variance = _variance(widened(x), axis, keepdims, "reduce_variance")
     return variance if is_complex(x) else like(variance, x)
@@ -87,14 +87,14 @@ def _variance(x, axis, keepdims, what):
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of the variance; where that is 0 the slope is 0 (TensorFlow's is NaN)."""
+    """Return the standard deviation; where it is 0, its slope is 0 (TensorFlow's is NaN)."""
     x = floating(input_tensor, "reduce_std")
     deviation = elementwise.root(_variance(widened(x), axis, keepdims, "reduce_std"))
     return deviation if is_complex(x) else like(deviation, x)
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of the sum of |x|² over the axes in `axis`."""
+    """Return the square root of the sum of |x|² over the axes in `axis`."""
     x = tensor(input_tensor)
     axis = all_axes(axis, x.ndim, "reduce_euclidean_norm")
     total = ops.reduce_sum(squared_size(x), axis=axis, keepdims=bool(keepdims))
@@ -103,7 +103,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
-    """How many elements are not zero, over the axes in `axis`."""
+    """Count the nonzero elements over the axes in `axis`."""
     x = tensor(input)
     axis = all_axes(axis, x.ndim, "count_nonzero")
     ones = cast(cast(x, dtype=np.dtype(bool)), dtype=dtypes.as_dtype(dtype).np)
@@ -111,17 +111,17 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
 
 
 def zero_fraction(value, name=None):
-    """The share of elements that are zero, a float32."""
+    """Return the fraction of elements that are zero, float32."""
     x = tensor(value)
     zeros = cast(elementwise.equal(x, np.zeros((), x.dtype.np)), dtype=np.dtype(np.float32))
     return ops.reduce_mean(zeros, axis=all_axes(None, x.ndim, "zero_fraction"), keepdims=False)
 
 
-# ---- where the extremes are ----------------------------------------------------------------------
+# ---- arguments of extremes -----------------------------------------------------------------------
 
 
 def argmax(input, axis=None, output_type=dtypes.int64, name=None):
-    """The index of the largest element along `axis` (0 where None); the first one at a tie.
+    """Return the index of the (first) largest element along `axis`, by default 0.
 
     >>> import framework as tf
     >>> tf.argmax([[1, 5, 2], [7, 0, 3]], axis=1).numpy()
@@ -131,7 +131,7 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
 
 
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):
-    """The index of the smallest element along `axis` (0 where None); the first one at a tie."""
+    """Return the index of the (first) smallest element along `axis`, by default 0."""
     return _position(ops.argmin, input, axis, output_type, "argmin")
 
 
@@ -141,17 +141,17 @@ def _position(op, x, axis, output_type, what):
     return op(x, axis=axis, dtype=dtypes.as_dtype(output_type).np)
 
 
-# ---- along an axis -------------------------------------------------------------------------------
+# ---- cumulative ----------------------------------------------------------------------------------
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Sums of the elements so far along `axis`.
+    """Return the cumulative sum along `axis`.
 
     Args:
         x: a tensor.
         axis: an int.
-        exclusive: leave each element itself out.
-        reverse: add up from the end.
+        exclusive: exclude each element from its own sum.
+        reverse: sum from the end.
 
     >>> import framework as tf
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy()
@@ -161,7 +161,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Products of the elements so far along `axis`; the arguments are those of `cumsum`.
+    """Return the cumulative product along `axis`; the arguments are those of `cumsum`.
 
     >>> import framework as tf
     >>> tf.math.cumprod([2, 3, 4]).numpy(), tf.math.cumprod([2, 3, 4], exclusive=True).numpy()
@@ -171,7 +171,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """log(cumsum(exp(x))) without overflow; the arguments are those of `cumsum`."""
+    """Return log(cumsum(exp(x))) without overflow; the arguments are those of `cumsum`."""
     x = floating(x, "cumulative_logsumexp")
     return _along(
         ops.cumulative_logsumexp, x, axis, exclusive, reverse, -np.inf, "cumulative_logsumexp"
@@ -179,7 +179,7 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 def _along(op, x, axis, exclusive, reverse, neutral, what):
-    """`op` along an axis; `exclusive` moves its result on by one place."""
+    """Apply a cumulative op along an axis; `exclusive` shifts its result by one element."""
     axis = one_axis(axis, x.ndim, what)
     y = op(x, axis=axis, reverse=bool(reverse))
     return ops.shifted(y, axis=axis, reverse=bool(reverse), fill=neutral) if exclusive else y

@@ -1,4 +1,4 @@
-"""TensorFlow's random numbers. Each draw is a Philox stream of its own, see `core/random.py`."""
+"""TensorFlow's random functions. Each draw is its own Philox stream (see `core/random.py`)."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from framework.ops import elementwise, movement, reduction
 
 
 def set_seed(seed):
-    """Seed the global generator: what is drawn after it follows from `seed` alone.
+    """Seed the global generator: `seed` determines all later draws.
 
     >>> import framework as tf
     >>> tf.random.set_seed(1)
@@ -27,12 +27,12 @@ def set_seed(seed):
 
 
 def source_of(seed):
-    """The global generator, or the one of an op's own seed, which goes on from call to call."""
+    """Return the generator of an op's `seed`, which continues from call to call, or the global."""
     return random.global_generator() if seed is None else random.seeded(int(seed))
 
 
 def once(seed, what):
-    """A source for stateless functions: `seed` is two integers, the same draw each time."""
+    """Return the source of a stateless function: two integers `seed` determine the draw."""
     found = np.asarray(seed)
     if found.shape != (2,) or found.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: `seed` must be two integers, got {seed!r}.")
@@ -47,7 +47,7 @@ def float_dtype(dtype, what):
 
 
 def located(source, distribution, shape, dtype, mean, stddev, what):
-    """A draw moved and scaled; as ops where mean or stddev is a tensor, so gradients reach them."""
+    """Draw numbers, scaled and shifted; by ops if mean or stddev is a tensor, for its gradient."""
     dtype, shape = float_dtype(dtype, what), sizes(shape, what)
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))
@@ -60,7 +60,7 @@ def between(source, shape, dtype, low, high, what):
     dtype, shape = dtypes.as_dtype(dtype), sizes(shape, what)
     if dtype.is_integer:
         if high is None:
-            raise InvalidArgumentError(f"{what}: integers need `maxval`.")
+            raise InvalidArgumentError(f"{what}: `maxval` is required for integers.")
         low, high = int(low), int(high)
         if low >= high:
             raise InvalidArgumentError(f"{what}: minval={low} must be below maxval={high}.")
@@ -75,27 +75,27 @@ def between(source, shape, dtype, low, high, what):
 
 @operation
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normally distributed numbers.
+    """Draw normally distributed numbers.
 
     Args:
-        shape: of the result.
+        shape: the shape of the result.
         mean, stddev: numbers, arrays, or tensors of this dtype, that broadcast to `shape`.
-        dtype: a floating one.
-        seed: an int for a sequence of its own; the global generator where None.
+        dtype: a floating dtype.
+        seed: an int that starts a sequence of its own; None for the global generator.
     """
     return located(source_of(seed), "normal", shape, dtype, mean, stddev, "normal")
 
 
 @operation
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normal numbers; what lies beyond two standard deviations is drawn again."""
+    """Draw normal numbers within two standard deviations of the mean."""
     source = source_of(seed)
     return located(source, "truncated_normal", shape, dtype, mean, stddev, "truncated_normal")
 
 
 @operation
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Numbers from `minval` to below `maxval` (1 where None), all equally likely.
+    """Draw uniform numbers from `minval` to below `maxval`, by default 1.
 
     >>> import framework as tf
     >>> tf.random.uniform([2, 3], 0, 10, dtype=tf.int32).shape
@@ -108,7 +108,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Normal numbers that follow from `seed`, two integers, alone."""
+    """Draw normal numbers determined by `seed`, two integers."""
     source = once(seed, "stateless_normal")
     return located(source, "normal", shape, dtype, mean, stddev, "stateless_normal")
 
@@ -117,7 +117,7 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Truncated normal numbers that follow from `seed`, two integers, alone."""
+    """Draw truncated normal numbers determined by `seed`, two integers."""
     what = "stateless_truncated_normal"
     return located(once(seed, what), "truncated_normal", shape, dtype, mean, stddev, what)
 
@@ -126,29 +126,29 @@ def stateless_truncated_normal(
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Uniform numbers that follow from `seed`, two integers, alone."""
+    """Draw uniform numbers determined by `seed`, two integers."""
     source = once(seed, "stateless_uniform")
     return between(source, shape, dtype, minval, maxval, "stateless_uniform")
 
 
 @always
 def shuffle(value, seed=None, name=None):
-    """The rows of `value` in a random order."""
+    """Shuffle the rows of `value`."""
     x = tensor(value)
     if not x.ndim:
-        raise ShapeError("shuffle: a 0-d tensor has no rows.")
+        raise ShapeError("shuffle: expected a tensor of rank 1 or more, got a 0-d tensor.")
     keys = random.draw(source_of(seed), "uniform", (x.shape[0],), dtypes.float64)
     return movement.gather(x, movement.argsort(keys, axis=0), axis=0)
 
 
 @always
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Class numbers drawn with probabilities softmax(`logits`), for each row of `logits`.
+    """Draw classes with the probabilities softmax(logits), for each row of `logits`.
 
     Args:
         logits: of shape (rows, classes).
-        num_samples: draws for each row.
-        dtype: int64 where None.
+        num_samples: the number of draws for each row.
+        dtype: by default int64.
         seed: as `normal`'s.
 
     Returns:
@@ -159,21 +159,21 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 @always
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
-    """Class numbers that follow from `seed`, two integers, alone."""
+    """Draw classes as `categorical` does, determined by `seed`, two integers."""
     what = "stateless_categorical"
     return drawn_classes(once(seed, what), logits, num_samples, dtype, what)
 
 
 def drawn_classes(source, logits, num_samples, dtype, what):
-    """By the largest of logits + Gumbel noise (Gumbel 1954)."""
+    """Draw classes by the maximum of logits + Gumbel noise (Gumbel 1954)."""
     logits = floating(logits, what)
     if logits.ndim != 2:
         raise ShapeError(f"{what}: `logits` must have shape (rows, classes), got {logits.shape}.")
     rows, classes = logits.shape
-    if logits.dtype.size < 4:  # 16 bits are too few for noise that goes up to log(1 / (1 - unit))
+    if logits.dtype.size < 4:  # 16-bit floats are too coarse for the noise's tail
         logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
-    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # so that no noise is infinite
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # keeps the noise finite
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

@@ -1,4 +1,4 @@
-"""Reading and writing at index tuples; splitting into parts and putting together again."""
+"""Gather and scatter by index tuples, dynamic partition and stitch, strided slices."""
 
 import math
 
@@ -23,14 +23,14 @@ def _ignores(policy, what):
 
 
 def _places(indices, shape, what, policy=""):
-    """Positions, laid flat, in a tensor whose first axes the tuples in `indices` go through."""
+    """Return index tuples as positions in the flattened leading axes of a tensor."""
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"{what}: `indices` must be integers, got {indices.dtype}.")
     if indices.ndim < 1 or indices.shape[-1] > len(shape):
         raise ShapeError(
-            f"{what}: index tuples in the last axis of shape {indices.shape} do not go into a "
-            f"tensor of shape {tuple(shape)}."
+            f"{what}: index tuples in the last axis of `indices` of shape {indices.shape} do not "
+            f"fit a tensor of shape {tuple(shape)}."
         )
     front = tuple(shape[: indices.shape[-1]])
     return scatter.places(indices, shape=front, what=what, ignore=_ignores(policy, what))
@@ -38,13 +38,13 @@ def _places(indices, shape, what, policy=""):
 
 @operation
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """Elements or slices of `params` at the index tuples in the last axis of `indices`.
+    """Return the elements or slices of `params` at the index tuples in the last axis of `indices`.
 
     Args:
         params: a tensor.
-        indices: integers, counted from 0.
-        batch_dims: how many leading axes both have in common; tuples go into the axes after them.
-        bad_indices_policy: "" or "ERROR"; "IGNORE" gives zeros at indices outside.
+        indices: integers from 0.
+        batch_dims: the number of leading axes both share; tuples index the axes after them.
+        bad_indices_policy: "" or "ERROR"; "IGNORE" returns zeros for indices out of range.
 
     >>> import framework as tf
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
@@ -71,13 +71,13 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
 
 @operation
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
-    """Zeros of `shape` with `updates` added at the index tuples in the last axis of `indices`.
+    """Add `updates` to zeros of `shape` at the index tuples in the last axis of `indices`.
 
     Args:
-        indices: integers, counted from 0; what comes to the same place adds up.
+        indices: integers from 0; updates at equal index tuples add up.
         updates: the elements or slices.
-        shape: of the result.
-        bad_indices_policy: "" or "ERROR"; "IGNORE" leaves out what lies outside.
+        shape: the shape of the result.
+        bad_indices_policy: "" or "ERROR"; "IGNORE" skips indices out of range.
 
     >>> import framework as tf
     >>> tf.scatter_nd([[1], [1]], [2, 3], [3]).numpy()
@@ -95,13 +95,13 @@ def _sum(indices, updates, shape, policy, what):
 
 
 def _rows(indices, updates, shape, what, policy=""):
-    """The positions as one axis, and the updates that belong to them as its rows."""
+    """Return flattened positions, and the updates with one row per position."""
     indices = tensor(indices)
     places = _places(indices, shape, what, policy)
     inner = tuple(shape[indices.shape[-1] :])
     if tuple(updates.shape) != (*places.shape, *inner):
         raise ShapeError(
-            f"{what}: `updates` needs shape {(*places.shape, *inner)} for indices of shape "
+            f"{what}: expected `updates` of shape {(*places.shape, *inner)} for indices of shape "
             f"{indices.shape} into a tensor of shape {tuple(shape)}, got {updates.shape}."
         )
     n = math.prod(places.shape)
@@ -110,7 +110,7 @@ def _rows(indices, updates, shape, what, policy=""):
 
 @operation
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
-    """A tensor with `updates` added at the index tuples in the last axis of `indices`.
+    """Return `tensor` with `updates` added at the index tuples in the last axis of `indices`.
 
     >>> import framework as tf
     >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
@@ -122,14 +122,14 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 @operation
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
-    """A tensor with `updates` subtracted at the index tuples in the last axis of `indices`."""
+    """Return `tensor` with `updates` subtracted at the index tuples in `indices`."""
     x, updates = strict_all(tensor, updates)
     return x - _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_sub")
 
 
 @operation
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """A tensor with `updates` at the index tuples in `indices`; of several in one place the last.
+    """Return `tensor` with `updates` at the index tuples in `indices`; the last update wins.
 
     >>> import framework as tf
     >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0]], [10]).numpy()
@@ -140,9 +140,9 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
 
 @operation
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
-    """The larger of what is there and `updates`, at the index tuples in `indices`.
+    """Return `tensor` with its maximum with `updates` at the index tuples in `indices`.
 
-    All that are equal to the result share its gradient.
+    Elements equal to the maximum share its gradient.
     """
     return _by_rows(
         scatter.row_max, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_max"
@@ -151,7 +151,7 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=
 
 @operation
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
-    """The smaller of what is there and `updates`, at the index tuples in `indices`."""
+    """Return `tensor` with its minimum with `updates` at the index tuples in `indices`."""
     return _by_rows(
         scatter.row_min, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_min"
     )
@@ -169,17 +169,17 @@ def _by_rows(op, x, indices, updates, policy, what):
     return movement.reshape(op(rows, places, updates), shape=shape)
 
 
-# ---- parts ---------------------------------------------------------------------------------------
+# ---- partition and stitch ------------------------------------------------------------------------
 
 
 @operation
 def dynamic_partition(data, partitions, num_partitions, name=None):
-    """The rows of `data`, those with the number 0 in `partitions`, those with 1, and so on.
+    """Split the rows of `data` into a list: part i has the rows whose entry in `partitions` is i.
 
     Args:
         data: a tensor.
-        partitions: integers, in the shape of the first axes of `data`.
-        num_partitions: how many parts to return.
+        partitions: integers, in the shape of the leading axes of `data`.
+        num_partitions: the number of parts.
 
     >>> import framework as tf
     >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
@@ -198,18 +198,18 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 
 
 def _as_rows(x, rank):
-    """`x` with its first `rank` axes as one."""
+    """Merge the first `rank` axes of `x`."""
     return movement.reshape(x, shape=(math.prod(x.shape[:rank]), *x.shape[rank:]))
 
 
 @operation
 def dynamic_stitch(indices, data, name=None):
-    """One tensor of all rows in `data`, at the places in `indices`.
+    """Merge the rows of several tensors into one tensor, at the rows `indices`.
 
     Args:
-        indices: a list of tensors of integers.
-        data: a list of tensors whose first axes are those of the indices. Of several rows for one
-            place the last stays; places that none comes to hold zeros.
+        indices: a list of integer tensors.
+        data: a list of tensors whose leading axes are those of the indices. The last of several
+            rows for one index wins; rows without an index are zeros.
 
     >>> import framework as tf
     >>> tf.dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).numpy()
@@ -220,7 +220,8 @@ def dynamic_stitch(indices, data, name=None):
     data = list(strict_all(*data))
     if len(indices) != len(data) or not data:
         raise InvalidArgumentError(
-            f"dynamic_stitch: {len(indices)} indices for {len(data)} tensors of data."
+            "dynamic_stitch: expected one tensor of indices per tensor of data, got "
+            f"{len(indices)} and {len(data)}."
         )
     for i, x in zip(indices, data):
         if x.shape[: i.ndim] != i.shape or x.shape[i.ndim :] != data[0].shape[indices[0].ndim :]:
@@ -236,7 +237,7 @@ def dynamic_stitch(indices, data, name=None):
 
 @operation
 def unravel_index(indices, dims, name=None):
-    """For positions in a tensor of shape `dims`, laid flat, their index along each axis.
+    """Convert positions in a flattened tensor of shape `dims` to indices along each axis.
 
     >>> import framework as tf
     >>> tf.unravel_index([2, 5], [3, 3]).numpy()
@@ -254,15 +255,15 @@ def strided_slice(
     input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
     shrink_axis_mask=0, var=None, name=None,
 ):  # fmt: skip
-    """What `input_[begin:end:strides, ...]` takes: the function behind the square brackets.
+    """Return `input_[begin:end:strides, ...]`, by masks for the forms of an index.
 
     Args:
         input_: a tensor.
-        begin, end, strides: ints, one for each axis named; `strides` are ones by default.
-        begin_mask, end_mask: bit i says that begin[i] or end[i] is left open.
-        ellipsis_mask, new_axis_mask: bit i says that entry i is `...` or a new axis.
-        shrink_axis_mask: bit i says that entry i is the index begin[i], its axis goes.
-        var: the variable that holds `input_`, where the result is to be assigned to:
+        begin, end, strides: ints, one for each indexed axis; by default `strides` are 1.
+        begin_mask, end_mask: bit i means that begin[i] or end[i] is ignored.
+        ellipsis_mask, new_axis_mask: bit i means that entry i is `...` or a new axis.
+        shrink_axis_mask: bit i means that entry i is the index begin[i]; its axis is removed.
+        var: the variable that holds `input_`, for assignment to the slice:
             `strided_slice(v, ..., var=v).assign(values)`, as `v[...].assign(values)`.
 
     >>> import framework as tf

@@ -1,4 +1,4 @@
-"""Sums, means, products and extremes of the rows that share a segment number."""
+"""Sums, means, products and extremes of the rows of each segment."""
 
 import numpy as np
 
@@ -8,21 +8,21 @@ from framework.core.operations import operation
 from framework.ops import elementwise, movement
 from framework.ops import segment as ops
 
-# ---- sorted: the last number says how many segments there are ------------------------------------
+# ---- sorted ids: the last one determines the number of segments ----------------------------------
 
 
 def _sorted(data, segment_ids, what):
-    """Data, ids and the number of segments."""
+    """Return data, ids and the number of segments."""
     x, ids = tensor(data), _integers(segment_ids, what)
     if ids.ndim != 1 or x.ndim < 1 or len(ids) != x.shape[0]:
         raise ShapeError(
-            f"{what}: `segment_ids` must be 1-d with one number for each row of `data`; got shape "
+            f"{what}: `segment_ids` must be 1-d with one id for each row of `data`; got shape "
             f"{ids.shape} for data of shape {x.shape}."
         )
     numbers = np.asarray(ids)
     if numbers.size and (numbers[0] < 0 or np.any(numbers[1:] < numbers[:-1])):
         raise InvalidArgumentError(
-            f"{what}: `segment_ids` must not be negative and must not fall. For others use "
+            f"{what}: `segment_ids` must be non-negative and ascending. For other ids use "
             f"unsorted_{what}."
         )
     return x, ids, int(numbers[-1]) + 1 if numbers.size else 0
@@ -37,11 +37,11 @@ def _integers(segment_ids, what):
 
 @operation
 def segment_sum(data, segment_ids, name=None):
-    """The sum of the rows of each segment; 0 where it has none.
+    """Return the sum of the rows of each segment; 0 for an empty segment.
 
     Args:
         data: a tensor.
-        segment_ids: for each row the number of its segment: from 0 on, never falling.
+        segment_ids: the segment of each row, from 0, in ascending order.
 
     >>> import framework as tf
     >>> tf.math.segment_sum([1, 2, 4], [0, 0, 1]).numpy()
@@ -53,7 +53,7 @@ def segment_sum(data, segment_ids, name=None):
 
 @operation
 def segment_mean(data, segment_ids, name=None):
-    """The mean of the rows of each segment; 0 where it has none."""
+    """Return the mean of the rows of each segment; 0 for an empty segment."""
     x, ids, count = _sorted(data, segment_ids, "segment_mean")
     mean = _mean(x, ids, count)
     return mean if mean.dtype == x.dtype else cast(mean, dtype=x.dtype.np)
@@ -61,21 +61,21 @@ def segment_mean(data, segment_ids, name=None):
 
 @operation
 def segment_max(data, segment_ids, name=None):
-    """The largest of each segment; 0 where it has no rows. Ties share the gradient."""
+    """Return the maximum of each segment; 0 for an empty segment. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_max")
     return ops.where_empty(ops.segment_max(x, ids, count=count), ids, count, 0)
 
 
 @operation
 def segment_min(data, segment_ids, name=None):
-    """The smallest of each segment; 0 where it has no rows. Ties share the gradient."""
+    """Return the minimum of each segment; 0 for an empty segment. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_min")
     return ops.where_empty(ops.segment_min(x, ids, count=count), ids, count, 0)
 
 
 @operation
 def segment_prod(data, segment_ids, name=None):
-    """The product of the rows of each segment; 1 where it has none."""
+    """Return the product of the rows of each segment; 1 for an empty segment."""
     x, ids, count = _sorted(data, segment_ids, "segment_prod")
     return ops.segment_prod(x, ids, count=count)
 
@@ -95,7 +95,7 @@ def _unsorted(data, segment_ids, num_segments, what):
 
 
 def _mean(x, ids, count):
-    """Integers are divided as float64."""
+    """Return the mean of each segment; integers are divided as float64."""
     dtype = x.dtype.np if x.dtype.is_inexact else np.dtype(np.float64)
     total = cast(ops.segment_sum(x, ids, count=count), dtype=dtype)
     return elementwise.divide(total, _divisor(x, ids, count, dtype))
@@ -108,13 +108,13 @@ def _divisor(x, ids, count, dtype):
 
 @operation
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
-    """The sum of the rows of each segment; 0 where it has none.
+    """Return the sum of the rows of each segment; 0 for an empty segment.
 
     Args:
         data: a tensor.
-        segment_ids: the numbers of the segments, in the shape of the first axes of `data`; rows
-            with negative ones are left out.
-        num_segments: how many segments the result has.
+        segment_ids: the segments, in the shape of the leading axes of `data`; rows with negative
+            ids are left out.
+        num_segments: the number of segments of the result.
 
     >>> import framework as tf
     >>> tf.math.unsorted_segment_sum([1, 2, 4], [1, 0, 1], 3).numpy()
@@ -126,13 +126,13 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
 
 @operation
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
-    """The mean of the rows of each segment; 0 where it has none. Of integers in float64."""
+    """Return the mean of the rows of each segment; 0 if empty. Integers give float64."""
     return _mean(*_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"))
 
 
 @operation
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
-    """The sum of the rows of each segment over the square root of their number."""
+    """Return the sum of the rows of each segment divided by the square root of their number."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
     dtype = x.dtype.np if x.dtype.is_inexact else np.dtype(np.float64)
     total = cast(ops.segment_sum(x, ids, count=count), dtype=dtype)
@@ -141,20 +141,20 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 @operation
 def unsorted_segment_max(data, segment_ids, num_segments, name=None):
-    """The largest of each segment; the dtype's lowest number where it has no rows."""
+    """Return the maximum of each segment; the dtype's lowest number for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_max")
     return ops.segment_max(x, ids, count=count)
 
 
 @operation
 def unsorted_segment_min(data, segment_ids, num_segments, name=None):
-    """The smallest of each segment; the dtype's highest number where it has no rows."""
+    """Return the minimum of each segment; the dtype's highest number for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_min")
     return ops.segment_min(x, ids, count=count)
 
 
 @operation
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
-    """The product of the rows of each segment; 1 where it has none."""
+    """Return the product of the rows of each segment; 1 for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")
     return ops.segment_prod(x, ids, count=count)

@@ -7,22 +7,22 @@ from framework.ops import special as ops
 
 
 def erfc(x, name=None):
-    """1 - erf(x), exact to the last digits where it is small."""
+    """Return 1 - erf(x), accurate where it is small."""
     return ops.erfc(floating(x, "erfc"))
 
 
 def erfinv(x, name=None):
-    """The y with erf(y) = x; ±inf at ±1, nan beyond."""
+    """Return the inverse of erf; ±inf at ±1, NaN beyond."""
     return ops.erfinv(floating(x, "erfinv"))
 
 
 def erfcinv(x, name=None):
-    """The y with erfc(y) = x; inf at 0, -inf at 2, nan beyond."""
+    """Return the inverse of erfc; inf at 0, -inf at 2, NaN beyond."""
     return ops.erfcinv(floating(x, "erfcinv"))
 
 
 def ndtri(x, name=None):
-    """The number below which a standard normal one falls with probability x.
+    """Return the quantile of the standard normal distribution at probability x.
 
     >>> import framework as tf
     >>> tf.math.ndtri([0.025, 0.5]).numpy().round(2)
@@ -32,17 +32,17 @@ def ndtri(x, name=None):
 
 
 def lgamma(x, name=None):
-    """log|Γ(x)|; inf at 0 and the negative integers."""
+    """Return log|Γ(x)|; inf at 0 and the negative integers."""
     return ops.lgamma(floating(x, "lgamma"))
 
 
 def digamma(x, name=None):
-    """The derivative of log Γ(x); nan at 0 and the negative integers."""
+    """Return the derivative of log Γ(x); NaN at 0 and the negative integers."""
     return ops.digamma(floating(x, "digamma"))
 
 
 def lbeta(x, name=None):
-    """log|B(x)|, the multivariate beta function of the numbers along the last axis.
+    """Return log|B(x)|, the log of the multivariate beta function along the last axis.
 
     >>> import framework as tf
     >>> tf.math.lbeta([1.0, 2.0]).numpy()
@@ -50,27 +50,27 @@ def lbeta(x, name=None):
     """
     x = floating(x, "lbeta")
     if not x.ndim:
-        raise InvalidArgumentError("lbeta: needs an axis to run along, got a 0-d tensor.")
+        raise InvalidArgumentError("lbeta: expected rank 1 or more, got a 0-d tensor.")
     last = (x.ndim - 1,)
     logs = reduction.reduce_sum(ops.lgamma(x), axis=last, keepdims=False)
     return logs - ops.lgamma(reduction.reduce_sum(x, axis=last, keepdims=False))
 
 
 def bessel_i0(x, name=None):
-    """The modified Bessel function of the first kind of order 0."""
+    """Return the modified Bessel function of the first kind of order 0."""
     return ops.bessel_i0(floating(x, "bessel_i0"))
 
 
 def bessel_i1(x, name=None):
-    """The modified Bessel function of the first kind of order 1."""
+    """Return the modified Bessel function of the first kind of order 1."""
     return ops.bessel_i1(floating(x, "bessel_i1"))
 
 
 def bessel_i0e(x, name=None):
-    """exp(-|x|) bessel_i0(x), which never overflows."""
+    """Return exp(-|x|) bessel_i0(x), which never overflows."""
     return ops.bessel_i0e(floating(x, "bessel_i0e"))
 
 
 def bessel_i1e(x, name=None):
-    """exp(-|x|) bessel_i1(x), which never overflows."""
+    """Return exp(-|x|) bessel_i1(x), which never overflows."""
     return ops.bessel_i1e(floating(x, "bessel_i1e"))

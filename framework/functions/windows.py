@@ -1,4 +1,4 @@
-"""The arguments that functions of sliding windows share, from TensorFlow's forms to the ops'."""
+"""Conversion of TensorFlow's window arguments (strides, padding, ...) to those of ops."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _FORMATS = {"NWC": 1, "NCW": 1, "NHWC": 2, "NCHW": 2, "NDHWC": 3, "NCDHW": 3}
 
 
 def channels_first(data_format, n, what):
-    """Whether the channels come before the `n` spatial axes."""
+    """Return whether the channels come before the `n` spatial axes."""
     if data_format is None:
         return False
     if _FORMATS.get(data_format) != n:
@@ -23,9 +23,9 @@ def channels_first(data_format, n, what):
 
 
 def per_axis(value, n, first, what, name):
-    """One int for each of `n` spatial axes, from an int, or a list of 1, of n, or of all axes.
+    """Return one int for each of `n` spatial axes from an int or a list of 1, n or n + 2 ints.
 
-    A list of all axes says 1 for the batch and for the channels.
+    A list of n + 2 has 1 for the batch and for the channels.
     """
     values = np.atleast_1d(np.asarray(value)).tolist()
     if len(values) == 1:
@@ -46,10 +46,10 @@ def per_axis(value, n, first, what, name):
 
 
 def amounts(padding, n, first, what):
-    """ "SAME", or ((before, after), ...) for the spatial axes.
+    """Return "SAME", or ((before, after), ...) for the spatial axes.
 
     Args:
-        padding: "SAME", "VALID", or a pair for each axis, batch and channels with (0, 0).
+        padding: "SAME", "VALID", or a pair for each axis, (0, 0) for batch and channels.
     """
     if isinstance(padding, str):
         if padding.upper() == "SAME":
@@ -69,31 +69,30 @@ def amounts(padding, n, first, what):
 
 
 def check_room(spatial, size, strides, padding, dilations, what):
-    """ShapeError where the window is larger than what it slides over."""
+    """Raise ShapeError if a window is larger than the padded spatial axis."""
     places = output_sizes(spatial, size, strides, padding, dilations)
     for axis, (n, place) in enumerate(zip(spatial, places)):
         if place == 0 and n:
             reach = (size[axis] - 1) * dilations[axis] + 1
             raise ShapeError(
-                f"{what}: a window that reaches over {reach} cells does not fit into spatial axis "
-                f"{axis} of size {n} with padding {padding[axis]}; use padding='SAME' or a smaller "
-                "window."
+                f"{what}: a window of extent {reach} does not fit into spatial axis {axis} of size "
+                f"{n} with padding {padding[axis]}; use padding='SAME' or a smaller window."
             )
     return places
 
 
 def last(x, first):
-    """`x` with its channels at the end."""
+    """Return `x` with its channels last."""
     return movement.transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
 
 
 def restored(y, first):
-    """`y`, channels at the end, with its channels where the user has them."""
+    """Return a channels-last `y` in the caller's layout."""
     return movement.transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
 
 
 def one_batch_axis(x, n, what):
-    """`x` with its leading axes as one, and those axes; it needs one at least."""
+    """Merge the leading batch axes of `x`, one or more; return `x` and their sizes."""
     lead = x.ndim - n - 1
     if lead < 1:
         raise ShapeError(
@@ -106,10 +105,10 @@ def one_batch_axis(x, n, what):
 
 
 def several_batch_axes(y, batch):
-    """`y` with its leading axis as the axes that `one_batch_axis` has taken away."""
+    """Split the leading axis of `y` into the axes that `one_batch_axis` merged."""
     return y if len(batch) == 1 else movement.reshape(y, shape=free((*batch, *y.shape[1:])))
 
 
 def free(shape):
-    """A shape for `reshape`: -1 where the size is unknown."""
+    """Return a shape for `reshape`, with -1 for an unknown size."""
     return tuple(-1 if n is None else n for n in shape)

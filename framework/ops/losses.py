@@ -341,9 +341,9 @@ def _class_indices(labels, *, classes):
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
         wrong = original[(labels < 0) | (labels >= classes)]
         raise OutOfRangeError(
-            f"y_true: expected labels from 0 to {classes - 1}, since y_pred has {classes} classes; "
-            f"got label {wrong.flat[0]}. Shift labels that start at 1, give the model's last layer "
-            "one unit per class, or pass a label to skip as ignore_class."
+            f"y_true: got the label {wrong.flat[0]}, but y_pred has {classes} classes: expected "
+            f"labels from 0 to {classes - 1}. Shift labels that start at 1, give the model's last "
+            "layer one unit per class, or pass a label to skip as ignore_class."
         )
     return labels
 

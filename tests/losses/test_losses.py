@@ -292,7 +292,7 @@ def test_an_ignored_class_counts_for_nothing():
 @pytest.mark.parametrize("from_logits", [False, True])
 def test_a_label_out_of_range_is_named(label, from_logits):
     loss = losses.SparseCategoricalCrossentropy(from_logits=from_logits)
-    message = f"the label {label}.*3 classes: labels go from 0 to 2.*ignore_class"
+    message = f"the label {label}.*3 classes: expected labels from 0 to 2.*ignore_class"
     with pytest.raises(tf.errors.OutOfRangeError, match=message):
         loss(np.array([0, label, 1]), np.ones((3, 3)))
 
