@@ -138,7 +138,7 @@ def test_there_is_one_device():
     tf.config.set_visible_devices(cpu, "CPU")
     with pytest.raises(ValueError, match="cannot be hidden"):
         tf.config.set_visible_devices([], "CPU")
-    with pytest.raises(ValueError, match="is not there"):
+    with pytest.raises(ValueError, match="does not exist"):
         tf.config.set_visible_devices([tf.config.PhysicalDevice("GPU:0", "GPU")])
 
 

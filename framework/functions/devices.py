@@ -63,7 +63,7 @@ def set_visible_devices(devices, device_type=None):
     missing = [d for d in devices if d not in list_physical_devices()]
     if missing:
         raise InvalidArgumentError(
-            f"set_visible_devices: `devices` has {missing[0]!r}, which does not exist; got "
+            f"set_visible_devices: `devices` has {missing[0]!r}, which does not exist; use "
             f"{list_physical_devices()[0]!r}."
         )
     if device_type in (None, _CPU) and not devices:

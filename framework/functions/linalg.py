@@ -22,7 +22,7 @@ def _matrix(x, what, square=False):
     """Convert `x` to a floating tensor of matrices, or raise ShapeError."""
     x = floating(x, what)
     if x.ndim < 2:
-        raise ShapeError(f"{what}: needs matrices, rank 2 or more, got shape {x.shape}.")
+        raise ShapeError(f"{what}: expected matrices, rank 2 or more, got shape {x.shape}.")
     if x.dtype.size < 4:
         raise DTypeError(
             f"{what}: expected a dtype of 32 bits or more, as LAPACK has, got {x.dtype}. Cast it: "

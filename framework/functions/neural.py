@@ -376,7 +376,8 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     x, k = tensor(input), int(k)
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise InvalidArgumentError(
-            f"top_k: expected k from 0 to the size of the last axis, got k={k} for shape {x.shape}."
+            f"top_k: the last axis must have at least k={k} elements, and k must be 0 or more; got "
+            f"shape {x.shape}."
         )
     values, order = movement.top_k(x, k=k)
     return TopKV2(values, cast(order, dtype=dtypes.as_dtype(index_type).np))

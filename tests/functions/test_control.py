@@ -174,7 +174,7 @@ def test_gathering_clears_nothing():
     array.read(0)
     with pytest.raises(ValueError, match="gather: index 0 was read before"):
         array.gather([0])
-    with pytest.raises(IndexError, match="gather: index 3 is outside of the 3"):
+    with pytest.raises(IndexError, match="gather: index 3 is out of range for 3"):
         array.gather([3])
 
 
@@ -261,19 +261,19 @@ def test_what_needs_a_graph_says_so(function):
         (lambda: tf.map_fn(float, tf.constant([1])), TypeError, "int32"),
         (lambda: tf.map_fn(lambda v: v, (tf.zeros([2]), tf.zeros([3]))), ValueError, r"\[2, 3\]"),
         (lambda: tf.foldl(max, tf.zeros([0])), ValueError, "no rows, and `initializer` is None"),
-        (lambda: tf.TensorArray(tf.int32), ValueError, "`size` must be given"),
-        (lambda: tf.TensorArray(tf.int32, 2).write(5, 1), IndexError, "5 is outside of the 2"),
-        (lambda: tf.TensorArray(tf.int32, 2).read(5), IndexError, "index 5 is outside of the 2"),
-        (lambda: tf.TensorArray(tf.int32, 2).read(0), ValueError, "give element_shape"),
-        (lambda: tf.TensorArray(tf.int32, 1).write(0, tf.ones(1)), TypeError, "got a float32"),
-        (lambda: tf.TensorArray(tf.int32, 1).write(0, np.array(2.7)), TypeError, "got a float64"),
+        (lambda: tf.TensorArray(tf.int32), ValueError, "`size` is required"),
+        (lambda: tf.TensorArray(tf.int32, 2).write(5, 1), IndexError, "5 is out of range for 2"),
+        (lambda: tf.TensorArray(tf.int32, 2).read(5), IndexError, "index 5 is out of range for 2"),
+        (lambda: tf.TensorArray(tf.int32, 2).read(0), ValueError, "pass element_shape"),
+        (lambda: tf.TensorArray(tf.int32, 1).write(0, tf.ones(1)), TypeError, "got float32"),
+        (lambda: tf.TensorArray(tf.int32, 1).write(0, np.array(2.7)), TypeError, "got float64"),
         (lambda: tf.TensorArray(tf.int32, 2).write(0, [1]).write(1, 1), ValueError, r"\(1,\), got"),
-        (lambda: tf.TensorArray(tf.int32, 1).unstack([1, 2]), IndexError, "2 elements for 1 pl"),
-        (lambda: tf.TensorArray(tf.int32, 1).scatter([0], [1, 2]), ValueError, "1 indices for 2"),
+        (lambda: tf.TensorArray(tf.int32, 1).unstack([1, 2]), IndexError, "2 elements for size 1"),
+        (lambda: tf.TensorArray(tf.int32, 1).scatter([0], [1, 2]), ValueError, "got 1 indices"),
         (lambda: tf.TensorArray(tf.int32, 1).split([1, 2], [1]), ValueError, "do not add up"),
         (lambda: tf.py_function(int, [1]), ValueError, "Tout, the dtype of the result"),
-        (lambda: tf.py_function(lambda x: x, [1], [tf.int32] * 2), ValueError, "2 results.*gave 1"),
-        (lambda: tf.numpy_function(np.float64, [1.0], tf.float32), TypeError, "float64 came"),
+        (lambda: tf.py_function(lambda x: x, [1], [tf.int32] * 2), ValueError, "2 results.*got 1"),
+        (lambda: tf.numpy_function(np.float64, [1.0], tf.float32), TypeError, "got float64"),
     ],
 )  # fmt: skip
 def test_bad_arguments(call, error, said):

@@ -87,11 +87,11 @@ ERRORS = {
     "there is no diagonal k=4": lambda: L.diag_part(X, k=4),
     "there is no diagonal k=-3": lambda: L.diag_part(X, k=-3),
     "k must be an int or a pair": lambda: L.diag_part(X, k=(1, 0)),
-    "set_diag: diagonals of shape": lambda: L.set_diag(X, [9.0, 9.0]),
+    "set_diag: expected diagonals whose shape ends in": lambda: L.set_diag(X, [9.0, 9.0]),
     "`align` must be one of": lambda: L.diag_part(X, align="LEFT"),
     "both halves of the shape": lambda: L.tensor_diag_part(X),
-    "diag_part: needs matrices": lambda: L.diag_part([1.0]),
-    "diag: a `diagonal` of shape": lambda: L.diag([1.0], k=(0, 1)),
+    "diag_part: expected matrices": lambda: L.diag_part([1.0]),
+    "diag: `diagonal` of shape": lambda: L.diag([1.0], k=(0, 1)),
 }
 
 

@@ -102,11 +102,11 @@ def test_gradients(name):
 
 
 ERRORS = {
-    "segment_sum: `segment_ids` must not be negative and must not fall": [
+    "segment_sum: `segment_ids` must be non-negative and ascending": [
         lambda: M.segment_sum([1.0, 2.0], [1, 0]), lambda: M.segment_sum([1.0, 2.0], [-1, 0]),
         lambda: M.segment_sum([1.0, 2.0], np.uint8([1, 0])),
     ],
-    "with one number for each row": [lambda: M.segment_max([1.0, 2.0], [0])],
+    "with one id for each row": [lambda: M.segment_max([1.0, 2.0], [0])],
     "`segment_ids` must lie below 3, got 5": [
         lambda: M.unsorted_segment_sum([1.0, 2.0], [0, 5], 3)
     ],

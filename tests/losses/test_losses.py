@@ -299,7 +299,7 @@ def test_a_label_out_of_range_is_named(label, from_logits):
 
 @pytest.mark.parametrize(("name", "true", "pred", "message"), [
     ("mean_squared_error", (4,), (4, 3), r"y_true of shape \(4,\) does not fit.*\(4, 3\)"),
-    ("mean_squared_error", (), (), "of one axis at least"),
+    ("mean_squared_error", (), (), "expected equal shapes of rank 1 or more"),
     ("categorical_crossentropy", (4,), (4, 3), "sparse_categorical_crossentropy, or one-hot"),
     ("categorical_crossentropy", (4, 2), (4, 3), "must have the same shape"),
     ("categorical_crossentropy", (0, 3), (4, 3), "must have the same shape"),
