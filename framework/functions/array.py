@@ -150,7 +150,7 @@ class TensorArray:
         return value
 
     def _tensor(self, value):
-        """Convert Python values and arrays to the elements' dtype where that is a safe cast."""
+        """Convert Python values and arrays to the elements' dtype if NumPy's same_kind allows."""
         if isinstance(value, (np.ndarray, np.generic)):
             fits = np.can_cast(value.dtype, self._dtype.np, "same_kind")
             return tensor(value, self._dtype if fits else None)

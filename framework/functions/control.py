@@ -63,7 +63,9 @@ def _like_both(a, b, operation=None, args=()):
     kwargs, made = {}, []
     for i, (x, y) in enumerate(zip(nest.flatten(a), nest.flatten(b))):
         if x.ndim != y.ndim or x.dtype != y.dtype:
-            raise ShapeError(f"cond: expected results of one rank and dtype, got {x} and {y}.")
+            raise ShapeError(
+                f"Expected branches or loop steps of one rank and dtype, got {x} and {y}."
+            )
         shape = [m if m == n else None for m, n in zip(x.shape, y.shape)]
         made.append(KerasTensor(shape, x.dtype))
         if operation is not None:

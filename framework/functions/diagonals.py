@@ -164,7 +164,7 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    left = np.where(k >= 0, above, below)  # for the main diagonal both are 0
+    left = np.where(k >= 0, above, below)  # the main diagonal has full length: either works
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
     along = np.where(there, along, 0)

@@ -17,7 +17,7 @@ from framework.kernels.sums import added
 
 
 def _reshape_infer(x, *, shape):
-    """Infer the shape of a symbolic result, with None for the size -1."""
+    """Infer the shape of a symbolic result; the size -1 is None unless all sizes are known."""
     known = [n for n in shape if n is not None and n != -1]
     free = [i for i, n in enumerate(shape) if n is None or n == -1]
     sizes = [n for n in x.shape if n is not None]

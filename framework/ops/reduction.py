@@ -144,7 +144,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
     the rounding of `y`, which is a thousandth for y = 10,000 in float32."""
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    total = select(equal(total, total), total, 1.0)  # where the sum is NaN
+    total = select(equal(total, total), total, 1.0)  # an infinite x makes the sum NaN
     return restore(g, axis, keepdims) * (shares / total)
 
 
