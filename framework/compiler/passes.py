@@ -215,10 +215,10 @@ def _hashable(value):
 
 
 def without_dead(graph, stays=lambda step: False):
-    """Without the steps whose outputs nobody needs. Draws stay: they move their generators on.
+    """Remove the steps whose outputs no later step reads. Keep draws: they advance generators.
 
     Args:
-        stays: `stays(step)` says whether a step stays all the same: one that may raise, as eager.
+        stays: `stays(step)` says whether to keep an unread step, such as one that may raise.
     """
     needed = {id(v) for v in graph.ends}
     steps = []

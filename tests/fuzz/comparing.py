@@ -3,16 +3,16 @@
 Rounding: plans with loops compute `exp` and its kin to a few units in the last place, and add up in
 another order (docs/compiler.md). How much of that a program's results may show depends on the
 program: `1 / (x - y)` shows all of it. So a program that differs is run op by op again with noise
-of a few units in the last place on what every such op gives; a result may differ by `ROOM` times
-what the noise makes of it. Where the noise changes more than numbers (a branch, an int, an
-exception, what is finite), nothing can be said of the result: it counts as undecided.
+of a few units in the last place on the result of every such op. A result may differ by
+`NOISE_FACTOR` times the deviation that this noise causes. Where the noise changes a branch, an
+int, an exception or what is finite, the result counts as undecided.
 """
 
 import contextlib
 
 import numpy as np
 
-ROOM = 64
+NOISE_FACTOR = 64
 UNITS = 8  # in the last place, of the largest element of an array: taken as equal at once
 TINY = 0.0  # numbers that differ by less are the same
 _RUNS, _MORE = 6, 30  # with noise; more where these explain nothing: some miss by chance
@@ -172,14 +172,14 @@ def _leaf(x, y, mates):
 def _within_noise(x, y, mates):
     finite = np.isfinite(y)
     unsure = np.zeros(y.shape, bool)
-    room = np.zeros(y.shape)
+    deviation = np.zeros(y.shape)
     with np.errstate(all="ignore"):
         for mate in mates:
             unsure |= np.isfinite(mate) != finite
             unsure |= ~finite & (np.isnan(mate) != np.isnan(y))
-            room = np.fmax(room, np.abs(mate - y))
+            deviation = np.fmax(deviation, np.abs(mate - y))
         eps = _EPS.get(y.dtype, 1e-7)
-        near = np.abs(x - y) <= ROOM * room + UNITS * eps * np.abs(y) + TINY
+        near = np.abs(x - y) <= NOISE_FACTOR * deviation + UNITS * eps * np.abs(y) + TINY
         same = near | (x == y) | (np.isnan(x) & np.isnan(y))
         # Overflow: what is near the largest number is as good as infinity.
         unsure |= np.abs(y) > 1e-2 * np.finfo(y.dtype).max
@@ -187,7 +187,7 @@ def _within_noise(x, y, mates):
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = f"{x[where]!r} instead of {y[where]!r} at {where}"
-        return f"{text}, where noise makes {np.broadcast_to(room, y.shape)[where]:.2g}"
+        return f"{text}, where noise makes {np.broadcast_to(deviation, y.shape)[where]:.2g}"
     if (unsure & ~same).any():
         raise UndecidedError("what is finite hangs on the last bits")
     return None

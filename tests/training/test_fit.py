@@ -299,7 +299,7 @@ def test_labels_out_of_range():
 
 
 def test_a_model_without_weights_is_fitted():
-    """As in real Keras: the loss is told, and a warning that nothing is trained."""
+    """As in real Keras: the history has the loss, and a warning says that nothing is trained."""
     x, _ = data(6)
     frozen = keras.Sequential([keras.layers.Dense(4, trainable=False)])
     for model in (keras.Sequential([keras.layers.Flatten()]), frozen):

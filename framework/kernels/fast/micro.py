@@ -113,7 +113,7 @@ move_lanes = _copier(LANES)
 def _turner(count):
     """Return turn(target, target_at, target_row, source, source_at, source_row), which transposes
     `count` rows of LANES columns. If LANES does not divide `count`, it writes less than a vector
-    past each row of the target: the next row overwrites that, and the last needs spare room."""
+    past each row of the target: the next row overwrites it, and the last row needs padding."""
     vector = ir.VectorType(_float, LANES)
     chunks = [range(first, first + LANES) for first in range(0, count, LANES)]
 
