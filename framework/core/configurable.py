@@ -11,10 +11,20 @@ A field's annotation may have a `resolve(value)` method (string look-up, convers
 """
 
 import inspect
+from typing import TYPE_CHECKING
 
 from framework.core.changes import changes
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.own import ClassRecord, Owning, Shown, in_package
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:  # before Python 3.11 only type checkers have it
+
+    def dataclass_transform(**_):
+        """Return a decorator that changes nothing: type checkers alone read it."""
+        return lambda cls: cls
+
 
 _MISSING = inspect.Parameter.empty
 
@@ -109,16 +119,19 @@ class _LazySignature:
         return inspect.Signature(parameters)
 
 
+@dataclass_transform(eq_default=False)
 class Configurable(Owning):
     """Base of layers, losses, metrics, optimizers, initializers and their like.
 
     Fields are class annotations, those of bases after the class's own. User subclasses may write
     `__init__` and `get_config` themselves, the usual Keras way.
 
-    Classes of the package say by class arguments, `class Loss(Watched, base_fields=True)`, what is
+    Type checkers derive the constructor from the fields as they do for a dataclass.
+
+    Class arguments of the package's classes, as in `class Loss(Watched, kw_only=True)`, are kept
     in their `ClassRecord`:
 
-    - `base_fields`: subclasses take the class's fields by keyword only
+    - `kw_only`: subclasses take the class's fields by keyword only
     - `base_by_position`: but a class that has no others takes them by position
     - `former_fields`: arguments of older versions of Keras, and what to write now
     - `left_out`: fields of a base that the class has no use for
@@ -133,7 +146,7 @@ class Configurable(Owning):
         record = cls._framework = ClassRecord(cls, **(settings if ours else {}))
         own = {}
         if getattr(cls.__dict__.get("__init__", Configurable.__init__), "_from_fields", False):
-            keyword_only = settings.get("base_fields", False)
+            keyword_only = settings.get("kw_only", False)
             for name, annotation in _annotations(cls).items():
                 if name.startswith("_"):
                     continue

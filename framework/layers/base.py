@@ -1,5 +1,7 @@
 """Layer, the base class of layers: weights, calls, losses, dtype policy and config."""
 
+from typing import TYPE_CHECKING, ClassVar
+
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy
 from framework.core.changes import changes
@@ -28,10 +30,13 @@ from framework.layers.spec import InputSpec
 from framework.layers.tracking import LayerRecord, own
 
 
-class _BaseFields(Configurable, base_fields=True):
+class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    activity_regularizer: regularizers.RegularizerField = None
+    if TYPE_CHECKING:  # a field that a layer declares again would keep the position it has here
+        activity_regularizer: ClassVar[regularizers.Regularizer | None]
+    else:
+        activity_regularizer: regularizers.RegularizerField = None
     trainable: bool = True
     dtype: policy.PolicyField = None
     autocast: bool = True

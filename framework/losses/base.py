@@ -58,7 +58,7 @@ class Reduction:
             )
 
 
-class Loss(Watched, base_fields=True, base_by_position=True, casts_labels=True):
+class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
     """Base of losses.
 
     Subclasses define `call(y_true, y_pred)`, which returns one value per sample. The base class

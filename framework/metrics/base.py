@@ -28,7 +28,7 @@ class MetricRecord(Record):
     variables = metrics = None  # until __init__ has run
 
 
-class Metric(Watched, record=MetricRecord, base_fields=True, base_by_position=True, direction=None):
+class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, direction=None):
     """Base of metrics, which accumulate values over batches.
 
     Subclasses create state with `add_weight` in `__init__`, change it in `update_state` and return

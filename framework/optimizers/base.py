@@ -84,7 +84,7 @@ class Optimizer(
     Applying,
     _Rated,
     record=OptimizerRecord,
-    base_fields=True,
+    kw_only=True,
     former_fields=FORMER_FIELDS,
     scales=False,
     several=False,
