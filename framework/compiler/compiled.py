@@ -5,12 +5,12 @@ A run is traced twice, and becomes a plan if both did the same.
 
 import threading
 
-from framework.compiler.arguments import text_of
-from framework.compiler.graph import Recording
-from framework.compiler.packing import packing
+from framework.compiler.call_arguments import text_of
+from framework.compiler.compiler_log import brief, tell
+from framework.compiler.graph_comparison import difference
+from framework.compiler.ir import Recording
 from framework.compiler.plan import Plan
-from framework.compiler.sameness import difference
-from framework.compiler.telling import brief, tell
+from framework.compiler.result_packing import packing
 from framework.compiler.tracing import Trace, traced
 from framework.compiler.turns import exclusive
 from framework.core.recorders import thread

@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 
-from framework.compiler.arguments import (
+from framework.compiler.call_arguments import (
     PLAIN,
     Arguments,
     Objects,
@@ -19,9 +19,9 @@ from framework.compiler.arguments import (
     with_tensors,
 )
 from framework.compiler.compiled import Compiled, compiles
-from framework.compiler.numbered import Numbered
-from framework.compiler.signature import Signature
-from framework.compiler.taped import Taped, listening_tape
+from framework.compiler.input_signature import Signature
+from framework.compiler.symbolic_plans import Numbered
+from framework.compiler.tape_plans import Taped, listening_tape
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.dtypes import Shape

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from framework.compiler import loops
-from framework.compiler.graph import Graph, OpStep
-from framework.compiler.loop_source import MOST_ARRAYS
+from framework.compiler import loop_kernels
+from framework.compiler.ir import Graph, OpStep
+from framework.compiler.loop_codegen import MOST_ARRAYS
 
 
 class Group:
@@ -212,8 +212,8 @@ class _Grouping:
 def layout(value, shape):
     """How a Value goes with results of a shape: see `loops.layout_of`; of one element, a number."""
     if value.size == 1 and value.shape != shape:
-        return loops.NUMBER
-    return loops.layout_of(value.shape, shape)
+        return loop_kernels.NUMBER
+    return loop_kernels.layout_of(value.shape, shape)
 
 
 def columns_of(step, shape):
@@ -226,9 +226,9 @@ def columns_of(step, shape):
     found = set()
     for value in step.values:
         kind = layout(value, shape)
-        if kind == loops.ROW:
+        if kind == loop_kernels.ROW:
             found.add(value.size)
-        elif kind == loops.COLUMN:
+        elif kind == loop_kernels.COLUMN:
             found.add(size // value.size)
     return found
 
@@ -246,7 +246,7 @@ def takes_passes(step):
     """Whether a step alone is worth a group: where NumPy goes over the arrays more than once, or
     spreads a column, which takes it twice as long; and a large one that is no ufunc."""
     shape = step.outputs[0].shape
-    if any(layout(v, shape) == loops.COLUMN for v in step.values):
+    if any(layout(v, shape) == loop_kernels.COLUMN for v in step.values):
         return True
     if ufunc_of(step.op) is not None:
         return False

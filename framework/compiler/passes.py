@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 
-from framework.compiler.absorbing import with_absorbed
-from framework.compiler.graph import DrawStep, Graph, GuardStep, OpStep, Value
-from framework.compiler.memory import may_stop
-from framework.compiler.merging import merged
+from framework.compiler.epilogues import with_absorbed
+from framework.compiler.ir import DrawStep, Graph, GuardStep, OpStep, Value
+from framework.compiler.kernel_patterns import merged
+from framework.compiler.liveness import may_stop
 from framework.core.op import table
 
 _FOLDED = 1 << 16  # elements of the largest constant that is computed ahead

@@ -2,17 +2,17 @@
 
 import threading
 
-from framework.compiler import lines as writing
+from framework.compiler import lowering
 from framework.compiler.audits import Audits
-from framework.compiler.blocks import alone
-from framework.compiler.emit import Program
-from framework.compiler.emit_loops import LoopProgram
+from framework.compiler.blocked_codegen import alone
+from framework.compiler.compiler_log import brief
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
-from framework.compiler.graph import OpStep, are_current, can_be_undone, check, generators
-from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due, fits_loop, work
+from framework.compiler.ir import OpStep, are_current, can_be_undone, check, generators
+from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due, fits_loop, work
+from framework.compiler.numba_codegen import LoopProgram
+from framework.compiler.numpy_codegen import Program
+from framework.compiler.numpy_regions import together
 from framework.compiler.passes import for_loops, optimized
-from framework.compiler.telling import brief
-from framework.compiler.together import together
 from framework.compiler.turns import callers, held, taken, turn_of
 from framework.core.quiet import _context, _slowly
 from framework.kernels import tier
@@ -293,4 +293,4 @@ def _fits_blocks(step):
         return False
     if step.attrs or any(v.shape not in (output.shape, ()) for v in step.values):
         return False
-    return ufunc_of(step.op) is not None or writing.into(step) is not None
+    return ufunc_of(step.op) is not None or lowering.into(step) is not None

@@ -12,7 +12,7 @@ import types
 import weakref
 
 from framework.compiler.bytecode import ATTRIBUTE, CLOSURE, GLOBAL, LOCAL, paths_of
-from framework.compiler.sameness import equal
+from framework.compiler.graph_comparison import equal
 
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))

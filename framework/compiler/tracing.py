@@ -2,9 +2,9 @@
 
 import contextlib
 
-from framework.compiler import graph as graph_module
-from framework.compiler.arguments import mask_of
-from framework.compiler.graph import are_current, generators
+from framework.compiler import ir as graph_module
+from framework.compiler.call_arguments import mask_of
+from framework.compiler.ir import are_current, generators
 from framework.compiler.python_state import Watch
 from framework.core import nest
 from framework.core.tensor import Tensor

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from framework.compiler.fused import Fused
-from framework.compiler.loop_groups import LARGE, TRIAL, calls_until_due
+from framework.compiler.fused_function import Fused
+from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due
 from framework.core.buffers import exclusive
 from framework.core.changes import changes
 from framework.core.own import Record

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from framework.compiler.arguments import Token
+from framework.compiler.call_arguments import Token
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.training.accumulation import kind_of, spelled

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framework.compiler.arguments import Arguments, describe, named, replaced
+from framework.compiler.call_arguments import Arguments, describe, named, replaced
 from framework.compiler.compiled import Compiled, compiles
 from framework.core import dtypes
 from framework.core.changes import changes

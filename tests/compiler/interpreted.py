@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from framework.compiler.kernel_pieces import PARTS
-from framework.compiler.loop_files import LoopFile
+from framework.compiler.loop_cache import LoopFile
+from framework.compiler.region_kernels import PARTS
 from framework.kernels import gelu, threads, tier
 from framework.kernels.kernel_task import KernelTask
 
@@ -199,12 +199,12 @@ def install(monkeypatch):
     """Let plans turn their groups into loops at once, and Python run these."""
     monkeypatch.setattr(LoopFile, "compile", compile_in_python)
     monkeypatch.setattr(LoopFile, "is_compiled", lambda _self: True)
-    monkeypatch.setattr("framework.compiler.loops._built", {})
+    monkeypatch.setattr("framework.compiler.loop_kernels._built", {})
     monkeypatch.setattr(tier, "_tier", "numba")
     monkeypatch.setattr(tier, "without_numba", lambda: False)
     monkeypatch.setattr(threads, "_count", 3)
     monkeypatch.setattr("framework.kernels.threads._LEAST", 1e-12)  # whatever can be is cut
-    monkeypatch.setattr("framework.compiler.emit_loops._FEW", 1)
+    monkeypatch.setattr("framework.compiler.numba_codegen._FEW", 1)
     address = KernelTask.address
     monkeypatch.setattr(
         KernelTask,

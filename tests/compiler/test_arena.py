@@ -8,7 +8,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.compiler import arena
-from framework.compiler.graph import Value
+from framework.compiler.ir import Value
 from framework.kernels import tier
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.fused import Fused
+from framework.compiler.fused_function import Fused
 from tests.optimizers.cases import CASES
 
 pytestmark = pytest.mark.usefixtures("kind")

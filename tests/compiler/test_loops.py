@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from framework.compiler import loops
-from framework.compiler.loop_source import Writer
-from framework.compiler.loops import (
+from framework.compiler import loop_kernels
+from framework.compiler.loop_codegen import Writer
+from framework.compiler.loop_kernels import (
     COLUMN,
     FULL,
     ROW,
@@ -233,7 +233,7 @@ def test_layouts(result, shape, layout):
         return
     rng = np.random.default_rng(0)
     x, b = (np.asarray(rng.normal(size=s), np.float32) for s in (result, shape))
-    operands = [full("x", "float32", x.ndim), loops.Operand("b", b.dtype, found, b.ndim)]
+    operands = [full("x", "float32", x.ndim), loop_kernels.Operand("b", b.dtype, found, b.ndim)]
     y = np.empty_like(x)
     steps = [("h", "multiply", ("b", 2)), ("y", "add", ("x", "h"))]
     build(Program(operands, steps, {"y": None}, ndim=x.ndim))(x, b, y)
@@ -360,7 +360,7 @@ def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = Program(operands, steps, {f"y{i}": None for i in range(8)})
-    loop = loops.Loop(*Writer(program).text())
+    loop = loop_kernels.Loop(*Writer(program).text())
     assert " x float>" in loop.native().compiled.inspect_llvm()
 
 
@@ -418,15 +418,15 @@ def test_sizes_are_checked():
 
 def test_gives_and_is_slow():
     f, b = np.dtype(np.float32), np.dtype(np.bool_)
-    assert loops.gives("add", [f, float]) == f
-    assert loops.gives("less", [f, float]) == b
-    assert loops.gives("cast", [f], {"dtype": np.dtype(np.float64)}) == np.float64
-    assert loops.gives("add", [np.dtype(np.float16), float]) is None
-    assert loops.gives("matmul", [f, f]) is None
-    assert loops.is_slow("sin")
-    assert not loops.is_slow("tanh")
-    assert loops.is_slow("power", 2.5)
-    assert not loops.is_slow("power", 2)
+    assert loop_kernels.gives("add", [f, float]) == f
+    assert loop_kernels.gives("less", [f, float]) == b
+    assert loop_kernels.gives("cast", [f], {"dtype": np.dtype(np.float64)}) == np.float64
+    assert loop_kernels.gives("add", [np.dtype(np.float16), float]) is None
+    assert loop_kernels.gives("matmul", [f, f]) is None
+    assert loop_kernels.is_slow("sin")
+    assert not loop_kernels.is_slow("tanh")
+    assert loop_kernels.is_slow("power", 2.5)
+    assert not loop_kernels.is_slow("power", 2)
 
 
 @pytest.mark.parametrize("op", ["select", "masked", "gated"])
@@ -464,10 +464,10 @@ def test_names_do_not_matter():
 
 PROGRAM = """
 import sys, numpy as np
-from framework.compiler import loops
-program = loops.Program(
-    [loops.full("x", "float32", 1)], [("y", "multiply", ("x", 3.25))], {"y": None})
-loop = loops.build(program)
+from framework.compiler import loop_kernels
+program = loop_kernels.Program(
+    [loop_kernels.full("x", "float32", 1)], [("y", "multiply", ("x", 3.25))], {"y": None})
+loop = loop_kernels.build(program)
 was_cached = loop.cached
 assert "numba" not in sys.modules
 x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
@@ -495,7 +495,7 @@ def test_another_process_finds_the_machine_code(tmp_path):
 def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
     monkeypatch.setattr(sealed, "_folder", lambda: None)
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
-    loop = loops.Loop(*Writer(program).text())
+    loop = loop_kernels.Loop(*Writer(program).text())
     assert not loop.cached
     y = np.empty(1, np.float32)
     loop(np.array([-2], np.float32), y)
@@ -504,10 +504,10 @@ def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
 
 
 def test_without_numba_there_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr(loops.tier, "library", lambda name: None)
+    monkeypatch.setattr(loop_kernels.tier, "library", lambda name: None)
     program = Program([X], [("y", "abs", ("x",))], {"y": None})
     with pytest.raises(RuntimeError, match="Numba"):
-        loops.Loop(*Writer(program).text()).compiled()
+        loop_kernels.Loop(*Writer(program).text()).compiled()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -9,9 +9,9 @@ import pytest
 
 import framework as tf
 from framework.compiler.fusion import takes_passes
-from framework.compiler.graph import OpStep, Value
-from framework.compiler.lines import KERNELS
-from framework.compiler.memory import may_stop
+from framework.compiler.ir import OpStep, Value
+from framework.compiler.liveness import may_stop
+from framework.compiler.lowering import KERNELS
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms

@@ -9,11 +9,18 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler import compiled, fused_forms, loop_groups, loops, numbered, plan
+from framework.compiler import (
+    compiled,
+    fused_backends,
+    loop_kernels,
+    loop_lowering,
+    plan,
+    symbolic_plans,
+)
 from framework.compiler.arena import Arena
-from framework.compiler.emit import Program
-from framework.compiler.graph import Recording
-from framework.compiler.loop_files import LoopFile
+from framework.compiler.ir import Recording
+from framework.compiler.loop_cache import LoopFile
+from framework.compiler.numpy_codegen import Program
 from framework.kernels import tier
 from tests.compiler import interpreted
 
@@ -70,7 +77,9 @@ IN_PYTHON = {
     "text": (lambda m: m.setattr(Program, "compiled", raising), "writing its plan"),
     "graph": (lambda m: m.setattr(Recording, "graph", raising), "writing its plan"),
     "difference": (
-        lambda m: [m.setattr(module, "difference", raising) for module in (compiled, numbered)],
+        lambda m: [
+            m.setattr(module, "difference", raising) for module in (compiled, symbolic_plans)
+        ],
         "writing its plan",
     ),
     "memory": (lambda m: m.setattr(Arena, "make", raising), "running its plan"),
@@ -78,7 +87,7 @@ IN_PYTHON = {
 }
 WITHOUT_LOOPS = {
     "fits": (lambda m: m.setattr(plan, "fits_loop", raising), "writing its loops"),
-    "loop": (lambda m: m.setattr(loops, "Writer", raising), "writing its loops"),
+    "loop": (lambda m: m.setattr(loop_kernels, "Writer", raising), "writing its loops"),
     "compile": (lambda m: m.setattr(LoopFile, "compile", raising), "compiling its loops"),
     "library": (lambda m: m.setattr(tier, "library", raising), "compiling its loops"),
     "run": (lambda m: fail(m, "LoopProgram"), "running its loops"),
@@ -167,11 +176,11 @@ def test_updates_of_a_raw_loop_go_on(name, monkeypatch, caplog):
         return w.numpy()
 
     expected = trained()
-    monkeypatch.setattr(loops, "_built", {})
-    monkeypatch.setattr("framework.compiler.fused._told", set())
+    monkeypatch.setattr(loop_kernels, "_built", {})
+    monkeypatch.setattr("framework.compiler.fused_function._told", set())
     break_it, step = WITHOUT_LOOPS[name]
     break_it(monkeypatch)
-    monkeypatch.setattr(fused_forms, "fits_loop", plan.fits_loop)
+    monkeypatch.setattr(fused_backends, "fits_loop", plan.fits_loop)
     np.testing.assert_allclose(trained(), expected, rtol=1e-6)
     (sentence,) = told(caplog)
     assert sentence == (
@@ -199,8 +208,8 @@ def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):
 def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(caplog, monkeypatch):
     monkeypatch.setattr(tier, "_tier", "auto")
     monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(loop_groups, "_TO_LOAD", 0.0)
-    monkeypatch.setattr(loop_groups, "_TO_COMPILE", 0.0)
+    monkeypatch.setattr(loop_lowering, "_TO_LOAD", 0.0)
+    monkeypatch.setattr(loop_lowering, "_TO_COMPILE", 0.0)
 
     @tf.function
     def f(x, labels):
@@ -218,10 +227,10 @@ def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(capl
 
 
 def test_threads_that_call_at_once_make_no_mistakes(caplog, monkeypatch):
-    """Recording, making a plan and moving on to loops, all at the same time."""
+    """Recording, making a plan and moving on to loop_kernels, all at the same time."""
     monkeypatch.setattr(tier, "_tier", "auto")
     monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(loop_groups, "_TO_LOAD", 0.0)
+    monkeypatch.setattr(loop_lowering, "_TO_LOAD", 0.0)
     wrong = []
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

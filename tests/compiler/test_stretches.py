@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.stretches import Access, Piece, phases
+from framework.compiler.parallel_regions import Access, Piece, phases
 from framework.kernels import products, threads, tier
 from tests.compiler import interpreted
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from framework.compiler.loops import Program, build, full, number
+from framework.compiler.loop_kernels import Program, build, full, number
 from framework.kernels.fast import entry_point
 
 pytestmark = pytest.mark.usefixtures("numba_tier")

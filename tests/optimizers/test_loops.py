@@ -9,10 +9,10 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
-from framework.compiler import fused_forms
-from framework.compiler.fused_forms import InLoops
-from framework.compiler.graph import Recording
-from framework.compiler.loop_groups import BYTE, CALL, TRIAL, calls_until_due
+from framework.compiler import fused_backends
+from framework.compiler.fused_backends import InLoops
+from framework.compiler.ir import Recording
+from framework.compiler.loop_lowering import BYTE, CALL, TRIAL, calls_until_due
 from framework.core.variable import KerasVariable
 from framework.kernels import threads, tier
 from framework.optimizers import SGD, Adam, updating
@@ -100,17 +100,17 @@ def test_more_variables_than_one_call_takes(monkeypatch):
     expected = train(made("adam", False), shapes=shapes)
     optimizer = made("adam", True)
     monkeypatch.setattr(tier.library("team"), "MOST", 50)  # three of them
-    monkeypatch.setattr(fused_forms, "_built", {})
+    monkeypatch.setattr(fused_backends, "_built", {})
     found = train(optimizer, shapes=shapes)
-    (loop,) = fused_forms._built.values()
+    (loop,) = fused_backends._built.values()
     assert [len(sizes) for _, *sizes in loop._known] == [1, 3, 3]
     for a, b in zip(found, expected):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 def test_lots_of_variables_that_change_are_not_kept(monkeypatch):
-    monkeypatch.setattr(fused_forms, "_built", {})
-    monkeypatch.setattr(fused_forms, "_MOST_KNOWN", 3)
+    monkeypatch.setattr(fused_backends, "_built", {})
+    monkeypatch.setattr(fused_backends, "_MOST_KNOWN", 3)
     found = []
     for loops in (True, False):
         optimizer = made("sgd_momentum", loops)
@@ -120,7 +120,7 @@ def test_lots_of_variables_that_change_are_not_kept(monkeypatch):
             optimizer.apply_gradients(zip(grads, variables[:count], strict=True))
         found.append(np.concatenate([v.numpy() for v in variables]))
     np.testing.assert_array_equal(*found)
-    (loop,) = fused_forms._built.values()
+    (loop,) = fused_backends._built.values()
     assert len(loop._known) <= 3
 
 

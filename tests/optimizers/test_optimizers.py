@@ -9,7 +9,7 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
-from framework.compiler.graph import Recording
+from framework.compiler.ir import Recording
 from framework.core.variable import KerasVariable
 from framework.kernels.blocks import ALONE
 from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer

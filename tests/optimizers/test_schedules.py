@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.graph import GuardStep, Recording
+from framework.compiler.ir import GuardStep, Recording
 from framework.optimizers import SGD, Adam, schedules
 
 STEPS = (0, 1, 7, 10, 11, 25, 40, 97, 1000)

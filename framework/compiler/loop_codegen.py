@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.compiler.loop_program import COLUMN, FULL, NUMBER, ROW, SIZES, Constant, sum_of
+from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, Constant, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from framework.compiler.arguments import mask_of
+from framework.compiler.call_arguments import mask_of
 from framework.core import nest
 from framework.core.tensor import Tensor, masks
 

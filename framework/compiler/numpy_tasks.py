@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.compiler.fusion import ufunc_of
-from framework.compiler.graph import OpStep, Value
+from framework.compiler.ir import OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 

@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from framework.compiler import lines as writing
+from framework.compiler import lowering
 from framework.compiler.arena import Arena, most
-from framework.compiler.blocks import Blocks
+from framework.compiler.blocked_codegen import Blocks
 from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.graph import DrawStep, GuardStep
-from framework.compiler.memory import Lives, alike, overwritable, own, own_copy
-from framework.compiler.shared_tasks import products
+from framework.compiler.ir import DrawStep, GuardStep
+from framework.compiler.liveness import Lives, alike, overwritable, own, own_copy
+from framework.compiler.numpy_tasks import products
 
 
 class Program:
@@ -27,11 +27,13 @@ class Program:
 
     def __init__(self, graph, name, argument_names, state=None):
         self.graph = graph
-        self.namespace = dict(writing.NAMES, own=own, own_copy=own_copy)
+        self.namespace = dict(lowering.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
         self.lives = Lives(graph)
         self._names = set(self.namespace) | {"make", "run"}
-        self._known = {id(f): name for name, f in writing.NAMES.items()}  # key of an object -> name
+        self._known = {
+            id(f): name for name, f in lowering.NAMES.items()
+        }  # key of an object -> name
         self._numbered = {}  # op's name -> how many values have been named after it
         self._functions = []  # sources of the groups' functions
         self.calls_numpy = False
@@ -40,7 +42,7 @@ class Program:
         self._elsewhere = []  # (bytes, first step, last step) of arrays that ops allocate
         self._c_order = set()  # ids of Values known to be contiguous
         self._numbers = set()  # ids of 0-d Values that are NumPy's numbers, not arrays
-        self._as_arrays = writing.read_as_arrays(graph)
+        self._as_arrays = lowering.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
@@ -156,7 +158,7 @@ class Program:
 
     def _guard(self, step):
         self._guards_left -= 1
-        test = writing.differs(step, self._name(step.args[0]), self._bound)
+        test = lowering.differs(step, self._name(step.args[0]), self._bound)
         self._line(f"if {test}:  # Python read it by {step.how}", step)
         self._body += [f"    {v}._array = {before}" for v, before in self._drawn.values()]
         self._body.append("    return None")
@@ -177,12 +179,12 @@ class Program:
         if self._is_another_view(step):
             self._view(step)
             return
-        text = writing.number(step, self._as_number, self._everywhere)
+        text = lowering.number(step, self._as_number, self._everywhere)
         if text is not None:
             self._number_made(step, text)
             return
         ufunc = ufunc_of(step.op)
-        writer = None if ufunc is not None else writing.into(step)
+        writer = None if ufunc is not None else lowering.into(step)
         plain = step.op.plain and step.outputs[0].shape != ()
         if plain and step.op.kind == "elementwise" and not step.outputs[0].in_order:
             plain = self.any_order  # else NumPy lays it as in an op, for the same bits of sums
@@ -193,7 +195,7 @@ class Program:
             (output,) = step.outputs
             out = self._destination(position, step, output)
             output.name = self._numbered_name(step.op.name)
-            self._line(f"{output.name} = {writing.call(ufunc, call, operands, out)}", step)
+            self._line(f"{output.name} = {lowering.call(ufunc, call, operands, out)}", step)
         elif plain and writer is not None:
             self._written(position, step)
         elif step.op is products:
@@ -240,10 +242,10 @@ class Program:
         operands = [self._operand(a) for a in step.args]
         (output,) = step.outputs
         self._placed(position, step, output, step)
-        shape = writing.spread(step)
+        shape = lowering.spread(step)
         of_numbers = self._number if shape is None else partial(self._everywhere, shape)
         number = lambda n: of_numbers(n, output.dtype)
-        for text in writing.INTO[step.op.name](step, operands, output.name, number):
+        for text in lowering.INTO[step.op.name](step, operands, output.name, number):
             self._line(text, step)
 
     def _products(self, position, step):
@@ -258,7 +260,7 @@ class Program:
         for place in spec.places:
             made = None if place is None else step.outputs[place[0]]
             operands.append(
-                next(given) if made is None else writing.seen(made.name, made, place[1])
+                next(given) if made is None else lowering.seen(made.name, made, place[1])
             )
         outs = [self._placed(position, step, next(outputs), step) for _ in range(spec.count)]
         if spec.kernel is None:
@@ -288,7 +290,7 @@ class Program:
             call = self._bound(id(forward), step.op.name, forward)
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
-        if writing.takes_out(step):
+        if lowering.takes_out(step):
             out = self._destination(position, step, step.outputs[0])
             operands += [f"out={out}"] if out else []
         for value in step.made:
@@ -306,7 +308,7 @@ class Program:
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
-        if writing.is_literal(value):
+        if lowering.is_literal(value):
             return repr(value)
         return self._bound(("attribute", id(value)), "attribute", value)
 

@@ -4,8 +4,8 @@ else is done row by row: see `matmul.several`.
 For plans in NumPy calls without Numba. The numbers are the same, to the last bit.
 """
 
-from framework.compiler.graph import Graph, OpStep
-from framework.compiler.shared_tasks import Tasks, products
+from framework.compiler.ir import Graph, OpStep
+from framework.compiler.numpy_tasks import Tasks, products
 from framework.core.op import table
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.compiler import loops
+from framework.compiler import loop_kernels
 from framework.compiler.fusion import Group, is_sum, layout
-from framework.compiler.graph import Graph, OpStep
-from framework.compiler.loop_program import SIZES
+from framework.compiler.ir import Graph, OpStep
+from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
 _LEAST = 1 << 20  # bytes of a result, less of which stay in the cache by themselves
@@ -65,7 +65,11 @@ def _suits(step, group):
         return False
     product = product_of(step)
     kinds = {layout(v, group.shape) for v in group.inputs}
-    return product is not None and product.streams and kinds <= {loops.FULL, loops.NUMBER}
+    return (
+        product is not None
+        and product.streams
+        and kinds <= {loop_kernels.FULL, loop_kernels.NUMBER}
+    )
 
 
 def product_of(step):

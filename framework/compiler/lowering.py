@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from framework.compiler.fusion import ufunc_of
-from framework.compiler.graph import OpStep
+from framework.compiler.ir import OpStep
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 

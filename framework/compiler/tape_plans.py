@@ -1,6 +1,6 @@
 """Calls of a compiled function while a `GradientTape` listens: plans of the run and its gradients.
 
-A run is recorded as ever, the tape listening too, and its gradients behind it: `halves` cuts both
+A run is recorded as ever, the tape listening too, and its gradients behind it: `partition` cuts both
 apart. Where a plan of the first half runs, the tape gets one record for the whole call, whose rule
 is a plan of the second half. Where that does not do (an outer tape differentiates the gradient, a
 jacobian, a recorder that wants to see ops), the call is made again op by op, from the same inputs.
@@ -14,13 +14,13 @@ import numpy as np
 from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
-from framework.compiler.arguments import Token
+from framework.compiler.call_arguments import Token
 from framework.compiler.compiled import Entry, NoPlanError
-from framework.compiler.graph import Recording
-from framework.compiler.halves import Halves, Joint, why_not, why_not_gradients
-from framework.compiler.packing import first_places, packing
+from framework.compiler.compiler_log import brief
+from framework.compiler.ir import Recording
+from framework.compiler.partition import Halves, Joint, why_not, why_not_gradients
 from framework.compiler.plan import Plan
-from framework.compiler.telling import brief
+from framework.compiler.result_packing import first_places, packing
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
 from framework.core import nest

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.compiler.fusion import is_sum
-from framework.compiler.graph import OpStep, Value
+from framework.compiler.ir import OpStep, Value
 from framework.kernels import attention, cross_entropy, rows
 from framework.kernels.kernel_task import KernelTask
 

@@ -1,12 +1,12 @@
 """Numbered: plans for calls with Python numbers, whatever these are."""
 
 from framework.compiler.compiled import SIGNATURES, Entry
-from framework.compiler.graph import Graph, Recording
-from framework.compiler.numbers import Prelude
-from framework.compiler.packing import packing
+from framework.compiler.compiler_log import brief
+from framework.compiler.graph_comparison import Difference, difference
+from framework.compiler.ir import Graph, Recording
 from framework.compiler.plan import Plan
-from framework.compiler.sameness import Difference, difference
-from framework.compiler.telling import brief
+from framework.compiler.result_packing import packing
+from framework.compiler.symbolic_numbers import Prelude
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
 

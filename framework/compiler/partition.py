@@ -4,7 +4,7 @@ A `Joint` graph goes on behind the run: for each set of results that cotangents 
 gradients of the sources follow as further results.
 """
 
-from framework.compiler.graph import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpStep, Value
 from framework.compiler.passes import optimized, without_dead
 from framework.core.op import table
 from framework.core.tensor import Tensor

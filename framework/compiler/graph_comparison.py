@@ -6,7 +6,7 @@ recording. Such a constant is another in the next run; then the run cannot be re
 
 import numpy as np
 
-from framework.compiler.graph import DrawStep, GuardStep, OpStep, Value
+from framework.compiler.ir import DrawStep, GuardStep, OpStep, Value
 from framework.core.random import Stateless
 
 

@@ -7,14 +7,14 @@ of large groups.
 
 import numpy as np
 
-from framework.compiler import lines as writing
+from framework.compiler import lowering
 from framework.compiler.fusion import ufunc_of
 from framework.kernels import blocks
 
 
 def alone(step):
     """Whether a step of a fitting size is worth a group of its own."""
-    slow = step.op.name in writing.SLOW_WITH_NUMBERS and len(step.values) == 1
+    slow = step.op.name in lowering.SLOW_WITH_NUMBERS and len(step.values) == 1
     return slow or step.outputs[0].size >= blocks.LEAST
 
 
@@ -51,7 +51,7 @@ class Blocks:
     def _step(self, position, step):
         (output,) = step.outputs
         written = self._writer(step)  # with the names that the operands have now
-        overwrites = step.op.name not in writing.LATE_READERS
+        overwrites = step.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, step)
         target = self._target(position, output, overwrites)
@@ -65,20 +65,20 @@ class Blocks:
     def _writer(self, step):
         """`lines(target)` of a step."""
         ufunc = ufunc_of(step.op)
-        if ufunc is None and writing.into(step) is None:
+        if ufunc is None and lowering.into(step) is None:
             # Any other forward: it may have shortcuts for Python's numbers.
             forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
             call = self._bound(id(forward), step.op.name, forward)
             text = f"{call}({', '.join(self._operands(step, self._plain))})"
             return lambda target: [f"{target}[...] = {text}"]
         dtype = step.values[0].dtype
-        slow = step.op.name in writing.SLOW_WITH_NUMBERS
+        slow = step.op.name in lowering.SLOW_WITH_NUMBERS
         number = lambda n: self._everywhere(n, dtype) if slow else self._number(n, dtype)
         operands = self._operands(step, number)
         if ufunc is not None:
             call = self._bound(id(ufunc), step.op.name, ufunc)
-            return lambda target: [writing.call(ufunc, call, operands, target)]
-        return lambda target: writing.INTO[step.op.name](step, operands, target, number)
+            return lambda target: [lowering.call(ufunc, call, operands, target)]
+        return lambda target: lowering.INTO[step.op.name](step, operands, target, number)
 
     def _operands(self, step, number):
         return [self._names[id(a)] if hasattr(a, "constant") else number(a) for a in step.args]

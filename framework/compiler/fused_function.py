@@ -7,12 +7,12 @@ arrays of any size: not where a function reads sizes, or takes a mean.
 
 import numpy as np
 
-from framework.compiler.fused_forms import InBlocks, InLoops
+from framework.compiler.compiler_log import brief, tell
+from framework.compiler.fused_backends import InBlocks, InLoops
 from framework.compiler.fusion import is_sum
-from framework.compiler.graph import OpStep, Recording
-from framework.compiler.loop_groups import BYTE, CALL
-from framework.compiler.sameness import difference
-from framework.compiler.telling import brief, tell
+from framework.compiler.graph_comparison import difference
+from framework.compiler.ir import OpStep, Recording
+from framework.compiler.loop_lowering import BYTE, CALL
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.kernels import tier

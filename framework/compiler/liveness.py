@@ -3,9 +3,9 @@
 import numpy as np
 
 from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.graph import DrawStep, GuardStep, OpStep
-from framework.compiler.kernel_pieces import PARTS
-from framework.compiler.lines import KERNELS, LATE_READERS, into, takes_out
+from framework.compiler.ir import DrawStep, GuardStep, OpStep
+from framework.compiler.lowering import KERNELS, LATE_READERS, into, takes_out
+from framework.compiler.region_kernels import PARTS
 from framework.core.buffers import exclusive
 
 

@@ -1,15 +1,15 @@
 """The source of a plan with loops: runs of products and loops become calls of a thread team."""
 
-from framework.compiler import loops
-from framework.compiler.emit import Program
+from framework.compiler import loop_kernels
 from framework.compiler.fusion import Group, is_sum, lone
-from framework.compiler.graph import DrawStep, OpStep, Value
-from framework.compiler.kernel_pieces import Scratch, parts_of
-from framework.compiler.lines import takes_out
-from framework.compiler.loop_groups import LoopGroup, fits_loop
-from framework.compiler.memory import alike
-from framework.compiler.streamed import Rows, Streamed, product_of, with_streamed
-from framework.compiler.stretches import Access, Piece, Stretch
+from framework.compiler.ir import DrawStep, OpStep, Value
+from framework.compiler.liveness import alike
+from framework.compiler.loop_lowering import LoopGroup, fits_loop
+from framework.compiler.lowering import takes_out
+from framework.compiler.numpy_codegen import Program
+from framework.compiler.parallel_regions import Access, Piece, Stretch
+from framework.compiler.product_tiling import Rows, Streamed, product_of, with_streamed
+from framework.compiler.region_kernels import Scratch, parts_of
 from framework.kernels import tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
@@ -118,7 +118,7 @@ class LoopProgram(Program):
         made, run = self._unique("stretch"), self._unique("run")
         self._stretches[made] = stretch
         tasks = [p.task.loop if type(p.task) is Rows else p.task for p in pieces]
-        self.loops += [task for task in tasks if type(task) is loops.Loop]
+        self.loops += [task for task in tasks if type(task) is loop_kernels.Loop]
         self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
         self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
         self._body += [f"#     {line}" for line in lines]
@@ -338,7 +338,8 @@ class LoopProgram(Program):
             touched = made.bytes_of(value, each), True, made.by_columns
             accesses.append(self._access(value, *touched))
         arrays = [
-            places.get(id(v)) or (self._number_place(v) if kind == loops.NUMBER else self._place(v))
+            places.get(id(v))
+            or (self._number_place(v) if kind == loop_kernels.NUMBER else self._place(v))
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         values = (*made.inputs, *outs)
@@ -382,7 +383,7 @@ class LoopProgram(Program):
         outs = [*made.outputs, *made.sums]
         operands = [
             self._number_of_loop(v)
-            if kind == loops.NUMBER
+            if kind == loop_kernels.NUMBER
             else self._passed(made, v, places.get(id(v)) or self._contiguous(v))
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]

@@ -6,7 +6,7 @@ with its slope, where its derivative is wanted. The numbers are the same, to the
 
 import itertools
 
-from framework.compiler.graph import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpStep, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 from framework.kernels import gelu as gelus

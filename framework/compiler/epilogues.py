@@ -5,7 +5,7 @@ else reads that; in `BEFORE` by what may come before its first input, if nothing
 Neither changes the numbers, to the last bit.
 """
 
-from framework.compiler.graph import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpStep, Value
 from framework.core.op import table
 
 # (op, the one that follows) -> the attributes with which the first does both

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from framework.compiler import loops
+from framework.compiler import loop_kernels
 from framework.compiler.fusion import columns_of, is_sum, layout
-from framework.compiler.graph import Value
-from framework.compiler.loop_source import by_columns_alone
+from framework.compiler.ir import Value
+from framework.compiler.loop_codegen import by_columns_alone
 from framework.kernels import tier
 from framework.kernels.products import COLUMNS
 
@@ -31,13 +31,13 @@ def fits_loop(step):
     if len(columns_of(step, output.shape)) > 1:
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
-    gives = loops.gives(step.op.name, dtypes, step.attrs)
+    gives = loop_kernels.gives(step.op.name, dtypes, step.attrs)
     if gives is None or gives != output.dtype:  # float64 is equal to None
         return False
     if step.op.name == "power":  # of numbers it is the C library's in NumPy too: the same bits
         exponent = None if type(step.args[1]) is Value else step.args[1]
-        return not output.shape or not loops.is_slow("power", exponent)
-    return not loops.is_slow(step.op.name)
+        return not output.shape or not loop_kernels.is_slow("power", exponent)
+    return not loop_kernels.is_slow(step.op.name)
 
 
 _NUMBERS = (int, float, bool)
@@ -84,15 +84,17 @@ class LoopGroup:
             names[id(v)]: names[id(in_place[id(v)])] if id(v) in in_place else None for v in stored
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
-        rows = {loops.ROW, loops.COLUMN} & set(self.layouts)
+        rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
         # Where nobody sees rows, arrays of any shape share one loop: they are passed flat.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
-            loops.Operand(names[id(v)], v.dtype, kind, 0 if kind == loops.NUMBER else self._ndim(v))
+            loop_kernels.Operand(
+                names[id(v)], v.dtype, kind, 0 if kind == loop_kernels.NUMBER else self._ndim(v)
+            )
             for v, kind in zip(self.inputs, self.layouts, strict=True)
         ]
         ndim = [self._ndim(v) for v in (*self.outputs, *self.sums)]
-        self.program = loops.Program(
+        self.program = loop_kernels.Program(
             operands, self._steps, stores, self._sums, ndim, after=self._after,
             hidden=frozenset(self._hidden),
         )  # fmt: skip
@@ -100,12 +102,12 @@ class LoopGroup:
     @cached_property
     def loop(self):
         """The loop, to be called with arrays."""
-        return loops.build(self.program)
+        return loop_kernels.build(self.program)
 
     @cached_property
     def task(self):
         """The loop as a task for the thread team."""
-        return loops.build(self.program._replace(task=True))
+        return loop_kernels.build(self.program._replace(task=True))
 
     @property
     def divisible(self):
@@ -136,11 +138,11 @@ class LoopGroup:
         """How many bytes of a value a unit touches alone; None where it may be all of them."""
         kind = layout(value, self.shape)
         if self.by_columns:
-            own = kind in (loops.FULL, loops.ROW)
+            own = kind in (loop_kernels.FULL, loop_kernels.ROW)
             return value.nbytes // self.columns if own else None
-        if self._sums or kind not in (loops.FULL, loops.COLUMN):
+        if self._sums or kind not in (loop_kernels.FULL, loop_kernels.COLUMN):
             return None
-        if kind == loops.COLUMN:
+        if kind == loop_kernels.COLUMN:
             return each * value.dtype.itemsize
         return each * (1 if self.flat else self.columns) * value.dtype.itemsize
 
@@ -176,14 +178,14 @@ class LoopGroup:
             if count != 1:
                 self.counts[id(made)] = count
             return
-        self._names[id(made)] = loops.sum_of(name)
+        self._names[id(made)] = loop_kernels.sum_of(name)
         if count == 1 and id(made) in self._wanted:
             self.sums.append(made)
             return
         self._hidden.add(name)
         if count != 1:
             mean = f"v{next(self._numbers)}"
-            self._after.append((mean, "divide", (loops.sum_of(name), count)))
+            self._after.append((mean, "divide", (loop_kernels.sum_of(name), count)))
             self._names[id(made)] = mean
 
 
@@ -193,9 +195,11 @@ def _constants(group):
     read = [v for v in group.inputs if id(v) not in summed]
     found = {id(v): c for v in read if (c := _constant(v, group.shape))}
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
-    if any(layout(v, group.shape) == loops.FULL for v in arrays):
+    if any(layout(v, group.shape) == loop_kernels.FULL for v in arrays):
         return found
-    return {key: c for key, c in found.items() if c.layout != loops.FULL}  # else no size is told
+    return {
+        key: c for key, c in found.items() if c.layout != loop_kernels.FULL
+    }  # else no size is told
 
 
 def _constant(value, shape):
@@ -205,8 +209,8 @@ def _constant(value, shape):
     if array is None or array.dtype != np.float32 or not array.size or any(array.strides):
         return None
     number = float(array.flat[0])
-    fits = kind in (loops.FULL, loops.NUMBER) and math.isfinite(number)
-    return loops.Constant(number, array.dtype, kind) if fits else None
+    fits = kind in (loop_kernels.FULL, loop_kernels.NUMBER) and math.isfinite(number)
+    return loop_kernels.Constant(number, array.dtype, kind) if fits else None
 
 
 # What NumPy's calls take, in seconds: each, and for each byte that it reads or writes.

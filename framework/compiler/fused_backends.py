@@ -14,11 +14,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from framework.compiler import lines as writing
-from framework.compiler.blocks import Blocks
+from framework.compiler import lowering
+from framework.compiler.blocked_codegen import Blocks
 from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
-from framework.compiler.graph import Graph
-from framework.compiler.loop_groups import CHUNK, LoopGroup, fits_loop
+from framework.compiler.ir import Graph
+from framework.compiler.loop_lowering import CHUNK, LoopGroup, fits_loop
 from framework.core.errors import InvalidArgumentError
 from framework.core.quiet import quiet
 from framework.kernels import threads, tier
@@ -80,7 +80,7 @@ class Numbers:
         operands = [self._operand(a) for a in step.args]
         known = set(self._names.values())
         name = self._names[id(step.made[0])] = f"n{len(self._names)}"
-        operator = writing.OPERATORS.get(step.op.name)
+        operator = lowering.OPERATORS.get(step.op.name)
         if operator is not None and all(v.dtype.char in "fd" for v in (*step.values, *step.made)):
             return f"{name} = {operator.join(operands)}"
         if ufunc_of(step.op) is None:  # it may take NumPy's numbers for Python's
@@ -114,7 +114,7 @@ class InBlocks:
         group.finish(graph.uses())
         targets = {id(v): arrays[p] for v, p in zip(graph.results, places)}
         over = {id(v): [targets[id(v)]] for v in group.outputs}
-        namespace = Namespace(writing.NAMES)
+        namespace = Namespace(lowering.NAMES)
         blocks = Blocks("block", group, namespace.bound, over)
         self.source = blocks.source
         self._function = namespace.function(self.source, "block")

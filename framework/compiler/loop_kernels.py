@@ -20,8 +20,9 @@ but for exp, log, tanh and their kin, which are the library's own (a few units i
 and for sums: those of all elements are added up by blocks, the blocks' sums in float64.
 """
 
-from framework.compiler.loop_files import LoopFile
-from framework.compiler.loop_program import (
+from framework.compiler.loop_cache import LoopFile
+from framework.compiler.loop_codegen import Writer
+from framework.compiler.loop_ir import (
     COLUMN,
     FULL,
     NUMBER,
@@ -36,7 +37,6 @@ from framework.compiler.loop_program import (
     row,
     sum_of,
 )
-from framework.compiler.loop_source import Writer
 from framework.kernels import scalar_code, tier
 
 __all__ = [
