@@ -18,7 +18,7 @@ def alone(step):
     return slow or step.outputs[0].size >= blocks.LEAST
 
 
-class Blocks:
+class BlockedFunction:
     """The source of `name(inputs..., outputs...)`, which fills the outputs.
 
     Args:

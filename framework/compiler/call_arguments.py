@@ -145,7 +145,7 @@ def with_tensors(value):
     return replaced(value, iter([tensor(each) for each in found]))
 
 
-class Arguments:
+class CallArguments:
     """The arguments of a call, nests with tensors and arrays in them."""
 
     __slots__ = ("_leaves", "values")
@@ -182,12 +182,12 @@ def named(names, values):
     """A name for each array, from the names of the arguments that hold them."""
     found = []
     for name, value in zip(names, values, strict=False):
-        held = Arguments([value]).leaves()
+        held = CallArguments([value]).leaves()
         found += [name] if len(held) == 1 else [f"{name}_{i}" for i in range(len(held))]
     return found
 
 
-class Objects:
+class ObjectTokens:
     """A token for each object that keys name, gone with the object; its plans go with it."""
 
     def __init__(self, compiled):
@@ -195,13 +195,13 @@ class Objects:
         self._kept = []  # ids of objects that cannot be referred to weakly, oldest first
 
     def __reduce__(self):
-        return Objects, (self._compiled,)  # a copy has plans of its own, and objects
+        return ObjectTokens, (self._compiled,)  # a copy has plans of its own, and objects
 
     def token(self, value):
         try:
             return self._tokens[id(value)][0]
         except KeyError:
-            token = Token(type(value).__name__)
+            token = ObjectToken(type(value).__name__)
             try:
                 held = weakref.ref(value, self._forgetter(id(value), token))
             except TypeError:
@@ -228,7 +228,7 @@ class Objects:
         return forget
 
 
-class Token:
+class ObjectToken:
     """Stands for an object in keys."""
 
     __slots__ = ("text",)
@@ -237,7 +237,7 @@ class Token:
         self.text = text
 
 
-_MASK = Token("masked by")
+_MASK = ObjectToken("masked by")
 
 
 def text_of(key):
@@ -247,7 +247,7 @@ def text_of(key):
         part = key.pop(0)
         if isinstance(part, np.dtype):
             parts.append(f"{dtypes.as_dtype(part)}{list(key.pop(0))}")
-        elif isinstance(part, Token):
+        elif isinstance(part, ObjectToken):
             parts.append(part.text)
         elif part in PLAIN:
             parts.append(str(key.pop(0)))

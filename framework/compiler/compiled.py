@@ -8,7 +8,7 @@ import threading
 from framework.compiler.call_arguments import text_of
 from framework.compiler.compiler_log import brief, tell
 from framework.compiler.graph_comparison import difference
-from framework.compiler.ir import Recording
+from framework.compiler.ir import GraphRecorder
 from framework.compiler.plan import Plan
 from framework.compiler.result_packing import packing
 from framework.compiler.tracing import Trace, traced
@@ -113,7 +113,7 @@ class Compiled:
     def _traced(self, key, arrays, body, watches):
         tensors = body.tensors(arrays)
         audits = self.audits(key)
-        recording = Recording(tensors, undoable=bool(audits.due))
+        recording = GraphRecorder(tensors, undoable=bool(audits.due))
         function, watches = getattr(body, "function", None), watches or self.watches(key, audits)
         looks = not (key in self.seen or key in self.unlike or audits.due)
         lines = key in self.user_code

@@ -5,7 +5,7 @@ else reads that; in `BEFORE` by what may come before its first input, if nothing
 Neither changes the numbers, to the last bit.
 """
 
-from framework.compiler.ir import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpNode, Value
 from framework.core.op import table
 
 # (op, the one that follows) -> the attributes with which the first does both
@@ -41,11 +41,11 @@ def _with_successors(graph, uses):
 
 def _taking(step, uses):
     """The step that can take this one in, the only one that reads its output; None for none."""
-    if type(step) is not OpStep or len(step.values) != 1:
+    if type(step) is not OpNode or len(step.values) != 1:
         return None
     (x,) = step.values
     before = x.step
-    if uses[id(x)] != 1 or type(before) is not OpStep or before.outputs[0] is not x:
+    if uses[id(x)] != 1 or type(before) is not OpNode or before.outputs[0] is not x:
         return None
     added = AFTER.get((before.op.name, step.op.name))
     if added is None or all(before.attrs.get(name) == value for name, value in added.items()):
@@ -60,11 +60,11 @@ def _with_predecessors(graph, uses):
 
 def _after_predecessor(step, uses):
     """The step that does what the one before its first input does too; None where none does."""
-    if type(step) is not OpStep or not step.values:
+    if type(step) is not OpNode or not step.values:
         return None
     first = step.values[0]
     before = first.step
-    if uses[id(first)] != 1 or type(before) is not OpStep or step.args[0] is not first:
+    if uses[id(first)] != 1 or type(before) is not OpNode or step.args[0] is not first:
         return None
     change = BEFORE.get((before.op.name, step.op.name))
     args = change(before, step) if change else None
@@ -72,7 +72,7 @@ def _after_predecessor(step, uses):
 
 
 def _made(step, args, attrs, outputs):
-    new = OpStep(step.op, args, attrs, outputs, step.saved, step.layer)
+    new = OpNode(step.op, args, attrs, outputs, step.saved, step.layer)
     for value in new.made:
         value.step = new
     return new
@@ -88,16 +88,16 @@ def _gate_of_batch_norm(gated, step):
     """The arguments of a `batch_norm_back` behind ReLU's slope, where that is of its own result."""
     h, where = gated.args
     compared = getattr(where, "step", None)
-    if type(h) is not Value or not _alike(h, gated.outputs[0]) or type(compared) is not OpStep:
+    if type(h) is not Value or not _alike(h, gated.outputs[0]) or type(compared) is not OpNode:
         return None
     if compared.op is not table["greater"] or not _is_zero(compared.args[1]):
         return None
     y = compared.args[0]
     made = getattr(y, "step", None)
-    if type(made) is OpStep and made.op is table["relu"]:  # positive where what it cuts is
+    if type(made) is OpNode and made.op is table["relu"]:  # positive where what it cuts is
         (y,) = made.values
         made = y.step
-    if type(made) is not OpStep or made.op is not table["batch_norm"]:
+    if type(made) is not OpNode or made.op is not table["batch_norm"]:
         return None
     if made.outputs[0] is not y or made.saved[0] is not step.args[5]:
         return None

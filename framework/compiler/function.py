@@ -8,9 +8,9 @@ import numpy as np
 
 from framework.compiler.call_arguments import (
     PLAIN,
-    Arguments,
-    Objects,
-    Token,
+    CallArguments,
+    ObjectToken,
+    ObjectTokens,
     describe,
     mask_of,
     named,
@@ -19,9 +19,9 @@ from framework.compiler.call_arguments import (
     with_tensors,
 )
 from framework.compiler.compiled import Compiled, compiles
-from framework.compiler.input_signature import Signature
-from framework.compiler.symbolic_plans import Numbered
-from framework.compiler.tape_plans import Taped, listening_tape
+from framework.compiler.input_signature import InputSignature
+from framework.compiler.symbolic_plans import SymbolicPlans
+from framework.compiler.tape_plans import TapePlans, listening_tape
 from framework.core import nest
 from framework.core.doors import tensor
 from framework.core.dtypes import Shape
@@ -98,13 +98,13 @@ class Function:
         self._latest = None  # of the last call: what its tensors were, its plan, how that is packed
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
-        self._signature = Signature(python_function, input_signature)
+        self._signature = InputSignature(python_function, input_signature)
         self._wanted = jit_compile is not False
         name = getattr(python_function, "__name__", "function")
         self._compiled = Compiled(name, losses_stay=False)
-        self._numbered = Numbered(self._compiled)
-        self._taped = Taped(self._compiled)
-        self._objects = Objects(self._compiled)
+        self._numbered = SymbolicPlans(self._compiled)
+        self._taped = TapePlans(self._compiled)
+        self._objects = ObjectTokens(self._compiled)
 
     def __getstate__(self):
         return {**self.__dict__, "_latest": None}  # a copy makes plans of its own
@@ -258,7 +258,7 @@ class Function:
         return f"<function {self._name()} of framework.function>"
 
 
-class _Body(Arguments):
+class _Body(CallArguments):
     """The body as a function of the tensors alone: what is recorded."""
 
     __slots__ = ("_args", "_function", "_kwargs")
@@ -311,7 +311,7 @@ def _apart(result, args, kwargs):
 
     A plan has no other to give: whatever runs the body, `f(x)` is not `x`.
     """
-    given = Arguments((*args, *kwargs.values())).leaves()
+    given = CallArguments((*args, *kwargs.values())).leaves()
     own = {id(each): None for each in given if type(each) is Tensor}
     if not own or not any(id(leaf) in own for leaf in nest.flatten(result)):
         return result
@@ -328,7 +328,11 @@ def _apart(result, args, kwargs):
     return nest.map_structure(apart, result)
 
 
-_TRAINING = {None: Token("in a layer"), True: Token("training"), False: Token("not training")}
+_TRAINING = {
+    None: ObjectToken("in a layer"),
+    True: ObjectToken("training"),
+    False: ObjectToken("not training"),
+}
 
 
 def _any_masked(values):

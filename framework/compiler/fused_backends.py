@@ -15,10 +15,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from framework.compiler import lowering
-from framework.compiler.blocked_codegen import Blocks
-from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
+from framework.compiler.blocked_codegen import BlockedFunction
+from framework.compiler.fusion import FusionGroup, grouped, takes_passes, ufunc_of
 from framework.compiler.ir import Graph
-from framework.compiler.loop_lowering import CHUNK, LoopGroup, fits_loop
+from framework.compiler.loop_lowering import CHUNK, GroupLoop, fits_loop
 from framework.core.errors import InvalidArgumentError
 from framework.core.quiet import quiet
 from framework.kernels import threads, tier
@@ -45,7 +45,7 @@ class Namespace(dict):
         return quiet(self[name])
 
 
-class Numbers:
+class ScalarNodes:
     """The steps on numbers that need no sum, as NumPy calls: every form begins with these.
 
     `read` are the numbers that other steps read; a call, with the numbers among the arguments,
@@ -98,7 +98,7 @@ class Numbers:
         return self._namespace.bound(("object", repr(arg)), "c", arg)
 
 
-class InBlocks:
+class NumpyBlocks:
     """NumPy calls, block by block, into scratch blocks and the destinations.
 
     Args:
@@ -107,15 +107,15 @@ class InBlocks:
     """
 
     def __init__(self, graph, places):
-        self.numbers, self.alike = Numbers(graph), graph
+        self.numbers, self.alike = ScalarNodes(graph), graph
         arrays = [v for v in graph.arguments if v.shape]
-        group = Group(arrays[0].shape)
+        group = FusionGroup(arrays[0].shape)
         group.steps = self.numbers.rest
         group.finish(graph.uses())
         targets = {id(v): arrays[p] for v, p in zip(graph.results, places)}
         over = {id(v): [targets[id(v)]] for v in group.outputs}
         namespace = Namespace(lowering.NAMES)
-        blocks = Blocks("block", group, namespace.bound, over)
+        blocks = BlockedFunction("block", group, namespace.bound, over)
         self.source = blocks.source
         self._function = namespace.function(self.source, "block")
         # Results that are arrays as they came: (place among the results, among the arrays).
@@ -137,12 +137,12 @@ class InBlocks:
         self._function(*[pool[i] for i in self._order])
 
 
-class InLoops:
+class NumbaLoops:
     """Compiled loops over the elements: one as a rule; where sums are taken on the way (a norm),
     one more for what needs them.
 
     Args:
-        graph, places: as for `InBlocks`; there may be sums over all elements.
+        graph, places: as for `NumpyBlocks`; there may be sums over all elements.
 
     Raises:
         InvalidArgumentError: there is a step that loops cannot do.
@@ -150,10 +150,10 @@ class InLoops:
 
     def __init__(self, graph, places):
         self._graph, self._places = graph, places
-        self.numbers = Numbers(graph)
+        self.numbers = ScalarNodes(graph)
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
         groups = grouped(rest, fits_loop, takes_passes, numbers=True).steps
-        if not all(type(g) is Group for g in groups):
+        if not all(type(g) is FusionGroup for g in groups):
             raise InvalidArgumentError("Not all steps have a form in loops.")
         arrays = [v for v in graph.arguments if v.shape]
         # A call's pool: the arrays, the numbers, then arrays for what is on the way.
@@ -172,7 +172,7 @@ class InLoops:
         self._at_once = made.divisible and not more
         if self._at_once:
             key = id(made.task), tuple(order), tuple(places), self.numbers.key
-            self.alike = _built.get(key) or _built.setdefault(key, _AtOnce(made, graph))
+            self.alike = _built.get(key) or _built.setdefault(key, _BatchedLoop(made, graph))
             self._loops = [self.alike]
         else:
             self._loops, self.alike = [made.loop for made, *_ in self._calls], graph
@@ -189,7 +189,7 @@ class InLoops:
             at[id(value)] = place
             if any(old is v for v in group.inputs):
                 in_place[id(value)] = old
-        made = LoopGroup(group, in_place)
+        made = GroupLoop(group, in_place)
         for value in [*made.outputs, *made.sums]:
             if id(value) not in at:
                 at[id(value)] = self._size
@@ -238,7 +238,7 @@ class InLoops:
             pool[target][...] = pool[place]
 
 
-class _AtOnce:
+class _BatchedLoop:
     """A loop for several variables at once, of whose elements each thread takes a part where that
     pays: Adam on 100,000 parameters takes half the time.
 

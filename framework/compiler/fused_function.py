@@ -8,10 +8,10 @@ arrays of any size: not where a function reads sizes, or takes a mean.
 import numpy as np
 
 from framework.compiler.compiler_log import brief, tell
-from framework.compiler.fused_backends import InBlocks, InLoops
+from framework.compiler.fused_backends import NumbaLoops, NumpyBlocks
 from framework.compiler.fusion import is_sum
 from framework.compiler.graph_comparison import difference
-from framework.compiler.ir import OpStep, Recording
+from framework.compiler.ir import GraphRecorder, OpNode
 from framework.compiler.loop_lowering import BYTE, CALL
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
@@ -20,7 +20,7 @@ from framework.kernels import tier
 _told = set()  # what has been said
 
 
-class Fused:
+class FusedFunction:
     """A function of arrays and numbers, to be computed into given destinations.
 
     Args:
@@ -30,10 +30,10 @@ class Fused:
         dtype: NumPy dtype of all of them.
         ndim: how many dimensions the arrays have, as far as the function can see.
 
-    `form` is what runs: `InBlocks`, later perhaps `InLoops`; None where the function has to be
-    called as it is, as it takes sums over all elements (loops can do that), or is not elementwise
-    in its arrays, reads their sizes or a value in Python, or uses state. `possible` is false where
-    no form is.
+    `form` is the backend: `NumpyBlocks`, later perhaps `NumbaLoops`. It is None where the caller
+    must call the function itself: it takes sums over all elements (only loops can do that), is not
+    elementwise in its arrays, reads their sizes or a value in Python, or uses state. `possible` is
+    false where no backend can compute it.
     """
 
     def __init__(self, function, arrays, numbers, dtype, ndim=1):
@@ -50,7 +50,7 @@ class Fused:
             again, _ = _recorded(function, arrays, numbers, dtype, other)
             pure = again is not None and difference(graph, _reshaped(again, other, shape)) is None
         sums = any(map(is_sum, steps)) if pure else False
-        self.form = InBlocks(graph, self._places) if pure and not sums else None
+        self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
         self._whole = [s for s in steps if s.made[0].shape] if pure else []  # steps on arrays
 
@@ -65,7 +65,7 @@ class Fused:
         return len(set(ids)) == len(ids) and not others & set(ids)
 
     def _is_fitting(self, step):
-        if type(step) is not OpStep or not step.op.plain:
+        if type(step) is not OpNode or not step.op.plain:
             return False
         if any(v.shape not in (self._shape, ()) for v in (*step.values, *step.made)):
             return False
@@ -89,7 +89,7 @@ class Fused:
         """The form in loops, not compiled yet; None where there is none."""
         if self._loops is None:
             try:
-                self._loops = InLoops(self._graph, self._places)
+                self._loops = NumbaLoops(self._graph, self._places)
             except InvalidArgumentError:
                 self._loops = False
             except Exception as error:
@@ -121,7 +121,7 @@ def _recorded(function, arrays, numbers, dtype, shape):
     """(the graph of a run on arrays of a shape, its results by name); None for no pure graph."""
     probes = {name: Tensor(np.ones(shape, dtype)) for name in arrays}
     probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
-    recording = Recording(probes.values())
+    recording = GraphRecorder(probes.values())
     with recording:
         results = function(**probes)
     graph = recording.graph(results.values())

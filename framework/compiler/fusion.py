@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from framework.compiler import loop_kernels
-from framework.compiler.ir import Graph, OpStep
+from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_codegen import MOST_ARRAYS
 
 
-class Group:
+class FusionGroup:
     """Elementwise steps of one shape, in order; sums of what they make; and steps on numbers.
 
     `inputs` are the Values from outside, all there before the group; `outputs` those of its own
@@ -77,11 +77,11 @@ def grouped(graph, fits, alone, numbers=False):
     A group stays open, to be joined by later steps of its shape that read what it makes or what it
     reads, until a step outside needs something of it. No open group depends on another.
     """
-    steps = _Grouping(graph, fits, alone, numbers).steps
+    steps = _FusionPass(graph, fits, alone, numbers).steps
     return Graph(graph.arguments, steps, graph.assigned, graph.results)
 
 
-class _Grouping:
+class _FusionPass:
     def __init__(self, graph, fits, alone, numbers):
         self.steps, self._opened, self._numbers = [], [], numbers
         self._alone = alone
@@ -89,7 +89,7 @@ class _Grouping:
         self._uses = graph.uses()
         for step in graph.steps:
             taken = False
-            if type(step) is OpStep and len(step.made) == 1:
+            if type(step) is OpNode and len(step.made) == 1:
                 if _is_elementwise(step):
                     taken = fits(step) and self._elementwise(step)
                 elif numbers and (_is_number(step) or is_sum(step)):
@@ -162,7 +162,7 @@ class _Grouping:
         return True
 
     def _open(self, shape):
-        group = Group(shape)
+        group = FusionGroup(shape)
         self._opened.append(group)
         return group
 
@@ -261,7 +261,7 @@ def lone(step, uses):
     """
     if len(step.made) != 1 or not (_is_elementwise(step) or is_sum(step)):
         return None
-    group = Group(step.values[0].shape if is_sum(step) else step.outputs[0].shape)
+    group = FusionGroup(step.values[0].shape if is_sum(step) else step.outputs[0].shape)
     group.join(step)
     if is_sum(step):
         group.late.add(id(step.outputs[0]))

@@ -6,7 +6,7 @@ recording. Such a constant is another in the next run; then the run cannot be re
 
 import numpy as np
 
-from framework.compiler.ir import DrawStep, GuardStep, OpStep, Value
+from framework.compiler.ir import DrawNode, GuardNode, OpNode, Value
 from framework.core.random import Stateless
 
 
@@ -67,9 +67,9 @@ def _step_difference(s, t, numbers):
     """The Difference between two steps; None where they do the same."""
     if type(s) is not type(t) or len(s.args) != len(t.args) or len(s.made) != len(t.made):
         return Difference("", t)
-    if type(s) is DrawStep:
+    if type(s) is DrawNode:
         what = _draw_difference(s.draw, t.draw)
-    elif type(s) is GuardStep:
+    elif type(s) is GuardNode:
         return _guard_difference(s, t, numbers)
     else:
         what = _op_difference(s, t, numbers)
@@ -77,7 +77,7 @@ def _step_difference(s, t, numbers):
         return Difference(what, t)
     if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
         # A guard on the shape follows such an op.
-        return Difference("", t, guarded=type(s) is OpStep and s.op.sized_by_values)
+        return Difference("", t, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
 

@@ -13,7 +13,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
 
-class Signature:
+class InputSignature:
     """The `input_signature` of a function; `specs` is None where there is none."""
 
     def __init__(self, python_function, specs):

@@ -45,7 +45,7 @@ class Value:
         return f"<{self.name or 'value'}: {self.dtype}{list(self.shape)}>"
 
 
-class OpStep:
+class OpNode:
     """`op(*args, **attrs)`; the arguments are Values, numbers and arrays."""
 
     __slots__ = ("args", "attrs", "layer", "line", "op", "outputs", "saved")
@@ -64,7 +64,7 @@ class OpStep:
         return [a for a in self.args if type(a) is Value]
 
 
-class DrawStep:
+class DrawNode:
     """A random draw."""
 
     __slots__ = ("draw", "layer", "line", "outputs")
@@ -78,7 +78,7 @@ class DrawStep:
         return self.outputs
 
 
-class GuardStep:
+class GuardNode:
     """Python read a value, or its shape: the graph holds for runs in which it reads the same."""
 
     __slots__ = ("args", "expected", "how", "layer", "line")
@@ -93,7 +93,7 @@ class GuardStep:
         return self.args
 
 
-class _Place:
+class _LayerRef:
     """The layer in which a step was recorded: its path, and no reason for it to live."""
 
     __slots__ = ("_layer", "_path")
@@ -114,7 +114,7 @@ class Graph:
 
     Args:
         arguments: the Values of the arguments, in order.
-        steps: OpStep, DrawStep and GuardStep, in order.
+        steps: OpNode, DrawNode and GuardNode, in order.
         assigned: pairs (variable, Value).
         results: the Values returned.
     """
@@ -134,11 +134,11 @@ class Graph:
 
     @property
     def guards(self):
-        return [s for s in self.steps if type(s) is GuardStep]
+        return [s for s in self.steps if type(s) is GuardNode]
 
     @property
     def draws(self):
-        return [s for s in self.steps if type(s) is DrawStep]
+        return [s for s in self.steps if type(s) is DrawNode]
 
     def uses(self):
         """How often each Value is read, by id: by steps, as a result, by an assignment."""
@@ -152,7 +152,7 @@ _PACKAGE = __name__.partition(".")[0] + "."
 _EXACT = ("float", "item", "int", "index", "bool", "complex", "format")
 
 
-class Recording(Recorder):
+class GraphRecorder(Recorder):
     """Listens to one run and makes its Graph.
 
     Tensors are known by their serials, so that none is kept alive; one that no event gave is a
@@ -209,7 +209,7 @@ class Recording(Recorder):
         for variable, array in self._before.values():
             variable._array = array
         for step in self.steps:
-            if type(step) is DrawStep and isinstance(step.draw.source, random.SeedGenerator):
+            if type(step) is DrawNode and isinstance(step.draw.source, random.SeedGenerator):
                 state = step.draw.source.state
                 after.setdefault(state.serial, (state, state._array))
                 seed, number = state.array
@@ -265,13 +265,13 @@ class Recording(Recorder):
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
         line = self._line()
-        step = OpStep(op, args, attrs, made, kept, self._layer, line)
+        step = OpNode(op, args, attrs, made, kept, self._layer, line)
         fixed = all(type(a) is not Value or a.fixed for a in args)
         for value in step.made:
             value.step, value.fixed = step, fixed
         self.steps.append(step)
         if op.sized_by_values:
-            self.steps += [GuardStep(v, "shape", v.shape, self._layer, line) for v in made]
+            self.steps += [GuardNode(v, "shape", v.shape, self._layer, line) for v in made]
 
     def variable_read(self, variable, tensor):
         self._check_age(variable)
@@ -282,7 +282,7 @@ class Recording(Recorder):
         else:
             value = self._read[variable.serial] = self._new(tensor, variable=variable)
             if variable._resizable:
-                self.steps.append(GuardStep(value, "shape", value.shape, self._layer))
+                self.steps.append(GuardNode(value, "shape", value.shape, self._layer))
         if tensor.serial is None:
             tensor.serial = next(serials)
         self._values[tensor.serial] = value
@@ -301,7 +301,7 @@ class Recording(Recorder):
         state = getattr(draw.source, "state", None)
         if state is not None:
             self._check_age(state)
-        step = DrawStep(draw, self._new(tensor), self._layer, self._line())
+        step = DrawNode(draw, self._new(tensor), self._layer, self._line())
         step.outputs[0].step = step
         self.steps.append(step)
 
@@ -312,16 +312,16 @@ class Recording(Recorder):
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
             expected = bool(array) if how == "bool" else array.copy()
-            self.steps.append(GuardStep(value, how, expected, self._layer, self._line()))
+            self.steps.append(GuardNode(value, how, expected, self._layer, self._line()))
         elif self.refusal is None:
-            self.refusal = _Refusal(how, value, self._layer)
+            self.refusal = _TraceRefusal(how, value, self._layer)
 
     @property
     def aside(self):
-        return _Aside(self)
+        return _SideRecorder(self)
 
     def layer_call(self, layer):
-        self._layer = None if layer is None else _Place(layer)
+        self._layer = None if layer is None else _LayerRef(layer)
         if layer is not None and not type(layer).__module__.startswith(_PACKAGE):
             self.runs_user_code = True
 
@@ -337,7 +337,7 @@ class Recording(Recorder):
         return None if not left else "it" if left[0] is None else left[0].path
 
 
-class _Aside(Recorder):
+class _SideRecorder(Recorder):
     """Listens while a recording is paused: what is done then is not for the run's own tensors."""
 
     def __init__(self, recording):
@@ -367,13 +367,13 @@ def _plain(value):
     return value
 
 
-class _Refusal:
+class _TraceRefusal:
     """Why a run cannot be repeated: a text with the line of the user's code."""
 
     def __init__(self, how, value, layer):
         self.how = how
         step = value.step
-        self.made_by = None if step is None or type(step) is not OpStep else step.op.name
+        self.made_by = None if step is None or type(step) is not OpNode else step.op.name
         self.layer = None if layer is None else layer.path
         self.line = user_line()
 

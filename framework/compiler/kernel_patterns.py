@@ -6,7 +6,7 @@ with its slope, where its derivative is wanted. The numbers are the same, to the
 
 import itertools
 
-from framework.compiler.ir import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import conv_pool
 from framework.kernels import gelu as gelus
@@ -82,7 +82,7 @@ def _with_convolution(pooling, uses, readers):
     if not conv_pool.takes(x, w, **window):
         return {}
     (y,), (chosen,) = pooling.outputs, pooling.saved
-    forward = OpStep(
+    forward = OpNode(
         _forward, [x, w, b], convolution.attrs, (y,), (chosen,), convolution.layer
     )  # fmt: skip
     found, reads = {id(convolution): (), id(pooling): (forward,)}, 1
@@ -93,7 +93,7 @@ def _with_convolution(pooling, uses, readers):
         putting, back = way
         args = [putting.args[0], x, w, y, chosen]
         found[id(putting)] = ()
-        found[id(back)] = (OpStep(_back, args, back.attrs, back.outputs, (), back.layer),)
+        found[id(back)] = (OpNode(_back, args, back.attrs, back.outputs, (), back.layer),)
         reads += back.args[3] is all_y  # the slope of its ReLU
     if uses[id(all_y)] != reads:
         return {}  # somebody else wants all of the outputs
@@ -119,7 +119,7 @@ def _with_derivative(by_x, readers, order, standing):
             continue  # as in a transposed convolution, whose x is a gradient
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
-        both = OpStep(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
+        both = OpNode(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
         return {id(first): (both,), id(second): ()}
     return {}
 
@@ -140,7 +140,7 @@ def _with_slope(back, readers, order, standing):
         if order[id(forward)] > order[id(back)]:
             continue
         both = standing.get(id(forward)) or _gelu_and_slope(forward, x)
-        times = OpStep(table["multiply"], [g, both[-1].made[-1]], {}, back.outputs, (), back.layer)
+        times = OpNode(table["multiply"], [g, both[-1].made[-1]], {}, back.outputs, (), back.layer)
         return {id(forward): both, id(back): (times,)}
     return {}
 
@@ -149,12 +149,12 @@ def _gelu_and_slope(gelu, x):
     """Steps that make gelu of x and, the last thing that they make, its slope."""
     slope = (Value(x),)
     if gelus.shares(x):
-        return (OpStep(_gelu, [x], gelu.attrs, gelu.outputs, slope, gelu.layer),)
-    return gelu, OpStep(gelu_slope, [x], gelu.attrs, slope, (), gelu.layer)
+        return (OpNode(_gelu, [x], gelu.attrs, gelu.outputs, slope, gelu.layer),)
+    return gelu, OpNode(gelu_slope, [x], gelu.attrs, slope, (), gelu.layer)
 
 
 def _is(step, name):
-    return type(step) is OpStep and step.op.name == name
+    return type(step) is OpNode and step.op.name == name
 
 
 def _way_back(x, w, chosen, uses, readers):

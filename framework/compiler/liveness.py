@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.ir import DrawStep, GuardStep, OpStep
+from framework.compiler.fusion import FusionGroup, ufunc_of
+from framework.compiler.ir import DrawNode, GuardNode, OpNode
 from framework.compiler.lowering import KERNELS, LATE_READERS, into, takes_out
 from framework.compiler.region_kernels import PARTS
 from framework.core.buffers import exclusive
 
 
-class Lives:
+class Liveness:
     """Classes of values that may be views of one another, and the last step that reads each class.
 
     A movement may give a view of what it moves; so may any op that gives as many bytes as it
@@ -71,7 +71,7 @@ class Lives:
 
 def makes_own(step, value):
     """Whether an output of the step is sure to be an array of its own."""
-    if type(step) is not OpStep or step.op.fresh:
+    if type(step) is not OpNode or step.op.fresh:
         return True
     if value is step.outputs[0] and takes_out(step):
         return True
@@ -84,10 +84,10 @@ def makes_own(step, value):
 
 def may_stop(step):
     """Whether a step may end a run before its last step: until then nothing may have changed."""
-    if type(step) is OpStep:
+    if type(step) is OpNode:
         raises = step.op.raises
         return raises(step.made[0].dtype) if callable(raises) else raises
-    return type(step) is GuardStep or (type(step) is DrawStep and callable(step.draw.source))
+    return type(step) is GuardNode or (type(step) is DrawNode and callable(step.draw.source))
 
 
 # ---- what may be written over ----
@@ -95,7 +95,7 @@ def may_stop(step):
 
 def overwritable(step):
     """The inputs over which a step may write: ufuncs and groups write where they read."""
-    if type(step) is Group:
+    if type(step) is FusionGroup:
         return step.values
     if takes_out(step):
         return [step.args[i] for i in KERNELS[step.op.name](step)]

@@ -9,7 +9,7 @@ import hashlib
 from framework.kernels import sealed
 
 
-class LoopFile:
+class LoopMachineCode:
     """The machine code of one generated text that defines a function `loop`.
 
     Args:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, Constant, sum_of
+from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopConstant, sum_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
@@ -14,18 +14,18 @@ ENTRY = "kind, things, count"
 MOST_ARRAYS = 40  # `kernels/fast/elementwise.py` tells so many apart
 
 
-class _Value(NamedTuple):
+class _LoopValue(NamedTuple):
     text: str  # its name in the source
     dtype: np.dtype
     layout: str
 
 
-class Writer:
+class LoopCodegen:
     """The text of a program's loop."""
 
     def __init__(self, program):
         self.program = program
-        self.values = {}  # name in the program -> _Value
+        self.values = {}  # name in the program -> _LoopValue
         self.parameters, self.kinds, self.checks = [], [], []
         self.once, self.each_row, self.each = [], [], []  # lines before the loops, and in them
         self.after = []  # and behind them
@@ -64,7 +64,7 @@ class Writer:
         place = len(self.places)
         parameter = self._parameter(f"a{place}", dtype, ndim, bool(into))
         value = f"x{place}"
-        self.values[name] = _Value(value, dtype, layout)
+        self.values[name] = _LoopValue(value, dtype, layout)
         if layout == NUMBER:
             self.once.append(f"{value} = load({parameter}, 0, {place})")
             return
@@ -95,7 +95,7 @@ class Writer:
         given = [self._given(op, a) for a in args]
         try:
             computes, gives, code = scalar_code.resolve(
-                op, [g.dtype if isinstance(g, _Value) else g for g in given], attrs or {}
+                op, [g.dtype if isinstance(g, _LoopValue) else g for g in given], attrs or {}
             )
             conditions = code.conditions
         except (KeyError, TypeError):
@@ -110,8 +110,8 @@ class Writer:
             text = _in(given[0], gives) if gives.kind != "b" else _as_condition(given[0])
         elif gives.kind in "iu":  # Numba computes integers in 64 bits
             text = f"{gives.name}({text})"
-        layout = _joined([g.layout for g in given if isinstance(g, _Value)])
-        value = _Value(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
+        layout = _joined([g.layout for g in given if isinstance(g, _LoopValue)])
+        value = _LoopValue(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
         if numbers is not None and layout != NUMBER:
             raise InvalidArgumentError(f"{name!r}: only numbers are computed after the sums.")
         numbers = self.once if numbers is None else numbers
@@ -126,9 +126,9 @@ class Writer:
             if argument not in self.values:
                 raise InvalidArgumentError(f"{op}: no value is named {argument!r}.")
             return self.values[argument]
-        if type(argument) is Constant:
+        if type(argument) is LoopConstant:
             number, dtype, layout = argument
-            return _Value(_literal(number, dtype), dtype, layout)
+            return _LoopValue(_literal(number, dtype), dtype, layout)
         if type(argument) not in (int, float, bool):
             raise InvalidArgumentError(f"{op}: {argument!r} is neither a name nor a number.")
         return argument
@@ -147,7 +147,7 @@ class Writer:
             label = f"s{len(self.sums)}"
             self.sums.append((label, value, over))
             if over == "all":
-                self.values[sum_of(name)] = _Value(f"{label}_total", value.dtype, NUMBER)
+                self.values[sum_of(name)] = _LoopValue(f"{label}_total", value.dtype, NUMBER)
 
     def _outputs(self):
         stores, sums = self.program.stores, self.program.sums
@@ -363,13 +363,13 @@ def _literal(x, dtype):
 
 def _in(given, dtype):
     """An operand in the type in which the op computes."""
-    if not isinstance(given, _Value):
+    if not isinstance(given, _LoopValue):
         return _literal(given, dtype) if dtype.kind != "b" else repr(bool(given))
     return given.text if given.dtype == dtype else f"{dtype.name}({given.text})"
 
 
 def _as_condition(given):
-    if not isinstance(given, _Value):
+    if not isinstance(given, _LoopValue):
         return repr(bool(given))
     if given.dtype.kind == "b":
         return given.text

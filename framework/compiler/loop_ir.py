@@ -7,7 +7,7 @@ import numpy as np
 FULL, ROW, COLUMN, NUMBER = "full", "row", "column", "number"
 
 
-class Operand(NamedTuple):
+class LoopOperand(NamedTuple):
     """What a loop reads.
 
     name: of the value.
@@ -24,10 +24,10 @@ class Operand(NamedTuple):
     ndim: int
 
 
-class Constant(NamedTuple):
+class LoopConstant(NamedTuple):
     """An argument whose elements are all one number, which is written into the loop.
 
-    dtype: NumPy's. layout: FULL or NUMBER, see `Operand`.
+    dtype: NumPy's. layout: FULL or NUMBER, see `LoopOperand`.
     """
 
     number: float
@@ -37,22 +37,22 @@ class Constant(NamedTuple):
 
 def full(name, dtype, ndim):
     """An operand of the results' shape."""
-    return Operand(name, np.dtype(dtype), FULL, ndim)
+    return LoopOperand(name, np.dtype(dtype), FULL, ndim)
 
 
 def row(name, dtype, ndim):
     """An operand that is the same in every row: of shape (c,), (1, c) ... beside (..., c)."""
-    return Operand(name, np.dtype(dtype), ROW, ndim)
+    return LoopOperand(name, np.dtype(dtype), ROW, ndim)
 
 
 def column(name, dtype, ndim):
     """An operand with a value for each row: of shape (r, 1) ... beside (r, ...)."""
-    return Operand(name, np.dtype(dtype), COLUMN, ndim)
+    return LoopOperand(name, np.dtype(dtype), COLUMN, ndim)
 
 
 def number(name, dtype):
     """An operand that is a 0-d array."""
-    return Operand(name, np.dtype(dtype), NUMBER, 0)
+    return LoopOperand(name, np.dtype(dtype), NUMBER, 0)
 
 
 def layout_of(shape, result):
@@ -77,12 +77,12 @@ def layout_of(shape, result):
     return None
 
 
-class Program(NamedTuple):
+class LoopProgram(NamedTuple):
     """A run of elementwise ops.
 
-    operands: a list of `Operand`.
+    operands: a list of `LoopOperand`.
     steps: a list of (name, op's name, arguments, attrs); an argument is the name of an operand or
-        of an earlier step, a `Constant`, or a Python number, which has the dtype of the others;
+        of an earlier step, a `LoopConstant`, or a Python number, which has the dtype of the others;
         `attrs` may be left out where there are none.
     stores: the steps whose values are kept, by name: None for a new array of `ndim` dimensions, or
         the operand whose array they are written into. A value that is the same along the rows

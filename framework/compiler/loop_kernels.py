@@ -1,6 +1,6 @@
 """Source of loops over elements: a run of elementwise ops becomes one pass over its arrays.
 
-    program = Program(
+    program = LoopProgram(
         operands=[full("x", "float32", 2), row("b", "float32", 1), number("k", "float32")],
         steps=[("s", "add", ("x", "b")), ("y", "tanh", ("s",)), ("z", "multiply", ("y", "k"))],
         stores={"z": None},
@@ -20,16 +20,16 @@ but for exp, log, tanh and their kin, which are the library's own (a few units i
 and for sums: those of all elements are added up by blocks, the blocks' sums in float64.
 """
 
-from framework.compiler.loop_cache import LoopFile
-from framework.compiler.loop_codegen import Writer
+from framework.compiler.loop_cache import LoopMachineCode
+from framework.compiler.loop_codegen import LoopCodegen
 from framework.compiler.loop_ir import (
     COLUMN,
     FULL,
     NUMBER,
     ROW,
-    Constant,
-    Operand,
-    Program,
+    LoopConstant,
+    LoopOperand,
+    LoopProgram,
     column,
     full,
     layout_of,
@@ -40,20 +40,20 @@ from framework.compiler.loop_ir import (
 from framework.kernels import scalar_code, tier
 
 __all__ = [
-    "COLUMN", "FULL", "NUMBER", "ROW", "Constant", "Loop", "Operand", "Program", "build", "column",
-    "full", "gives", "is_slow", "layout_of", "number", "row", "sum_of",
+    "COLUMN", "FULL", "NUMBER", "ROW", "LoopConstant", "LoopKernel", "LoopOperand", "LoopProgram",
+    "build", "column", "full", "gives", "is_slow", "layout_of", "number", "row", "sum_of",
 ]  # fmt: skip
 
 
-class Loop:
-    """One compiled loop, to be called with arrays (see `Program`).
+class LoopKernel:
+    """One compiled loop, to be called with arrays (see `LoopProgram`).
 
     `source` is its text.
     """
 
     def __init__(self, source, kind):
         self.source, self.kind = source, kind
-        self._file = LoopFile(source, kind)
+        self._file = LoopMachineCode(source, kind)
         self._native = None
 
     @property
@@ -95,8 +95,8 @@ def build(program):
     Raises:
         InvalidArgumentError: an op, dtype or layout has no form here, or names do not fit.
     """
-    key = Writer(program).text()
-    return _built.get(key) or _built.setdefault(key, Loop(*key))
+    key = LoopCodegen(program).text()
+    return _built.get(key) or _built.setdefault(key, LoopKernel(*key))
 
 
 gives = scalar_code.gives  # (op's name, dtypes, attributes): the dtype of what a loop computes

@@ -50,7 +50,7 @@ _COSTLY = {
 _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
 
 
-class LoopGroup:
+class GroupLoop:
     """The loop of a group.
 
     Args:
@@ -88,13 +88,13 @@ class LoopGroup:
         # Where nobody sees rows, arrays of any shape share one loop: they are passed flat.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
-            loop_kernels.Operand(
+            loop_kernels.LoopOperand(
                 names[id(v)], v.dtype, kind, 0 if kind == loop_kernels.NUMBER else self._ndim(v)
             )
             for v, kind in zip(self.inputs, self.layouts, strict=True)
         ]
         ndim = [self._ndim(v) for v in (*self.outputs, *self.sums)]
-        self.program = loop_kernels.Program(
+        self.program = loop_kernels.LoopProgram(
             operands, self._steps, stores, self._sums, ndim, after=self._after,
             hidden=frozenset(self._hidden),
         )  # fmt: skip
@@ -210,7 +210,7 @@ def _constant(value, shape):
         return None
     number = float(array.flat[0])
     fits = kind in (loop_kernels.FULL, loop_kernels.NUMBER) and math.isfinite(number)
-    return loop_kernels.Constant(number, array.dtype, kind) if fits else None
+    return loop_kernels.LoopConstant(number, array.dtype, kind) if fits else None
 
 
 # What NumPy's calls take, in seconds: each, and for each byte that it reads or writes.

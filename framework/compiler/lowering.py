@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from framework.compiler.fusion import ufunc_of
-from framework.compiler.ir import OpStep
+from framework.compiler.ir import OpNode
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
@@ -226,7 +226,7 @@ NAMES = {
 
 def read_as_arrays(graph):
     """ids of the 0-d Values that a forward reads which may not do with NumPy's numbers."""
-    readers = [s for s in graph.steps if type(s) is OpStep and ufunc_of(s.op) is None]
+    readers = [s for s in graph.steps if type(s) is OpNode and ufunc_of(s.op) is None]
     return {id(v) for s in readers for v in s.values if not v.shape}
 
 

@@ -1,15 +1,20 @@
 """The source of a plan with loops: runs of products and loops become calls of a thread team."""
 
 from framework.compiler import loop_kernels
-from framework.compiler.fusion import Group, is_sum, lone
-from framework.compiler.ir import DrawStep, OpStep, Value
+from framework.compiler.fusion import FusionGroup, is_sum, lone
+from framework.compiler.ir import DrawNode, OpNode, Value
 from framework.compiler.liveness import alike
-from framework.compiler.loop_lowering import LoopGroup, fits_loop
+from framework.compiler.loop_lowering import GroupLoop, fits_loop
 from framework.compiler.lowering import takes_out
-from framework.compiler.numpy_codegen import Program
-from framework.compiler.parallel_regions import Access, Piece, Stretch
-from framework.compiler.product_tiling import Rows, Streamed, product_of, with_streamed
-from framework.compiler.region_kernels import Scratch, parts_of
+from framework.compiler.numpy_codegen import NumpyCodegen
+from framework.compiler.parallel_regions import MemoryAccess, ParallelRegion, RegionTask
+from framework.compiler.product_tiling import (
+    TiledProduct,
+    TiledProductTask,
+    product_of,
+    with_streamed,
+)
+from framework.compiler.region_kernels import ScratchBuffer, parts_of
 from framework.kernels import tier
 
 _FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
@@ -19,7 +24,7 @@ _OF_PRODUCT = 8e-12  # seconds of a multiplication
 _HEAVY = 1e-4  # seconds of a piece, from which on only what works on its result goes with it
 
 
-class LoopProgram(Program):
+class NumbaCodegen(NumpyCodegen):
     """A Program whose groups are loops, and whose products of matrices are the package's own.
 
     Those that follow one another wait in a stretch, and are written as one call before the first
@@ -60,12 +65,12 @@ class LoopProgram(Program):
 
     def _passes(self, step):
         """Whether a step joins the stretch that is open, or may be written before it."""
-        if type(step) is OpStep and (self._is_another_view(step) or self._moves_others(step)):
+        if type(step) is OpNode and (self._is_another_view(step) or self._moves_others(step)):
             return True
         if self._heavy:
             return self._follows(step)
-        if type(step) is not OpStep:
-            return type(step) in (Group, Streamed, DrawStep)
+        if type(step) is not OpNode:
+            return type(step) in (FusionGroup, TiledProduct, DrawNode)
         if product_of(step) is not None or parts_of(step) is not None:
             return True
         return self._group_of(step) is not None
@@ -82,8 +87,10 @@ class LoopProgram(Program):
         if parts is not None:
             rows = [u.thing for u in parts[0].uses if u.along and not u.written]
             return any(self.lives.root(v) in self._made for v in rows)
-        group = self._group_of(step) if type(step) is OpStep else step
-        if type(group) is not Group or any(is_sum(s) not in (None, "leading") for s in group.steps):
+        group = self._group_of(step) if type(step) is OpNode else step
+        if type(group) is not FusionGroup or any(
+            is_sum(s) not in (None, "leading") for s in group.steps
+        ):
             return False
         return any(self.lives.root(v) in self._made for v in group.inputs)
 
@@ -114,11 +121,11 @@ class LoopProgram(Program):
         self._gone, self._unneeded = [], []
 
     def _stretch(self, pieces, lines):
-        stretch = Stretch(pieces, self._fixed)
+        stretch = ParallelRegion(pieces, self._fixed)
         made, run = self._unique("stretch"), self._unique("run")
         self._stretches[made] = stretch
-        tasks = [p.task.loop if type(p.task) is Rows else p.task for p in pieces]
-        self.loops += [task for task in tasks if type(task) is loop_kernels.Loop]
+        tasks = [p.task.loop if type(p.task) is TiledProductTask else p.task for p in pieces]
+        self.loops += [task for task in tasks if type(task) is loop_kernels.LoopKernel]
         self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
         self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
         self._body += [f"#     {line}" for line in lines]
@@ -162,10 +169,10 @@ class LoopProgram(Program):
         """An access by units of so many bytes, by all parts to everything where None."""
         if not written and id(value) not in self._in_buffers:
             unit = None  # it may be a view of a part of what lies there
-        return Access(self._memory(value), unit, written, columns)
+        return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, step):
-        if type(step) is Streamed:
+        if type(step) is TiledProduct:
             self._group(position, step.group, step)
         elif (product := product_of(step)) is not None:
             self._product(position, step, product)
@@ -197,7 +204,7 @@ class LoopProgram(Program):
             self._access(a, 4 * a.shape[1] if rows and not product.transposed[0] else None),
             self._access(b, None),
         )
-        piece = Piece(
+        piece = RegionTask(
             product, (self._place(made), *places), tuple((v.size, v.dtype) for v in (made, a, b)),
             product.numbers, product.extent, product.unit, accesses,
             product.multiplications * _OF_PRODUCT,
@@ -218,7 +225,7 @@ class LoopProgram(Program):
             self._wait(self._piece_of_units(*part), step.made, line)
             line = f"{made}, their sums added up"
         used = [use.thing for part in parts for use in part.uses]
-        self._unneeded += [thing for thing in used if type(thing) is Scratch]
+        self._unneeded += [thing for thing in used if type(thing) is ScratchBuffer]
 
     def _piece_of_units(self, units, uses):
         arrays, accesses = [], []
@@ -228,17 +235,17 @@ class LoopProgram(Program):
                 unit = thing.nbytes // units.extent if along else None
                 accesses.append(self._access(thing, unit, written))
                 continue
-            if type(thing) is Scratch:
+            if type(thing) is ScratchBuffer:
                 slot = self.arena.slot_of(thing)
                 slot = self.arena.take(thing, thing) if slot is None else slot
                 name = self.arena.name(slot, thing.shape, thing.dtype)
-                accesses.append(Access(("slot", slot), None, written))
+                accesses.append(MemoryAccess(("slot", slot), None, written))
             else:
                 name = self._bound(id(thing), "nothing", thing)
             arrays.append(name)
             self._fixed.add(name)
         expected = tuple((use.thing.size, use.thing.dtype) for use in uses)
-        return Piece(
+        return RegionTask(
             units, tuple(arrays), expected, units.numbers, units.extent, units.unit,
             tuple(accesses), units.seconds,
         )  # fmt: skip
@@ -269,7 +276,7 @@ class LoopProgram(Program):
                 value.name = places[id(old)] = self._numbered_name(value.step.op.name)
                 self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
         owned = {key: old for key, old in in_place.items() if id(old) in places}
-        made = LoopGroup(group, in_place)
+        made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
             # What is assigned lies in place already, or is too small to look for a place.
             escaped = self.lives.root(value) in self.lives.escaped
@@ -343,7 +350,7 @@ class LoopProgram(Program):
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         values = (*made.inputs, *outs)
-        return Piece(
+        return RegionTask(
             made.task, (*arrays, *map(self._place, outs)),
             tuple((v.size, v.dtype) for v in values), (made.size, made.columns, each), extent, unit,
             tuple(accesses), made.seconds(),
@@ -366,10 +373,10 @@ class LoopProgram(Program):
             for at, (size, dtype) in enumerate(loop.expected)
             if at != place and (size, dtype.itemsize) == alike
         ]
-        task = Rows(loop.task, place, len(arrays), beside, product)
+        task = TiledProductTask(loop.task, place, len(arrays), beside, product)
         accesses = (*(self._access(v, None) for v in step.values), *loop.accesses)
         seconds = loop.work + product.multiplications * _OF_PRODUCT
-        piece = Piece(
+        piece = RegionTask(
             task, (*read, *arrays), (*((v.size, v.dtype) for v in step.values), *expected),
             loop.numbers, loop.extent, loop.unit, accesses, seconds, task.ahead,
         )  # fmt: skip

@@ -8,14 +8,14 @@ import numpy as np
 
 from framework.compiler import lowering
 from framework.compiler.arena import Arena, most
-from framework.compiler.blocked_codegen import Blocks
-from framework.compiler.fusion import Group, ufunc_of
-from framework.compiler.ir import DrawStep, GuardStep
-from framework.compiler.liveness import Lives, alike, overwritable, own, own_copy
+from framework.compiler.blocked_codegen import BlockedFunction
+from framework.compiler.fusion import FusionGroup, ufunc_of
+from framework.compiler.ir import DrawNode, GuardNode
+from framework.compiler.liveness import Liveness, alike, overwritable, own, own_copy
 from framework.compiler.numpy_tasks import products
 
 
-class Program:
+class NumpyCodegen:
     """The source of a plan, and what its names stand for.
 
     `source` defines `make(buffers...)`, which gives `run(arguments...)`. A run returns the tuple
@@ -29,7 +29,7 @@ class Program:
         self.graph = graph
         self.namespace = dict(lowering.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
-        self.lives = Lives(graph)
+        self.lives = Liveness(graph)
         self._names = set(self.namespace) | {"make", "run"}
         self._known = {
             id(f): name for name, f in lowering.NAMES.items()
@@ -139,11 +139,11 @@ class Program:
 
     def _step(self, position, step):
         self.arena.now = position
-        if type(step) is GuardStep:
+        if type(step) is GuardNode:
             self._guard(step)
-        elif type(step) is DrawStep:
+        elif type(step) is DrawNode:
             self._draw(step)
-        elif type(step) is Group:
+        elif type(step) is FusionGroup:
             self._group(position, step)
         else:
             self._op(position, step)
@@ -329,14 +329,16 @@ class Program:
 
     def _group(self, position, group):
         """A group as NumPy calls over blocks."""
-        blocks = Blocks(self._unique("group"), group, self._bound, self._over(position, group))
+        blocks = BlockedFunction(
+            self._unique("group"), group, self._bound, self._over(position, group)
+        )
         names = [self._name(v) for v in group.inputs]
         outs = [self._placed(position, group, value, value.step) for value in group.outputs]
         self._functions.append(blocks.source)
         self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 
     def _over(self, position, group):
-        """The inputs on whose memory each output of a group may lie: see `Blocks`."""
+        """The inputs on whose memory each output of a group may lie: see `BlockedFunction`."""
         over = {}
         for value in group.outputs:
             found = self._owned(position, group, value)
@@ -374,7 +376,7 @@ class Program:
 
     def _written_over(self, position, step, value):
         """Whether a value gets the slot of one that the step reads, and no later one."""
-        if type(step) is Group:
+        if type(step) is FusionGroup:
             return False
         to = self.lives.root(value)
         roots = [self.lives.root(v) for v in overwritable(step) if alike(value, v)]

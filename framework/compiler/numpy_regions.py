@@ -4,20 +4,20 @@ else is done row by row: see `matmul.several`.
 For plans in NumPy calls without Numba. The numbers are the same, to the last bit.
 """
 
-from framework.compiler.ir import Graph, OpStep
-from framework.compiler.numpy_tasks import Tasks, products
+from framework.compiler.ir import Graph, OpNode
+from framework.compiler.numpy_tasks import ProductTasks, products
 from framework.core.op import table
 
 
 def together(graph):
     """The graph with such products as one step, in an order that may be another."""
-    tasks = Tasks(graph)
+    tasks = ProductTasks(graph)
     if not tasks.by_end:
         return graph
     return Graph(graph.arguments, _ordered(graph, tasks), graph.assigned, graph.results)
 
 
-class _Lane:
+class _TaskChain:
     """Tasks of which each needs the same rows of those before it.
 
     `numbers`: {id of what they make: its number among the outputs of the lane}.
@@ -50,7 +50,7 @@ class _Lane:
         return fits and along.issuperset(map(id, places.values()))
 
 
-class _Order:
+class _Scheduler:
     """Steps in their new order: tasks wait until one of their results is read by what cannot be in
     a lane with them; all that wait are done together then."""
 
@@ -78,7 +78,7 @@ class _Order:
                 return
         if lanes:
             self.finish()
-        self._lanes.append(_Lane())
+        self._lanes.append(_TaskChain())
         self._put(self._lanes[-1], task, {})
 
     def _put(self, lane, task, places):
@@ -92,7 +92,7 @@ class _Order:
 
 
 def _ordered(graph, tasks):
-    order = _Order()
+    order = _Scheduler()
     for step in graph.steps:
         task = tasks.by_end.get(id(step))
         if task is not None:
@@ -101,7 +101,7 @@ def _ordered(graph, tasks):
             continue
         elif not any(map(order.waits, step.values)):
             order.steps.append(step)
-        elif type(step) is OpStep and step.op is table["reshape"]:
+        elif type(step) is OpNode and step.op is table["reshape"]:
             order.view(step)
         else:
             order.finish()
@@ -120,7 +120,7 @@ def _step(lanes):
         specs.append(tuple([_spec(lane, *found, args, len(made)) for found in lane.pairs]))
         made += lane.made
     attrs = {"lanes": tuple(specs), "made": tuple([(v.shape, v.dtype) for v in made])}
-    return OpStep(products, args, attrs, tuple(made), (), first.step.layer)
+    return OpNode(products, args, attrs, tuple(made), (), first.step.layer)
 
 
 def _spec(lane, task, places, args, before):

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.compiler.fusion import ufunc_of
-from framework.compiler.ir import OpStep, Value
+from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
 _UFUNCS = (np.add, np.multiply)  # either operand may come first
 
 
-class Kernel(NamedTuple):
+class RowKernel(NamedTuple):
     """An op that works by rows: its form for that, how many arguments and outputs, the first ones,
     have those rows, and whether threads share it at a size."""
 
@@ -26,9 +26,9 @@ class Kernel(NamedTuple):
 
 
 _KERNELS = {
-    "layer_norm": Kernel(rows.layer_norm_by_rows, 1, 1, rows.shares),
-    "layer_norm_back": Kernel(rows.layer_norm_back_by_rows, 2, 1, rows.shares),
-    "gelu_with_slope": Kernel(gelu.with_slope_by_rows, 1, 2, gelu.shared, "f"),
+    "layer_norm": RowKernel(rows.layer_norm_by_rows, 1, 1, rows.shares),
+    "layer_norm_back": RowKernel(rows.layer_norm_back_by_rows, 2, 1, rows.shares),
+    "gelu_with_slope": RowKernel(gelu.with_slope_by_rows, 1, 2, gelu.shared, "f"),
 }
 
 
@@ -51,7 +51,7 @@ def _products(*arrays, lanes, made):
     return tuple(outs)
 
 
-class Spec(NamedTuple):
+class TaskSpec(NamedTuple):
     """A task as an attribute of its step.
 
     Args:
@@ -98,7 +98,7 @@ def factors(given, turned):
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
-class Tasks:
+class ProductTasks:
     """The products of a graph, each with what follows it.
 
     `by_end`: {id of a task's last step: the task}. `absorbed`: ids of all steps of tasks.
@@ -113,9 +113,9 @@ class Tasks:
             if id(step) in self.absorbed:
                 continue
             if _is_large(step):
-                self._follow(Task(step))
+                self._follow(ProductTask(step))
             elif _is_by_rows(step):
-                self.by_end[id(step)] = ByRows(step)
+                self.by_end[id(step)] = RowTask(step)
 
     def _follow(self, task):
         steps = [task.step]
@@ -135,7 +135,7 @@ class Tasks:
 
     def _taken(self, task, step):
         """The steps that the task can do too, where this one reads its result."""
-        if type(step) is not OpStep or id(step) in self.absorbed:
+        if type(step) is not OpNode or id(step) in self.absorbed:
             return []
         now, made = task.output, step.outputs[0]
         if step.op is not table["reshape"]:
@@ -158,7 +158,7 @@ class Tasks:
         way = []
         while self._is_alone(value):
             step = self._maker.get(id(value))
-            if type(step) is not OpStep or id(step) in self.absorbed:
+            if type(step) is not OpNode or id(step) in self.absorbed:
                 break
             way.insert(0, step)
             if _is_large(step):
@@ -169,7 +169,7 @@ class Tasks:
         return []
 
 
-class Task:
+class ProductTask:
     """A product, what follows it, and the Value of the result."""
 
     def __init__(self, step):
@@ -221,10 +221,10 @@ class Task:
         return set(places) <= set(self._along)
 
     def spec(self, places):
-        return Spec(places, 1, None, (), _turned(self.step), tuple(self._following))
+        return TaskSpec(places, 1, None, (), _turned(self.step), tuple(self._following))
 
 
-class ByRows:
+class RowTask:
     """A step whose kernel works by rows, as a task."""
 
     is_plain = True
@@ -241,7 +241,7 @@ class ByRows:
 
     def spec(self, places):
         attrs = tuple(self.step.attrs.items())
-        return Spec(places, len(self.made), self._kernel.by_rows, attrs, (), ())
+        return TaskSpec(places, len(self.made), self._kernel.by_rows, attrs, (), ())
 
 
 def _turned(step):
@@ -250,7 +250,7 @@ def _turned(step):
 
 def _is_large(step):
     """Whether a step is a product that NumPy's threads share."""
-    if type(step) is not OpStep or step.op is not table["matmul"] or len(step.values) != 2:
+    if type(step) is not OpNode or step.op is not table["matmul"] or len(step.values) != 2:
         return False
     a, b = step.values
     if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype != b.dtype or a.dtype.char not in "fd":
@@ -261,7 +261,7 @@ def _is_large(step):
 
 def _is_by_rows(step):
     """Whether a step has a kernel by rows that NumPy's threads share."""
-    kernel = _KERNELS.get(step.op.name) if type(step) is OpStep else None
+    kernel = _KERNELS.get(step.op.name) if type(step) is OpNode else None
     if kernel is None or len(step.values) != len(step.args):
         return False
     whole, line = step.values[: kernel.arguments], step.values[kernel.arguments :]

@@ -18,7 +18,7 @@ from framework.kernels import threads
 _WHOLE = None
 
 
-class Access(NamedTuple):
+class MemoryAccess(NamedTuple):
     """What a piece reads or writes.
 
     key: what stands for the memory. unit: how many bytes a unit has there, if a part touches its
@@ -31,7 +31,7 @@ class Access(NamedTuple):
     columns: bool = False
 
 
-class Piece(NamedTuple):
+class RegionTask(NamedTuple):
     """A task of a stretch.
 
     task: what gives its `address()`, compiled then if need be.
@@ -83,7 +83,7 @@ def _parts(pieces):
     return max(1, min(number, max(-(-piece.extent // piece.unit) for piece in pieces)))
 
 
-class Stretch:
+class ParallelRegion:
     """Pieces, in order.
 
     Args:
@@ -111,7 +111,7 @@ class Stretch:
             do: `team.do`.
         """
         addresses = [piece.task.address() for piece in self.pieces]
-        return lambda *arrays: _Run(self, addresses, arrays, do)
+        return lambda *arrays: _RegionCall(self, addresses, arrays, do)
 
     def lists(self, addresses):
         """Numbers of all tasks, {name: places of its address}, (task, its numbers) of each."""
@@ -126,7 +126,7 @@ class Stretch:
         return numbers, places, tasks
 
 
-class _Run:
+class _RegionCall:
     """A stretch on certain memory; one thread calls it at a time."""
 
     def __init__(self, stretch, addresses, arrays, do):

@@ -1,16 +1,16 @@
 """The graph of a run and of its gradients, cut in two: what a forward pass hands to a backward one.
 
-A `Joint` graph goes on behind the run: for each set of results that cotangents may come for, the
+A `JointGraph` also holds the backward pass: for each set of results that can have cotangents, the
 gradients of the sources follow as further results.
 """
 
-from framework.compiler.ir import Graph, OpStep, Value
+from framework.compiler.ir import Graph, OpNode, Value
 from framework.compiler.passes import optimized, without_dead
 from framework.core.op import table
 from framework.core.tensor import Tensor
 
 
-class Joint(Graph):
+class JointGraph(Graph):
     """A run and its gradients.
 
     Args:
@@ -28,8 +28,8 @@ class Joint(Graph):
         self.facts = began, count, gradients, facts
 
 
-class Halves:
-    """The two halves of a `Joint` graph.
+class Partition:
+    """The two halves of a `JointGraph` graph.
 
     `forward` is a graph whose results are those of the run and then `given`: all that `backward`
     and `replay` need of it.
@@ -43,13 +43,13 @@ class Halves:
     def __init__(self, joint, made, followed):
         own = {id(v) for step in joint.steps[: joint.began] for v in step.made}
         whole = optimized(joint)
-        first = [s for s in whole.steps if type(s) is not OpStep or id(s.made[0]) in own]
-        self._second = [s for s in whole.steps if type(s) is OpStep and id(s.made[0]) not in own]
+        first = [s for s in whole.steps if type(s) is not OpNode or id(s.made[0]) in own]
+        self._second = [s for s in whole.steps if type(s) is OpNode and id(s.made[0]) not in own]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
         # To be done again op by op: those of the run itself, which all have derivatives.
         self._ends = [joint.results[place] for place in made]
-        ops = [s for s in joint.steps[: joint.began] if type(s) is OpStep]
+        ops = [s for s in joint.steps[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).steps
         self._followed = {id(v): place for place, v in enumerate(followed)}
         self._given = self._needed(joint)
@@ -83,7 +83,7 @@ class Halves:
         copied = []
         for step in steps:
             args = [_copy(a, new) if type(a) is Value else a for a in step.args]
-            copied.append(OpStep(step.op, args, step.attrs, step.outputs, step.saved, step.layer))
+            copied.append(OpNode(step.op, args, step.attrs, step.outputs, step.saved, step.layer))
             new.update((id(v), _made(v, copied[-1])) for v in step.made)
             copied[-1].outputs = tuple([new[id(v)] for v in step.outputs])
             copied[-1].saved = tuple([new[id(v)] for v in step.saved])
@@ -133,13 +133,13 @@ def _made(value, step):
 def why_not(steps):
     """Why a run of these steps cannot be differentiated for a plan; None where it can be."""
     for step in steps:
-        if type(step) is OpStep and table.get(step.op.name) is not step.op:
+        if type(step) is OpNode and table.get(step.op.name) is not step.op:
             return f"{step.op.name} has a gradient of its own"
     return None
 
 
 def why_not_gradients(steps):
     """Why gradients of these steps cannot be cut from their run; None where they can be."""
-    if any(type(s) is not OpStep for s in steps):
+    if any(type(s) is not OpNode for s in steps):
         return "its gradients read values or draw numbers"
     return None

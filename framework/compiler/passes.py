@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from framework.compiler.epilogues import with_absorbed
-from framework.compiler.ir import DrawStep, Graph, GuardStep, OpStep, Value
+from framework.compiler.ir import DrawNode, Graph, GuardNode, OpNode, Value
 from framework.compiler.kernel_patterns import merged
 from framework.compiler.liveness import may_stop
 from framework.core.op import table
@@ -35,9 +35,9 @@ def _checks_first(graph, steps):
     first = {}  # by id
     ways = {id(v): () for v in graph.arguments}  # id of a Value: the steps that make it of these
     for step in steps:
-        if type(step) is GuardStep:
+        if type(step) is GuardNode:
             break  # it may hold off what would be refused
-        if type(step) is DrawStep:
+        if type(step) is DrawNode:
             continue
         read = [ways.get(id(v)) for v in step.values if v.constant is None]
         if None in read or not (step.op.kind == "movement" or may_stop(step)):
@@ -51,22 +51,22 @@ def _checks_first(graph, steps):
 
 def _whole_sum(step):
     """The sum or mean of all elements of a reshaped array as that of the array; None for others."""
-    if type(step) is not OpStep or step.op.name not in ("reduce_sum", "reduce_mean"):
+    if type(step) is not OpNode or step.op.name not in ("reduce_sum", "reduce_mean"):
         return None
     ((x,), (made,)), seen = (step.values, step.outputs), step.values[0]
-    while type(seen.step) is OpStep and seen.step.op is table["reshape"]:
+    while type(seen.step) is OpNode and seen.step.op is table["reshape"]:
         (seen,) = seen.step.values
     if seen is x or len(step.attrs["axis"]) != len(x.shape) or made.shape:
         return None
     attrs = {"axis": tuple(range(len(seen.shape))), "keepdims": False}
-    made.step = OpStep(step.op, [seen], attrs, step.outputs, step.saved, step.layer)
+    made.step = OpNode(step.op, [seen], attrs, step.outputs, step.saved, step.layer)
     return made.step
 
 
 def _outer(step):
     """Elementwise products in the place of a matrix product whose sums have one term: the same
     bits; None for others."""
-    if type(step) is not OpStep or step.op.name != "matmul" or len(step.values) != 2:
+    if type(step) is not OpNode or step.op.name != "matmul" or len(step.values) != 2:
         return None
     (made,), (a, b) = step.outputs, step.values
     if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype != b.dtype or a.dtype != made.dtype:
@@ -77,7 +77,7 @@ def _outer(step):
     steps = []
     column, row = (made.shape[0], 1), (1, made.shape[1])
     column, row = [_reshaped(v, shape, step, steps) for v, shape in ((a, column), (b, row))]
-    steps.append(OpStep(table["multiply"], [column, row], {}, (made,), (), step.layer))
+    steps.append(OpNode(table["multiply"], [column, row], {}, (made,), (), step.layer))
     made.step = steps[-1]
     return steps
 
@@ -86,7 +86,7 @@ def _reshaped(value, shape, step, steps):
     if value.shape == shape:
         return value
     turned = Value(np.broadcast_to(np.zeros((), value.dtype), shape))
-    steps.append(OpStep(table["reshape"], [value], {"shape": shape}, (turned,), (), step.layer))
+    steps.append(OpNode(table["reshape"], [value], {"shape": shape}, (turned,), (), step.layer))
     turned.step = steps[-1]
     return turned
 
@@ -100,12 +100,12 @@ def simplified(graph):
 
     keep = []  # replaced Values stay alive, so that no id is used twice
     for step in graph.steps:
-        if type(step) is GuardStep:
+        if type(step) is GuardNode:
             value = resolved(step.args[0])
             if value.constant is None:
-                steps.append(GuardStep(value, step.how, step.expected, step.layer))
+                steps.append(GuardNode(value, step.how, step.expected, step.layer))
             continue
-        if type(step) is DrawStep:
+        if type(step) is DrawNode:
             steps.append(step)
             continue
         args = [resolved(a) if type(a) is Value else a for a in step.args]
@@ -123,7 +123,7 @@ def simplified(graph):
             keep.append(step)
             standing.update((id(old), new) for old, new in zip(step.made, found, strict=True))
             continue
-        new = OpStep(op, args, attrs, step.outputs, step.saved, step.layer)
+        new = OpNode(op, args, attrs, step.outputs, step.saved, step.layer)
         for value in new.made:
             value.step = new
         steps.append(new)
@@ -223,7 +223,7 @@ def without_dead(graph, stays=lambda step: False):
     needed = {id(v) for v in graph.ends}
     steps = []
     for step in reversed(graph.steps):
-        unread = type(step) is OpStep and not any(id(v) in needed for v in step.made)
+        unread = type(step) is OpNode and not any(id(v) in needed for v in step.made)
         if unread and not stays(step):
             continue
         needed.update(id(v) for v in step.values)

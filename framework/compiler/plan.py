@@ -6,11 +6,11 @@ from framework.compiler import lowering
 from framework.compiler.audits import Audits
 from framework.compiler.blocked_codegen import alone
 from framework.compiler.compiler_log import brief
-from framework.compiler.fusion import Group, grouped, takes_passes, ufunc_of
-from framework.compiler.ir import OpStep, are_current, can_be_undone, check, generators
+from framework.compiler.fusion import FusionGroup, grouped, takes_passes, ufunc_of
+from framework.compiler.ir import OpNode, are_current, can_be_undone, check, generators
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due, fits_loop, work
-from framework.compiler.numba_codegen import LoopProgram
-from framework.compiler.numpy_codegen import Program
+from framework.compiler.numba_codegen import NumbaCodegen
+from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.compiler.numpy_regions import together
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.turns import callers, held, taken, turn_of
@@ -59,7 +59,7 @@ class Plan:
         self._waiting = None  # the program with loops, until it takes over
         self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
-        program = Program(grouped(together(self._graph), _fits_blocks, alone), *self._names)
+        program = NumpyCodegen(grouped(together(self._graph), _fits_blocks, alone), *self._names)
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
         # Numbers of calls, from 0: when loops are due next, None for never; of the next event.
@@ -175,10 +175,10 @@ class Plan:
     def _consider(self, call):
         """Decide at which call the groups become loops, if ever."""
         graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
-        cost = sum(work(s) for s in graph.steps if type(s) is Group)
+        cost = sum(work(s) for s in graph.steps if type(s) is FusionGroup)
         if not cost:
             return
-        self._waiting = LoopProgram(graph, *self._names)
+        self._waiting = NumbaCodegen(graph, *self._names)
         missing = sum(not loop.cached for loop in self._waiting.loops)
         self._loops_at = max(call, calls_until_due(cost, missing))
 
@@ -280,7 +280,7 @@ def _states(graph):
 
 def _moved(graph):
     """Bytes that elementwise steps make."""
-    steps = [s for s in graph.steps if type(s) is OpStep and s.op.kind == "elementwise"]
+    steps = [s for s in graph.steps if type(s) is OpNode and s.op.kind == "elementwise"]
     return sum(v.nbytes for s in steps for v in s.made)
 
 

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.compiler import loop_kernels
-from framework.compiler.fusion import Group, is_sum, layout
-from framework.compiler.ir import Graph, OpStep
+from framework.compiler.fusion import FusionGroup, is_sum, layout
+from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
 _LEAST = 1 << 20  # bytes of a result, less of which stay in the cache by themselves
 
 
-class Streamed:
+class TiledProduct:
     """A product of matrices and the group that reads it, as one step.
 
     `values` are what both read but for the product itself, which nobody else sees.
@@ -39,11 +39,11 @@ def with_streamed(graph):
     """The graph with such pairs as one step, where the group stood."""
     uses, makers = graph.uses(), {}
     for step in graph.steps:
-        if type(step) is OpStep and step.op.name == "matmul":
+        if type(step) is OpNode and step.op.name == "matmul":
             makers[id(step.outputs[0])] = step
     pairs = {}  # id of a group -> its product's step
     for group in graph.steps:
-        if type(group) is Group:
+        if type(group) is FusionGroup:
             made = [makers[id(v)] for v in group.inputs if id(v) in makers]
             found = [s for s in made if uses[id(s.outputs[0])] == 1 and _suits(s, group)]
             pairs.update({id(group): s for s in found[:1]})
@@ -51,7 +51,7 @@ def with_streamed(graph):
         return graph
     taken = {id(step) for step in pairs.values()}
     steps = [
-        Streamed(pairs[id(s)], s) if id(s) in pairs else s
+        TiledProduct(pairs[id(s)], s) if id(s) in pairs else s
         for s in graph.steps
         if id(s) not in taken
     ]
@@ -86,7 +86,7 @@ def product_of(step):
     return products.prepared(*made.shape, depth, *turned)
 
 
-class Rows(NamedTuple):
+class TiledProductTask(NamedTuple):
     """The task of a product whose rows a loop takes.
 
     loop: the loop's task. place: of the product among its arrays. arrays: how many these are.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.compiler.fusion import is_sum
-from framework.compiler.ir import OpStep, Value
+from framework.compiler.ir import OpNode, Value
 from framework.kernels import attention, cross_entropy, rows
 from framework.kernels.kernel_task import KernelTask
 
@@ -15,7 +15,7 @@ _NOTHING = np.empty(0, _FLOAT)
 _MOST_ADDED = 1 << 14  # numbers: loops add up more of them sooner
 
 
-class Scratch:
+class ScratchBuffer:
     """float32 memory that pieces of one stretch use between them."""
 
     dtype = _FLOAT
@@ -25,7 +25,7 @@ class Scratch:
         self.nbytes = self.size * self.dtype.itemsize
 
 
-class Use(NamedTuple):
+class ArrayUse(NamedTuple):
     """What is done with an array: a Value, a Scratch, or an array that is there before a run.
 
     along: whether a unit touches its own share of it, and no other.
@@ -36,7 +36,7 @@ class Use(NamedTuple):
     written: bool = False
 
 
-class Part(NamedTuple):
+class KernelCall(NamedTuple):
     """A kernel, and what it does with its arrays, in order."""
 
     units: KernelTask
@@ -45,16 +45,16 @@ class Part(NamedTuple):
 
 def parts_of(step):
     """The kernels that a step consists of, one after the other; None where it has others."""
-    find = PARTS.get(step.op.name) if type(step) is OpStep else None
+    find = PARTS.get(step.op.name) if type(step) is OpNode else None
     return None if find is None else find(step)
 
 
 def _own(thing, written=False):
-    return Use(thing, True, written)
+    return ArrayUse(thing, True, written)
 
 
 def _made(thing):
-    return Use(thing, False, True)
+    return ArrayUse(thing, False, True)
 
 
 def _size_of_rows(step, vector):
@@ -77,10 +77,10 @@ def _norm(step):
     found = _size_of_rows(step, vectors[0])
     if found is None:
         return None
-    saved = step.saved or [Scratch(found[0]) for _ in vectors]
+    saved = step.saved or [ScratchBuffer(found[0]) for _ in vectors]
     made = [_own(v, True) for v in (*step.outputs, *saved)]
     units = rows.norm_task(step.op.name, *found, step.attrs["epsilon"])
-    return [Part(units, (_own(x), *map(Use, vectors), *made))]
+    return [KernelCall(units, (_own(x), *map(ArrayUse, vectors), *made))]
 
 
 def _norm_back(step):
@@ -91,15 +91,15 @@ def _norm_back(step):
         return None
     outputs = iter(step.outputs)
     d, *of_vectors = [next(outputs) if n else None for n in step.attrs["needed"]]
-    sums = [Scratch(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
-    to = Use(_NOTHING) if d is None else _own(d, True)
-    uses = _own(g), _own(x), Use(vector), *map(_own, of_rows), to, *map(_made, sums)
+    sums = [ScratchBuffer(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
+    to = ArrayUse(_NOTHING) if d is None else _own(d, True)
+    uses = _own(g), _own(x), ArrayUse(vector), *map(_own, of_rows), to, *map(_made, sums)
     added = [
-        Part(rows.added_task(*s.shape), (Use(s), _made(v)))
+        KernelCall(rows.added_task(*s.shape), (ArrayUse(s), _made(v)))
         for s, v in zip(sums, of_vectors, strict=True)
         if v is not None
     ]
-    return [Part(rows.norm_back_task(step.op.name, *found, d is not None), uses), *added]
+    return [KernelCall(rows.norm_back_task(step.op.name, *found, d is not None), uses), *added]
 
 
 def _sparse_cross_entropy(step):
@@ -108,10 +108,10 @@ def _sparse_cross_entropy(step):
     found = _rows_of_labels(logits, labels)
     if found is None:
         return None
-    saved = step.saved or [Scratch(*found), Scratch(found[0])]
+    saved = step.saved or [ScratchBuffer(*found), ScratchBuffer(found[0])]
     made = [_own(v, True) for v in (*step.outputs, *saved)]
     units = cross_entropy.task("sparse_cross_entropy", *found)
-    return [Part(units, (_own(logits), _own(labels), *made))]
+    return [KernelCall(units, (_own(logits), _own(labels), *made))]
 
 
 def _sparse_cross_entropy_back(step):
@@ -120,7 +120,7 @@ def _sparse_cross_entropy_back(step):
     if found is None or not all(type(v) is Value and v.dtype == _FLOAT for v in (g, total)):
         return None
     units = cross_entropy.task("sparse_cross_entropy_back", *found)
-    return [Part(units, (*map(_own, step.args), _own(step.outputs[0], True)))]
+    return [KernelCall(units, (*map(_own, step.args), _own(step.outputs[0], True)))]
 
 
 def _rows_of_labels(x, labels):
@@ -136,7 +136,7 @@ def _total(step):
     if is_sum(step) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
         return None
     count = x.size if step.op.name == "reduce_mean" else 1
-    return [Part(rows.total_task(x.size, count), (Use(x), _made(made)))]
+    return [KernelCall(rows.total_task(x.size, count), (ArrayUse(x), _made(made)))]
 
 
 def _attention(step):
@@ -145,10 +145,10 @@ def _attention(step):
     if not _is_fast(q, k, v, bias, mask):
         return None
     batch, length, heads, _ = q.shape
-    saved = step.saved or [Scratch(batch, heads, length) for _ in range(2)]
+    saved = step.saved or [ScratchBuffer(batch, heads, length) for _ in range(2)]
     units = attention.task("forward", q, k, v, bias, mask, **step.attrs)
-    uses = *map(Use, (q, k, v, *_spread(bias, mask))), *map(_made, (out, *saved))
-    return [Part(units, uses)]
+    uses = *map(ArrayUse, (q, k, v, *_spread(bias, mask))), *map(_made, (out, *saved))
+    return [KernelCall(units, uses)]
 
 
 def _attention_back(step):
@@ -161,7 +161,7 @@ def _attention_back(step):
         return None
     units = attention.task("backward", q, k, v, bias, mask, **attrs)
     read = g, q, k, v, *_spread(bias, mask), out, high, total
-    return [Part(units, (*map(Use, read), *map(_made, step.outputs)))]
+    return [KernelCall(units, (*map(ArrayUse, read), *map(_made, step.outputs)))]
 
 
 def _is_fast(*arrays):

@@ -1,9 +1,9 @@
-"""Python numbers among the arguments of a run: values that its plan computes with anew.
+"""Symbolic numbers: Python ints and floats among the arguments that a plan takes as inputs.
 
-While it is recorded, the body gets a `Float` or an `Int` in the place of the number. What Python
-does with it is noted in a `Prelude`; where an op gets it, it becomes one more argument of the
-graph, a 0-d array of the dtype in which the number counts there. Before a plan runs, the prelude
-does the same with the numbers of the call, in Python's own arithmetic.
+During a trace, the body receives a `SymbolicFloat` or a `SymbolicInt` instead of the number. A
+`ScalarProgram` records what Python computes with it. Where an op receives one, it becomes a further
+argument of the graph: a 0-d array of the dtype that the op uses. Before a plan runs, the program
+computes these arguments for the numbers of the call, in Python's own arithmetic.
 """
 
 import math
@@ -19,21 +19,21 @@ _LARGEST = float(np.finfo(np.float32).max)
 _EXACT = 2**53  # ints below it are floats without rounding
 
 
-class _Place(int):
+class _NumberIndex(int):
     """Which of the prelude's numbers is meant."""
 
 
-class _New:
+class _NewNumber:
     """In the place of what a guard expects: the step gives one more number."""
 
     def __init__(self, kind):
         self.kind = kind
 
 
-_NEW = {kind: _New(kind) for kind in (int, float)}
+_NEW = {kind: _NewNumber(kind) for kind in (int, float)}
 
 
-class Prelude:
+class ScalarProgram:
     """What Python did with the numbers of one run, to be done again on others.
 
     Args:
@@ -54,7 +54,7 @@ class Prelude:
         self.numbers = [self._number(i) for i in range(len(self._plain))]
 
     def _number(self, place):
-        return _KINDS[type(self._plain[place])](self, _Place(place))
+        return _KINDS[type(self._plain[place])](self, _NumberIndex(place))
 
     def close(self):
         """The run is over: numbers left somewhere are nothing but their values."""
@@ -103,8 +103,8 @@ class Prelude:
         known = list(numbers)
         try:
             for function, operands, expected in self._steps:
-                found = function(*[known[o] if type(o) is _Place else o for o in operands])
-                if type(expected) is _New:
+                found = function(*[known[o] if type(o) is _NumberIndex else o for o in operands])
+                if type(expected) is _NewNumber:
                     if type(found) is not expected.kind:
                         return None
                     known.append(found)
@@ -146,7 +146,7 @@ def _fits(number, dtype):
 # ---- the numbers themselves ----------------------------------------------------------------------
 
 
-class _Number(WeakNumber):
+class _SymbolicNumber(WeakNumber):
     """A number of a prelude: computes as its plain number does, and tells what it is asked."""
 
     __slots__ = ("_place", "_prelude")
@@ -162,7 +162,7 @@ class _Number(WeakNumber):
 
     def _operand(self, other):
         """(for the prelude, as a plain number)"""
-        if isinstance(other, _Number):
+        if isinstance(other, _SymbolicNumber):
             if other._prelude is not self._prelude:
                 return (other._read(),) * 2
             return other._place, self._prelude.plain(other._place)
@@ -175,7 +175,7 @@ class _Number(WeakNumber):
         if type(found) in _NEW:
             return self._prelude.derived(function, operands, found)
         for place in operands:
-            if type(place) is _Place:
+            if type(place) is _NumberIndex:
                 self._prelude.read(place)
         return found
 
@@ -249,14 +249,14 @@ def _plain(nest):
     return nest
 
 
-class Float(_Number):
+class SymbolicFloat(_SymbolicNumber):
     """In the place of a float."""
 
     __slots__ = ()
     __class__ = property(lambda self: float)
 
 
-class Int(_Number):
+class SymbolicInt(_SymbolicNumber):
     """In the place of an int."""
 
     __slots__ = ()
@@ -266,8 +266,8 @@ class Int(_Number):
         return self._read()
 
 
-_KINDS = {float: Float, int: Int}
-_WITH = (int, float, bool, Float, Int)
+_KINDS = {float: SymbolicFloat, int: SymbolicInt}
+_WITH = (int, float, bool, SymbolicFloat, SymbolicInt)
 
 
 def _binary(function):
@@ -302,20 +302,20 @@ def _unary(function):
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
-    setattr(_Number, f"__{_name}__", _binary(getattr(operator, _name)))
-    setattr(_Number, f"__r{_name}__", _reflected(getattr(operator, _name)))
-_Number.__rpow__ = _reflected(operator.pow)
+    setattr(_SymbolicNumber, f"__{_name}__", _binary(getattr(operator, _name)))
+    setattr(_SymbolicNumber, f"__r{_name}__", _reflected(getattr(operator, _name)))
+_SymbolicNumber.__rpow__ = _reflected(operator.pow)
 for _name, _function in {
     "and": operator.and_, "or": operator.or_, "xor": operator.xor,
     "lshift": operator.lshift, "rshift": operator.rshift,
 }.items():  # fmt: skip
-    setattr(Int, f"__{_name}__", _binary(_function))
-    setattr(Int, f"__r{_name}__", _reflected(_function))
+    setattr(SymbolicInt, f"__{_name}__", _binary(_function))
+    setattr(SymbolicInt, f"__r{_name}__", _reflected(_function))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(_Number, f"__{_name}__", _comparison(getattr(operator, _name)))
+    setattr(_SymbolicNumber, f"__{_name}__", _comparison(getattr(operator, _name)))
 for _name, _function in {
     "neg": operator.neg, "pos": operator.pos, "abs": operator.abs, "trunc": math.trunc,
     "floor": math.floor, "ceil": math.ceil,
 }.items():  # fmt: skip
-    setattr(_Number, f"__{_name}__", _unary(_function))
-Int.__invert__ = _unary(operator.invert)
+    setattr(_SymbolicNumber, f"__{_name}__", _unary(_function))
+SymbolicInt.__invert__ = _unary(operator.invert)

@@ -3,17 +3,17 @@
 from framework.compiler.compiled import SIGNATURES, Entry
 from framework.compiler.compiler_log import brief
 from framework.compiler.graph_comparison import Difference, difference
-from framework.compiler.ir import Graph, Recording
+from framework.compiler.ir import Graph, GraphRecorder
 from framework.compiler.plan import Plan
 from framework.compiler.result_packing import packing
-from framework.compiler.symbolic_numbers import Prelude
+from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
 
 _ATTEMPTS = 8  # plans, and runs of which none became one, before each number is its own signature
 
 
-class Numbered:
+class SymbolicPlans:
     """Calls `Compiled` for the arguments of a function with ints and floats among them.
 
     The first number is part of the signature. A run with a second one is recorded with an open
@@ -73,7 +73,7 @@ class Numbered:
         with exclusive(Plan.outer_turns()):
             audits = compiled.audits(general)
             tensors = body.tensors(arrays)
-            recording = Recording(tensors, undoable=True)
+            recording = GraphRecorder(tensors, undoable=True)
             call = lambda: body(tensors)
             run = traced(recording, call, packing, watches=False, keeps_lines=True)
 
@@ -103,8 +103,8 @@ class Numbered:
 
     def _traced_openly(self, key, general, arrays, values, body, attempts):
         tensors = body.tensors(arrays)
-        recording = Recording(tensors, undoable=True)
-        prelude = Prelude(recording, values)
+        recording = GraphRecorder(tensors, undoable=True)
+        prelude = ScalarProgram(recording, values)
         run_body = lambda: body(tensors, prelude.numbers)
         try:
             run = traced(recording, run_body, packing, body.function)
@@ -147,12 +147,12 @@ class Numbered:
             compiled.refuse(general, f"writing its plan failed ({brief(error)})", error)
 
     def _make_plan(self, general, candidate, trace):
-        plan = WithNumbers(candidate, trace.state.joined(candidate.state), self._compiled)
+        plan = SymbolicPlan(candidate, trace.state.joined(candidate.state), self._compiled)
         entry = Entry(plan, candidate.pack, candidate.graph, candidate.state)
         self._compiled.plans.setdefault(general, []).append(entry)
 
 
-class WithNumbers:
+class SymbolicPlan:
     """A plan and the prelude that gives it the rest of its arguments."""
 
     def __init__(self, candidate, state, compiled):
@@ -195,7 +195,7 @@ class _OpenGraph(Graph):
 
     Args:
         graph: the graph.
-        prelude: the `Prelude` of the run.
+        prelude: the `ScalarProgram` of the run.
         arrays: how many of the arguments are not numbers.
     """
 

@@ -1,7 +1,7 @@
-"""Calls of a compiled function while a `GradientTape` listens: plans of the run and its gradients.
+"""Calls of a compiled function under a `GradientTape`: plans of the trace and of its gradients.
 
-A run is recorded as ever, the tape listening too, and its gradients behind it: `partition` cuts both
-apart. Where a plan of the first half runs, the tape gets one record for the whole call, whose rule
+The body is traced while the tape records it, then its gradients are traced: `partition` separates
+both. Where a plan of the first half runs, the tape gets one record for the whole call, whose rule
 is a plan of the second half. Where that does not do (an outer tape differentiates the gradient, a
 jacobian, a recorder that wants to see ops), the call is made again op by op, from the same inputs.
 """
@@ -14,11 +14,11 @@ import numpy as np
 from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
-from framework.compiler.call_arguments import Token
+from framework.compiler.call_arguments import ObjectToken
 from framework.compiler.compiled import Entry, NoPlanError
 from framework.compiler.compiler_log import brief
-from framework.compiler.ir import Recording
-from framework.compiler.partition import Halves, Joint, why_not, why_not_gradients
+from framework.compiler.ir import GraphRecorder
+from framework.compiler.partition import JointGraph, Partition, why_not, why_not_gradients
 from framework.compiler.plan import Plan
 from framework.compiler.result_packing import first_places, packing
 from framework.compiler.tracing import traced
@@ -29,7 +29,7 @@ from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
-UNDER_TAPE = Token("under a tape")
+UNDER_TAPE = ObjectToken("under a tape")
 _RESULTS = 3  # that have gradients: there is a graph for each set of them
 
 
@@ -40,7 +40,7 @@ def listening_tape():
     return stack[0] if alone and thread.numerics is None else None
 
 
-class Taped:
+class TapePlans:
     """Calls `Compiled` while one tape listens."""
 
     def __init__(self, compiled):
@@ -93,7 +93,7 @@ class Taped:
         own = body.own(arrays)
         copies = [_copy(each, array) for each, array in zip(given, own, strict=True)]
         edges, notes = len(tape._edges), len(tape._notes)
-        recording = _Recording(copies, undoable=bool(audits.due))
+        recording = _TapeGraphRecorder(copies, undoable=bool(audits.due))
         inner = GradientTape(True, tape._watch_accessed)
         outer = thread.stack
 
@@ -107,7 +107,7 @@ class Taped:
             run = traced(
                 recording, run_body, packing, body.function, watches, keeps_lines=not watches
             )
-        taped = _TapedRun(run, inner, copies, alike, tape)
+        taped = _TapedTrace(run, inner, copies, alike, tape)
 
         def graph():
             if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
@@ -117,7 +117,7 @@ class Taped:
             return taped.differentiate()
 
         def plan_of(joint, state):
-            return Entry(WithTape(taped, compiled, body.names, state), run.pack, joint, state)
+            return Entry(TapePlan(taped, compiled, body.names, state), run.pack, joint, state)
 
         def by_plan(entry):
             del tape._edges[edges:], tape._notes[notes:]  # the plan's call is one record
@@ -145,7 +145,7 @@ def _watches(tape, variable):
     return variable.serial in tape._variables or (tape._watch_accessed and variable._trainable)
 
 
-class _Recording(Recording):
+class _TapeGraphRecorder(GraphRecorder):
     """Also notes which variables are read, and tensors that come from outside.
 
     What stands for an argument has the serial of the user's tensor, which closures may hold too:
@@ -190,7 +190,7 @@ def _follows_any(tape, references):
     return any((t := ref()) is not None and t.serial in live for ref in references)
 
 
-class _TapedRun:
+class _TapedTrace:
     """A traced run, and the graph of it and its gradients.
 
     Args:
@@ -267,20 +267,20 @@ class _TapedRun:
         graph.structure = self._run.structure
         facts = self.made, [v.serial for v in recording.read.values()]
         values = graph.arguments[len(self._copies) :]
-        self.joint = Joint(graph, began, count, values, gradients, facts)
+        self.joint = JointGraph(graph, began, count, values, gradients, facts)
         self.joint.watched = {v.serial: watched for v, watched in self.variables}
         return why_not_gradients(graph.steps[began:])
 
     def halves(self):
         values = [self._recording.arguments[n] for n in self.followed]
         values += [self._recording.at_first(v) for v in self.watched]
-        return Halves(self.joint, self.made, values)
+        return Partition(self.joint, self.made, values)
 
     def still_there(self):
         return self._recording.still_there()
 
 
-class WithTape:
+class TapePlan:
     """A plan whose call is one record on the tape."""
 
     def __init__(self, run, compiled, names, state):
@@ -294,7 +294,7 @@ class WithTape:
         self._outside = run.still_there()
         self._dtypes = [v.dtype for v in run.joint.seeds]
         self._backs = {}  # (which cotangents, which gradients) -> (plan, which there are)
-        self._op = _CallOp(self._name)
+        self._op = _PlanOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads
         self.shared = self._plan.shared
 
@@ -343,7 +343,7 @@ class WithTape:
                 leaves = [t for t in nest.flatten(result) if type(t) is Tensor]
             outputs = tuple([leaves[place] for place in self._made])
             inputs = [*[given[place] for place in self._followed], *reads]
-            call = _Call(self, found[count:])
+            call = _PlanCall(self, found[count:])
             tape.op(self._op, inputs, {"call": call}, outputs, call.given)
         return (result,)
 
@@ -383,7 +383,7 @@ class WithTape:
         return self._halves.replay(sources, given)
 
 
-class _Call:
+class _PlanCall:
     """A call on a record."""
 
     __slots__ = ("given", "plan")
@@ -392,7 +392,7 @@ class _Call:
         self.plan, self.given = plan, given
 
 
-class _CallOp(Op):
+class _PlanOp(Op):
     """What a call is to tapes."""
 
     __slots__ = ()

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from framework.compiler.fused_function import Fused
+from framework.compiler.fused_function import FusedFunction
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due
 from framework.core.buffers import exclusive
 from framework.core.changes import changes
@@ -243,7 +243,7 @@ def _compiled(optimizer, dtype, decay, names, ndim):
         return _whole_update(optimizer, param, grad, scalars, decay, values)
 
     try:
-        compiled = Fused(update, ("param", "grad", *names), numbers, dtype, ndim)
+        compiled = FusedFunction(update, ("param", "grad", *names), numbers, dtype, ndim)
     except Exception:  # not compilable: `update` rejects the compiler's sample arrays
         return None
     if optimizer._framework.loops:

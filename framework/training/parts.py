@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from framework.compiler.call_arguments import Token
+from framework.compiler.call_arguments import ObjectToken
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.training.accumulation import kind_of, spelled
@@ -17,8 +17,12 @@ from framework.training.gradients import Gradients, finished_gradients, gathered
 from framework.training.inputs import as_tensors, rows_of
 from framework.training.plans import BATCH, Plans
 
-_ADDS, _UPDATES, _FLUSHES = Token("accumulates"), Token("updates"), Token("flushes")
-_OUTPUTS, _GRADIENTS = Token("returns outputs"), Token("returns gradients")
+_ADDS, _UPDATES, _FLUSHES = (
+    ObjectToken("accumulates"),
+    ObjectToken("updates"),
+    ObjectToken("flushes"),
+)
+_OUTPUTS, _GRADIENTS = ObjectToken("returns outputs"), ObjectToken("returns gradients")
 
 
 class StepParts:

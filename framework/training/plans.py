@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framework.compiler.call_arguments import Arguments, describe, named, replaced
+from framework.compiler.call_arguments import CallArguments, describe, named, replaced
 from framework.compiler.compiled import Compiled, compiles
 from framework.core import dtypes
 from framework.core.changes import changes
@@ -86,7 +86,7 @@ class Plans:
         self.compiled.forget_all()
 
 
-class _BatchFunction(Arguments):
+class _BatchFunction(CallArguments):
     """A function of a batch as a function of the batch's tensors, for tracing."""
 
     __slots__ = ("_names", "_run")

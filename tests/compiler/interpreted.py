@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from framework.compiler.loop_cache import LoopFile
+from framework.compiler.loop_cache import LoopMachineCode
 from framework.compiler.region_kernels import PARTS
 from framework.kernels import gelu, threads, tier
 from framework.kernels.kernel_task import KernelTask
@@ -189,7 +189,7 @@ class EntryPoint:
 
 
 def compile_in_python(self, _library):
-    """Instead of `LoopFile.compile`."""
+    """Instead of `LoopMachineCode.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
     return {"task": Task, "entry": EntryPoint}[self.kind](namespace["loop"])
@@ -197,8 +197,8 @@ def compile_in_python(self, _library):
 
 def install(monkeypatch):
     """Let plans turn their groups into loops at once, and Python run these."""
-    monkeypatch.setattr(LoopFile, "compile", compile_in_python)
-    monkeypatch.setattr(LoopFile, "is_compiled", lambda _self: True)
+    monkeypatch.setattr(LoopMachineCode, "compile", compile_in_python)
+    monkeypatch.setattr(LoopMachineCode, "is_compiled", lambda _self: True)
     monkeypatch.setattr("framework.compiler.loop_kernels._built", {})
     monkeypatch.setattr(tier, "_tier", "numba")
     monkeypatch.setattr(tier, "without_numba", lambda: False)

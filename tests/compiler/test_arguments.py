@@ -87,7 +87,7 @@ def test_arrays_that_no_result_shares_are_not_copied(monkeypatch):
     f, array = tf.function(lambda x: x * 2.0), np.ones(3, "float32")
     for _ in range(3):
         f(array)
-    monkeypatch.setattr("framework.compiler.call_arguments.Arguments.own", None)
+    monkeypatch.setattr("framework.compiler.call_arguments.CallArguments.own", None)
     assert first(f(array)).tolist() == [2.0] * 3
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.fused_function import Fused
+from framework.compiler.fused_function import FusedFunction
 from tests.optimizers.cases import CASES
 
 pytestmark = pytest.mark.usefixtures("kind")
@@ -80,6 +80,10 @@ def test_usual_updates_are_elementwise(name):
 
 
 def test_an_elementwise_function_of_other_arrays():
-    made = Fused(lambda a, b, n: {"a": a * n + b}, ("a", "b"), ("n",), np.dtype("float32"), 2)
+    made = FusedFunction(
+        lambda a, b, n: {"a": a * n + b}, ("a", "b"), ("n",), np.dtype("float32"), 2
+    )
     assert made.possible
-    assert not Fused(lambda a: {"a": a + 1.0 / a.shape[1]}, ("a",), (), np.dtype("f4"), 2).possible
+    assert not FusedFunction(
+        lambda a: {"a": a + 1.0 / a.shape[1]}, ("a",), (), np.dtype("f4"), 2
+    ).possible

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from framework.compiler import loop_kernels
-from framework.compiler.loop_codegen import Writer
+from framework.compiler.loop_codegen import LoopCodegen
 from framework.compiler.loop_kernels import (
     COLUMN,
     FULL,
     ROW,
-    Constant,
-    Program,
+    LoopConstant,
+    LoopProgram,
     build,
     column,
     full,
@@ -98,7 +98,7 @@ def in_loops(names_and_arrays):
             operands.append(full(names[-1], array.dtype, 1))
             arrays.append(array)
         steps.append((op, op, tuple(names)))
-    loop = build(Program(operands, steps, {op: None for op, *_ in steps}))
+    loop = build(LoopProgram(operands, steps, {op: None for op, *_ in steps}))
     results = [
         np.empty(arrays[0].size, scalar_code.resolve(op, [a.dtype for a in given], {})[1])
         for op, given in names_and_arrays
@@ -147,7 +147,7 @@ def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
     first = ("shifted", "add", ("x", "zero"))
     stores = {name: None for name, *_ in steps}
     found = [np.empty(shape, dtype) for _ in steps]
-    loop = build(Program(operands, [first, *steps], stores, ndim=len(shape)))
+    loop = build(LoopProgram(operands, [first, *steps], stores, ndim=len(shape)))
     loop(g.reshape(shape), x.reshape(shape), zeros, *found)
     with np.errstate(all="ignore"):
         for (_, op, args, attributes), result in zip(steps, found, strict=True):
@@ -188,7 +188,7 @@ def test_casts(of):
     x = np.array([0, 1, 2, 3, 250], of)
     steps = [(d, "cast", ("x",), {"dtype": d}) for d in to]
     results = [np.empty(5, d) for d in to]
-    build(Program([full("x", of, 1)], steps, dict.fromkeys(to)))(x, *results)
+    build(LoopProgram([full("x", of, 1)], steps, dict.fromkeys(to)))(x, *results)
     for d, result in zip(to, results):
         np.testing.assert_array_equal(result, x.astype(d))
 
@@ -201,7 +201,7 @@ def test_numbers_take_the_dtype_of_what_stands_beside_them():
         ("f", "select", ("e", "d", float("nan"))), ("g", "gated", ("c", "e")),
     ]  # fmt: skip
     f, g = np.empty_like(x), np.empty_like(x)
-    build(Program([full("x", "float32", 1)], steps, {"f": None, "g": None}))(x, f, g)
+    build(LoopProgram([full("x", "float32", 1)], steps, {"f": None, "g": None}))(x, f, g)
     np.testing.assert_allclose(f, np.where(x > 0, 1 + x * 0.1, np.nan), rtol=1e-6)
     np.testing.assert_allclose(g, x**3 * (x > 0), rtol=1e-6)
 
@@ -233,10 +233,10 @@ def test_layouts(result, shape, layout):
         return
     rng = np.random.default_rng(0)
     x, b = (np.asarray(rng.normal(size=s), np.float32) for s in (result, shape))
-    operands = [full("x", "float32", x.ndim), loop_kernels.Operand("b", b.dtype, found, b.ndim)]
+    operands = [full("x", "float32", x.ndim), loop_kernels.LoopOperand("b", b.dtype, found, b.ndim)]
     y = np.empty_like(x)
     steps = [("h", "multiply", ("b", 2)), ("y", "add", ("x", "h"))]
-    build(Program(operands, steps, {"y": None}, ndim=x.ndim))(x, b, y)
+    build(LoopProgram(operands, steps, {"y": None}, ndim=x.ndim))(x, b, y)
     np.testing.assert_allclose(y, x + 2 * b, rtol=1e-6)
 
 
@@ -246,7 +246,7 @@ def test_a_row_and_a_column_make_a_matrix_and_columns_can_be_stored():
     y, half = np.empty((33, 17)), np.empty((33, 1))
     steps = [("half", "multiply", ("a", 0.5)), ("y", "subtract", ("half", "b"))]
     operands = [column("a", "float64", 2), row("b", "float64", 1)]
-    build(Program(operands, steps, {"y": None, "half": None}, ndim=2))(a, b, y, half)
+    build(LoopProgram(operands, steps, {"y": None, "half": None}, ndim=2))(a, b, y, half)
     np.testing.assert_allclose(y, a / 2 - b)
     np.testing.assert_array_equal(half, a / 2)
 
@@ -258,7 +258,7 @@ def test_sums(shape, stored):
     x = rng.normal(size=shape).astype(np.float32) + np.float32(0.5)
     steps = [("y", "square", ("x",)), ("z", "multiply", ("x", 1)), ("w", "abs", ("x",))]
     sums = {"y": "all", "z": "leading", "w": "last"}
-    program = Program([full("x", "float32", 2)], steps, {"y": None} if stored else {}, sums)
+    program = LoopProgram([full("x", "float32", 2)], steps, {"y": None} if stored else {}, sums)
     outputs = [np.empty_like(x)] if stored else []
     program = program._replace(ndim=[2, 0, 1, 1] if stored else [0, 1, 1])
     results = [np.empty((), "f"), np.empty(shape[1], "f"), np.empty(shape[0], "f")]
@@ -274,7 +274,7 @@ def test_a_long_sum_is_accurate():
     """One by one in float32 the error would be 1e-2."""
     x = np.random.default_rng(0).random(1_000_003, np.float32)
     total = np.empty(1, np.float32)
-    build(Program([full("x", "float32", 1)], [("y", "add", ("x", 1.0))], {}, {"y": "all"}))(
+    build(LoopProgram([full("x", "float32", 1)], [("y", "add", ("x", 1.0))], {}, {"y": "all"}))(
         x, total
     )
     np.testing.assert_allclose(total[0], x.sum(dtype=np.float64) + x.size, rtol=2e-7)
@@ -290,7 +290,7 @@ def test_values_may_go_into_operands(size):
     before = x.copy(), y.copy()
     steps = [("s", "add", ("x", "y")), ("d", "subtract", ("x", "y"))]
     operands = [full("x", "float64", 1), full("y", "float64", 1)]
-    build(Program(operands, steps, {"d": "x", "s": "y"}))(x, y)
+    build(LoopProgram(operands, steps, {"d": "x", "s": "y"}))(x, y)
     np.testing.assert_array_equal(x, before[0] - before[1])
     np.testing.assert_array_equal(y, before[0] + before[1])
 
@@ -306,7 +306,7 @@ def performed(program, arrays, sizes, first, last):
 
 def test_a_part_of_a_task_leaves_the_rest():
     x, y = np.arange(10.0), np.zeros(10)
-    program = Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None})
+    program = LoopProgram([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None})
     performed(program, [x, y], [10, 10, 2], 1, 3)
     np.testing.assert_array_equal(y, [0, 0, 4, 9, 16, 25, 0, 0, 0, 0])
     performed(program, [x, y], [10, 10, 4], 2, 3)
@@ -317,7 +317,7 @@ def test_a_part_of_a_task_leaves_the_rest():
 def test_a_task_gives_what_the_loop_gives(dtype):
     rng = np.random.default_rng(0)
     x, b, flags = rng.normal(size=(6, 5)).astype(dtype), np.arange(5, dtype=dtype), np.arange(6) > 2
-    program = Program(
+    program = LoopProgram(
         [full("x", dtype, 2), row("b", dtype, 1), column("c", "bool", 2), number("k", dtype)],
         [("s", "multiply", ("x", "k")), ("y", "select", ("c", "s", "b")), ("z", "add", ("y", 1))],
         {"y": None, "z": "x"}, {"z": "leading", "y": "all"}, ndim=[2, 1, 0],
@@ -346,7 +346,7 @@ def test_a_task_gives_what_the_loop_gives(dtype):
 def test_read_only_arrays_are_read_and_not_written():
     x = np.arange(3.0)
     x.flags.writeable = False
-    loop = build(Program([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None}))
+    loop = build(LoopProgram([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None}))
     y = np.empty(3)
     loop(x, y)
     np.testing.assert_array_equal(y, x * x)
@@ -359,13 +359,13 @@ def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
     monkeypatch.setattr(sealed, "_folder", lambda: None)  # code from the disk has no text
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
-    program = Program(operands, steps, {f"y{i}": None for i in range(8)})
-    loop = loop_kernels.Loop(*Writer(program).text())
+    program = LoopProgram(operands, steps, {f"y{i}": None for i in range(8)})
+    loop = loop_kernels.LoopKernel(*LoopCodegen(program).text())
     assert " x float>" in loop.native().compiled.inspect_llvm()
 
 
 def test_numbers_before_and_behind_the_sums():
-    program = Program(
+    program = LoopProgram(
         [full("x", "float32", 1), number("k", "float32"), number("step", "int64")],
         [("y", "multiply", ("x", "k")), ("next", "add", ("step", 1))],
         {"mean": None, "next": None}, {"y": "all", "x": "all"}, ndim=[0, 0, 0],
@@ -379,28 +379,34 @@ def test_numbers_before_and_behind_the_sums():
 
 def test_a_loop_of_numbers_alone():
     k, out = np.asarray(3, "f"), np.zeros((), "f")
-    build(Program([number("k", "float32")], [("y", "square", ("k",))], {"y": None}, ndim=0))(k, out)
+    build(LoopProgram([number("k", "float32")], [("y", "square", ("k",))], {"y": None}, ndim=0))(
+        k, out
+    )
     assert float(out) == 9.0
 
 
 # ---- what does not fit ---------------------------------------------------------------------------
 
 WRONG = {
-    "no form of cholesky": Program([X], [("y", "cholesky", ("x",))], {"y": None}),
-    "no form of floor_divide": Program([X], [("y", "floor_divide", ("x", 2))], {"y": None}),
-    "no float16": Program([full("x", "float16", 1)], [], {"x": None}),
-    "named 'z'": Program([X], [("y", "add", ("x", "z"))], {"y": None}),
-    "neither a name nor a number": Program([X], [("y", "add", ("x", None))], {"y": None}),
-    "Two values": Program([X], [("x", "add", ("x", 1))], {"x": None}),
-    "Two operands": Program([X, X], [], {"x": None}),
-    "No value is named": Program([X], [], {"y": None}),
-    "differ in dtype": Program([X], [("y", "greater", ("x", 0))], {"y": "x"}),
-    "which is no operand": Program([X], [("y", "add", ("x", 0))], {"y": "z"}),
-    "over 'rows'": Program([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
-    "No sum of bool": Program([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
-    "full shape": Program([row("b", "float32", 1)], [("y", "add", ("b", 0))], {}),
-    "results' shape": Program([X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}),
-    "only numbers": Program([X], [], {}, {"x": "all"}, after=[("y", "add", ("x", sum_of("x")))]),
+    "no form of cholesky": LoopProgram([X], [("y", "cholesky", ("x",))], {"y": None}),
+    "no form of floor_divide": LoopProgram([X], [("y", "floor_divide", ("x", 2))], {"y": None}),
+    "no float16": LoopProgram([full("x", "float16", 1)], [], {"x": None}),
+    "named 'z'": LoopProgram([X], [("y", "add", ("x", "z"))], {"y": None}),
+    "neither a name nor a number": LoopProgram([X], [("y", "add", ("x", None))], {"y": None}),
+    "Two values": LoopProgram([X], [("x", "add", ("x", 1))], {"x": None}),
+    "Two operands": LoopProgram([X, X], [], {"x": None}),
+    "No value is named": LoopProgram([X], [], {"y": None}),
+    "differ in dtype": LoopProgram([X], [("y", "greater", ("x", 0))], {"y": "x"}),
+    "which is no operand": LoopProgram([X], [("y", "add", ("x", 0))], {"y": "z"}),
+    "over 'rows'": LoopProgram([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
+    "No sum of bool": LoopProgram([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
+    "full shape": LoopProgram([row("b", "float32", 1)], [("y", "add", ("b", 0))], {}),
+    "results' shape": LoopProgram(
+        [X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}
+    ),
+    "only numbers": LoopProgram(
+        [X], [], {}, {"x": "all"}, after=[("y", "add", ("x", sum_of("x")))]
+    ),
 }
 
 
@@ -411,7 +417,7 @@ def test_what_a_loop_cannot_be(message):
 
 
 def test_sizes_are_checked():
-    loop = build(Program([X], [("y", "square", ("x",))], {"y": None}))
+    loop = build(LoopProgram([X], [("y", "square", ("x",))], {"y": None}))
     with pytest.raises(ValueError, match="sizes"):
         loop(np.zeros(3, "f"), np.zeros(4, "f"))
 
@@ -432,10 +438,10 @@ def test_gives_and_is_slow():
 @pytest.mark.parametrize("op", ["select", "masked", "gated"])
 def test_constants_keep_their_dtype(op):
     """Beside booleans nothing else tells in what an op computes."""
-    b, one = np.arange(77) % 3 == 0, Constant(1.0, np.dtype(np.float32), FULL)
+    b, one = np.arange(77) % 3 == 0, LoopConstant(1.0, np.dtype(np.float32), FULL)
     args = {"select": ("b", one, one._replace(number=-2.0))}.get(op, (one, "b"))
     made = np.full(77, 9, np.float32)
-    build(Program([full("b", "bool", 1)], [("y", op, args)], {"y": None}))(b, made)
+    build(LoopProgram([full("b", "bool", 1)], [("y", op, args)], {"y": None}))(b, made)
     np.testing.assert_array_equal(made, np.where(b, 1, -2 if op == "select" else 0))
 
 
@@ -448,15 +454,15 @@ def test_constants_keep_their_layout(operand):
     """An array of one number beside something smaller has a result of the array's shape."""
     shape = {ROW: (5,), COLUMN: (7, 1)}.get(operand.layout, ())
     k = np.asarray(np.random.default_rng(3).random(shape), np.float32)
-    two = Constant(2.0, np.dtype(np.float32), FULL)
+    two = LoopConstant(2.0, np.dtype(np.float32), FULL)
     made = np.zeros((7, 5), np.float32)
-    build(Program([operand], [("y", "multiply", (two, "k"))], {"y": None}, ndim=2))(k, made)
+    build(LoopProgram([operand], [("y", "multiply", (two, "k"))], {"y": None}, ndim=2))(k, made)
     np.testing.assert_array_equal(made, np.broadcast_to(2 * k, (7, 5)))
 
 
 def test_names_do_not_matter():
-    one = build(Program([X], [("y", "square", ("x",))], {"y": None}))
-    other = Program([full("image", "float32", 1)], [("z", "square", ("image",))], {"z": None})
+    one = build(LoopProgram([X], [("y", "square", ("x",))], {"y": None}))
+    other = LoopProgram([full("image", "float32", 1)], [("z", "square", ("image",))], {"z": None})
     assert build(other) is one
 
 
@@ -465,7 +471,7 @@ def test_names_do_not_matter():
 PROGRAM = """
 import sys, numpy as np
 from framework.compiler import loop_kernels
-program = loop_kernels.Program(
+program = loop_kernels.LoopProgram(
     [loop_kernels.full("x", "float32", 1)], [("y", "multiply", ("x", 3.25))], {"y": None})
 loop = loop_kernels.build(program)
 was_cached = loop.cached
@@ -494,8 +500,8 @@ def test_another_process_finds_the_machine_code(tmp_path):
 
 def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
     monkeypatch.setattr(sealed, "_folder", lambda: None)
-    program = Program([X], [("y", "abs", ("x",))], {"y": None})
-    loop = loop_kernels.Loop(*Writer(program).text())
+    program = LoopProgram([X], [("y", "abs", ("x",))], {"y": None})
+    loop = loop_kernels.LoopKernel(*LoopCodegen(program).text())
     assert not loop.cached
     y = np.empty(1, np.float32)
     loop(np.array([-2], np.float32), y)
@@ -505,9 +511,9 @@ def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
 
 def test_without_numba_there_is_one_clear_error(monkeypatch):
     monkeypatch.setattr(loop_kernels.tier, "library", lambda name: None)
-    program = Program([X], [("y", "abs", ("x",))], {"y": None})
+    program = LoopProgram([X], [("y", "abs", ("x",))], {"y": None})
     with pytest.raises(RuntimeError, match="Numba"):
-        loop_kernels.Loop(*Writer(program).text()).compiled()
+        loop_kernels.LoopKernel(*LoopCodegen(program).text()).compiled()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -515,7 +521,7 @@ def test_powers_of_numbers_have_the_bits_of_the_op(dtype):
     rng = np.random.default_rng(0)
     a = np.concatenate([rng.uniform(0.8, 1, 400), rng.uniform(0, 5, 400), [0, -2]]).astype(dtype)
     b = np.concatenate([np.arange(400), rng.uniform(-5, 5, 400), [0, 3]]).astype(dtype)
-    program = Program(
+    program = LoopProgram(
         [full("a", dtype, 1), full("b", dtype, 1)], [("s", "power", ("a", "b"))], {"s": None}
     )
     found = np.empty_like(a)
@@ -530,7 +536,7 @@ def test_powers_by_a_python_number_have_the_bits_of_the_op(exponent):
     a = np.random.default_rng(0).uniform(0, 50, 200).astype("float32")
     for x in a:
         found, operands = np.empty((), np.float32), [number("x", "float32")]
-        build(Program(operands, [("s", "power", ("x", exponent))], {"s": None}))(
+        build(LoopProgram(operands, [("s", "power", ("x", exponent))], {"s": None}))(
             np.asarray(x), found
         )
         assert found == power(np.asarray(x), exponent) == power(x, exponent)

@@ -9,7 +9,7 @@ import pytest
 
 import framework as tf
 from framework.compiler.fusion import takes_passes
-from framework.compiler.ir import OpStep, Value
+from framework.compiler.ir import OpNode, Value
 from framework.compiler.liveness import may_stop
 from framework.compiler.lowering import KERNELS
 from framework.core.op import table
@@ -96,7 +96,7 @@ def test_ops_that_raise_for_what_their_inputs_hold_are_known(name):
                 with np.errstate(all="ignore"):
                     op.forward(*args, **sample.attrs)
             except Exception:
-                step = OpStep(op, given, sample.attrs, tuple(given[:1]), (), None)
+                step = OpNode(op, given, sample.attrs, tuple(given[:1]), (), None)
                 assert may_stop(step), (name, number)
 
 
@@ -204,7 +204,7 @@ def test_a_view_of_an_input_keeps_it():
 )  # fmt: skip
 def test_which_steps_are_loops_alone(name, size, expected):
     x, y = (Value(np.broadcast_to(np.float32(0), (size,))) for _ in range(2))
-    assert takes_passes(OpStep(table[name], [x], {}, (y,), (), None)) == expected
+    assert takes_passes(OpNode(table[name], [x], {}, (y,), (), None)) == expected
 
 
 def test_a_recorded_run_keeps_no_array_that_a_variable_held():

@@ -18,9 +18,9 @@ from framework.compiler import (
     symbolic_plans,
 )
 from framework.compiler.arena import Arena
-from framework.compiler.ir import Recording
-from framework.compiler.loop_cache import LoopFile
-from framework.compiler.numpy_codegen import Program
+from framework.compiler.ir import GraphRecorder
+from framework.compiler.loop_cache import LoopMachineCode
+from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.kernels import tier
 from tests.compiler import interpreted
 
@@ -73,9 +73,9 @@ def failing(kind):
 IN_PYTHON = {
     "optimized": (lambda m: m.setattr(plan, "optimized", raising), "writing its plan"),
     "grouped": (lambda m: m.setattr(plan, "grouped", raising), "writing its plan"),
-    "program": (lambda m: m.setattr(plan, "Program", raising), "writing its plan"),
-    "text": (lambda m: m.setattr(Program, "compiled", raising), "writing its plan"),
-    "graph": (lambda m: m.setattr(Recording, "graph", raising), "writing its plan"),
+    "program": (lambda m: m.setattr(plan, "NumpyCodegen", raising), "writing its plan"),
+    "text": (lambda m: m.setattr(NumpyCodegen, "compiled", raising), "writing its plan"),
+    "graph": (lambda m: m.setattr(GraphRecorder, "graph", raising), "writing its plan"),
     "difference": (
         lambda m: [
             m.setattr(module, "difference", raising) for module in (compiled, symbolic_plans)
@@ -83,14 +83,14 @@ IN_PYTHON = {
         "writing its plan",
     ),
     "memory": (lambda m: m.setattr(Arena, "make", raising), "running its plan"),
-    "run": (lambda m: fail(m, "Program", "LoopProgram"), "running its plan"),
+    "run": (lambda m: fail(m, "NumpyCodegen", "NumbaCodegen"), "running its plan"),
 }
 WITHOUT_LOOPS = {
     "fits": (lambda m: m.setattr(plan, "fits_loop", raising), "writing its loops"),
-    "loop": (lambda m: m.setattr(loop_kernels, "Writer", raising), "writing its loops"),
-    "compile": (lambda m: m.setattr(LoopFile, "compile", raising), "compiling its loops"),
+    "loop": (lambda m: m.setattr(loop_kernels, "LoopCodegen", raising), "writing its loops"),
+    "compile": (lambda m: m.setattr(LoopMachineCode, "compile", raising), "compiling its loops"),
     "library": (lambda m: m.setattr(tier, "library", raising), "compiling its loops"),
-    "run": (lambda m: fail(m, "LoopProgram"), "running its loops"),
+    "run": (lambda m: fail(m, "NumbaCodegen"), "running its loops"),
 }
 BROKEN = [
     *(pytest.param(*way, "runs in Python", id=f"plan: {name}") for name, way in IN_PYTHON.items()),
@@ -227,7 +227,7 @@ def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(capl
 
 
 def test_threads_that_call_at_once_make_no_mistakes(caplog, monkeypatch):
-    """Recording, making a plan and moving on to loop_kernels, all at the same time."""
+    """Recording, making a plan and moving on to loops, all at the same time."""
     monkeypatch.setattr(tier, "_tier", "auto")
     monkeypatch.setattr(plan, "TRIAL", 3)
     monkeypatch.setattr(loop_lowering, "_TO_LOAD", 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.parallel_regions import Access, Piece, phases
+from framework.compiler.parallel_regions import MemoryAccess, RegionTask, phases
 from framework.kernels import products, threads, tier
 from tests.compiler import interpreted
 
@@ -18,15 +18,15 @@ def put_back():
 
 
 def piece(*accesses, extent=64, unit=8, work=1e-4):
-    return Piece(None, (), (), (), extent, unit, accesses, work)
+    return RegionTask(None, (), (), (), extent, unit, accesses, work)
 
 
 def read(key, unit=None, **kind):
-    return Access(key, unit, written=False, **kind)
+    return MemoryAccess(key, unit, written=False, **kind)
 
 
 def write(key, unit=None, **kind):
-    return Access(key, unit, written=True, **kind)
+    return MemoryAccess(key, unit, written=True, **kind)
 
 
 ONE_PHASE = {

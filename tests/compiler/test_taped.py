@@ -618,7 +618,7 @@ def test_a_gradient_that_cannot_be_compiled(monkeypatch, caplog, no_failures_of_
     def failing(*_):
         raise LookupError("a mistake")
 
-    monkeypatch.setattr("framework.compiler.partition.Halves.backward", failing)
+    monkeypatch.setattr("framework.compiler.partition.Partition.backward", failing)
     w = weights(3)
     f = compiled(w)
     for n in range(3):

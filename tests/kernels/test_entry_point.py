@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from framework.compiler.loop_kernels import Program, build, full, number
+from framework.compiler.loop_kernels import LoopProgram, build, full, number
 from framework.kernels.fast import entry_point
 
 pytestmark = pytest.mark.usefixtures("numba_tier")
@@ -20,7 +20,7 @@ class Kind(np.ndarray):
 
 def squares():
     """y = k x²"""
-    program = Program(
+    program = LoopProgram(
         [full("x", "float32", 2), number("k", "float32")],
         [("square", "square", ("x",)), ("y", "multiply", ("square", "k"))], {"y": None}, ndim=2,
     )  # fmt: skip
@@ -132,7 +132,7 @@ def test_an_unknown_array_layout_is_refused(monkeypatch):
 
 def test_two_threads_may_create_a_function_at_once():
     """`cached_property` has no lock since Python 3.12; this test simulates the race."""
-    program = Program([full("x", "float32", 1)], [("y", "square", ("x",))], {"y": None}, ndim=1)
+    program = LoopProgram([full("x", "float32", 1)], [("y", "square", ("x",))], {"y": None}, ndim=1)
     native = build(program).native()
     make = type(native).__dict__["call"].func
     first, second = make(native), make(native)

@@ -223,7 +223,7 @@ if hasattr(os, "getuid") and os.getuid() == 0 and sys.platform == "linux":
 import numpy as np
 from numba.core import event
 from framework.compiler import loop_kernels
-from framework.compiler.loop_codegen import Writer
+from framework.compiler.loop_codegen import LoopCodegen
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
@@ -239,7 +239,7 @@ def work(x):
         halve(x, i)
 
 X = loop_kernels.full("x", "float64", 1)
-PROGRAM = loop_kernels.Program([X], [("y", "multiply", ("x", 3.0))], {"y": None})
+PROGRAM = loop_kernels.LoopProgram([X], [("y", "multiply", ("x", 3.0))], {"y": None})
 
 def run():
     "The results of newly loaded code, and how many functions were compiled for them."
@@ -247,7 +247,7 @@ def run():
         x = np.arange(3.0)
         kernel(work.py_func)(x)
         y = np.zeros(3)
-        loop_kernels.Loop(*Writer(PROGRAM).text())(x, y)
+        loop_kernels.LoopKernel(*LoopCodegen(PROGRAM).text())(x, y)
     return *x.tolist(), *y.tolist(), len(compiled.buffer) // 2
 """
 RIGHT = "(0.0, 2.0, 4.0, 0.0, 6.0, 12.0, {})"

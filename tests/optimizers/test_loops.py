@@ -10,8 +10,8 @@ import pytest
 import framework as tf
 from framework import optimizers as all_optimizers
 from framework.compiler import fused_backends
-from framework.compiler.fused_backends import InLoops
-from framework.compiler.ir import Recording
+from framework.compiler.fused_backends import NumbaLoops
+from framework.compiler.ir import GraphRecorder
 from framework.compiler.loop_lowering import BYTE, CALL, TRIAL, calls_until_due
 from framework.core.variable import KerasVariable
 from framework.kernels import threads, tier
@@ -56,7 +56,7 @@ def made(name, loops):
 
 def are_loops(optimizer):
     return {
-        type(p.form) is InLoops for p in optimizer._framework.programs.values() if p is not None
+        type(p.form) is NumbaLoops for p in optimizer._framework.programs.values() if p is not None
     }
 
 
@@ -300,7 +300,7 @@ def test_a_field_that_changes_is_a_new_loop():
 
 def test_a_recorded_update_compiles_no_loop():
     optimizer = SGD(0.1)
-    with Recording(()):
+    with GraphRecorder(()):
         first_update(optimizer, 4)
     assert are_loops(optimizer) == {False}
 

@@ -9,7 +9,7 @@ import pytest
 
 import framework as tf
 from framework import optimizers as all_optimizers
-from framework.compiler.ir import Recording
+from framework.compiler.ir import GraphRecorder
 from framework.core.variable import KerasVariable
 from framework.kernels.blocks import ALONE
 from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
@@ -75,7 +75,7 @@ def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
             apply(optimizer, gradients, variables)
 
     def recorded(optimizer, gradients, variables):
-        with Recording(()):
+        with GraphRecorder(()):
             apply(optimizer, gradients, variables)
 
     compiled, variables = run(name, apply)

@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.ir import GuardStep, Recording
+from framework.compiler.ir import GraphRecorder, GuardNode
 from framework.optimizers import SGD, Adam, schedules
 
 STEPS = (0, 1, 7, 10, 11, 25, 40, 97, 1000)
@@ -269,14 +269,14 @@ def test_the_schedule_is_asked_at_each_update():
 
 def test_a_recorded_update_computes_the_rate_from_the_iterations():
     optimizer, variable = SGD(halving()), tf.Variable([0.0])
-    with Recording(()) as recording:
+    with GraphRecorder(()) as recording:
         optimizer.apply_gradients([(tf.ones(1), variable)])
     assert float(variable[0]) == -0.5
     steps = recording.steps
     assert any(v.variable is optimizer.iterations for step in steps for v in step.values)
     assert "power" in [step.op.name for step in steps]
     assert recording.refusal is None
-    assert not any(type(step) is GuardStep for step in steps)
+    assert not any(type(step) is GuardNode for step in steps)
 
 
 def test_a_multiplier_scales_a_schedule():

@@ -1,7 +1,7 @@
 """Building blocks of generated elementwise loops: memory access, and functions of one element.
 
-`compiler/loop_kernels.py` generates the source of the loops, which may use `NAMES`. LLVM vectorises the
-loops with the functions inlined, which therefore have no branches and make no calls.
+`compiler/loop_codegen.py` generates the source of the loops, which may use `NAMES`. LLVM
+vectorises the loops with the functions inlined, which therefore have no branches and make no calls.
 """
 
 import numpy as np
