@@ -1,41 +1,5 @@
 """tf.nest: nested lists, tuples, dicts and named tuples, walked leaf by leaf."""
 
-from framework.core import nest as _nest
+from framework.core.lazy import attach_stub
 
-
-def is_nested(seq):
-    """Whether `seq` is a list, tuple or mapping."""
-    return _nest.is_nested(seq)
-
-
-def flatten(structure, expand_composites=False):
-    """The leaves as a list; dicts by sorted key.
-
-    >>> import framework as tf
-    >>> tf.nest.flatten({"b": [1, 2], "a": 3})
-    [3, 1, 2]
-    """
-    return _nest.flatten(structure)
-
-
-def map_structure(func, *structure, **kwargs):
-    """`func` applied to the corresponding leaves, in the first structure's shape.
-
-    >>> import framework as tf
-    >>> tf.nest.map_structure(lambda x: 2 * x, (1, {"a": 2}))
-    (2, {'a': 4})
-    """
-    unknown = set(kwargs) - {"check_types", "expand_composites"}
-    if unknown:
-        raise TypeError(f"map_structure() got an unexpected argument {unknown.pop()!r}.")
-    return _nest.map_structure(func, *structure)
-
-
-def pack_sequence_as(structure, flat_sequence, expand_composites=False):
-    """`flat_sequence` arranged like `structure`."""
-    return _nest.pack_sequence_as(structure, flat_sequence)
-
-
-def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
-    """ValueError unless both have the same nesting."""
-    _nest.assert_same_structure(nest1, nest2, check_types)
+__getattr__, __dir__ = attach_stub(__name__)

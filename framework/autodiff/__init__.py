@@ -1,30 +1,5 @@
 """Derivatives: GradientTape, ForwardAccumulator, and grad, vjp, jvp, hvp, hessian."""
 
-from typing import TYPE_CHECKING
+from framework.core.lazy import attach_stub
 
-from framework.core.lazy import lazy as _lazy
-from framework.core.lazy import table as _table
-
-_NAMES = _table({
-    "framework.autodiff.derivatives": "grad hessian hvp jvp value_and_grad vjp",
-    "framework.autodiff.forward": "ForwardAccumulator",
-    "framework.autodiff.functional": """
-        gradients_function implicit_grad implicit_value_and_gradients make_vjp
-        value_and_gradients_function""",
-    "framework.autodiff.tape": "GradientTape",
-})  # fmt: skip
-
-__getattr__, __dir__ = _lazy(__name__, _NAMES)
-
-if TYPE_CHECKING:
-    from framework.autodiff.derivatives import (
-        grad as grad, hessian as hessian, hvp as hvp, jvp as jvp, value_and_grad as value_and_grad,
-        vjp as vjp,
-    )  # fmt: skip
-    from framework.autodiff.forward import ForwardAccumulator as ForwardAccumulator
-    from framework.autodiff.functional import (
-        gradients_function as gradients_function, implicit_grad as implicit_grad,
-        implicit_value_and_gradients as implicit_value_and_gradients, make_vjp as make_vjp,
-        value_and_gradients_function as value_and_gradients_function,
-    )  # fmt: skip
-    from framework.autodiff.tape import GradientTape as GradientTape
+__getattr__, __dir__ = attach_stub(__name__)

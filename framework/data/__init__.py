@@ -1,6 +1,5 @@
 """Input pipelines: `Dataset` with tf.data's methods, and the batches that `fit` trains on."""
 
-from framework.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
-from framework.data.structure import DatasetSpec
+from framework.core.lazy import attach_stub
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec"]
+__getattr__, __dir__ = attach_stub(__name__)

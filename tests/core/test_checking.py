@@ -66,7 +66,7 @@ REFUSED = {
     "an attention mask": (lambda: heads(attention_mask=true(2, 64, 20)), "`mask` must broadcast"),
     "a shorter key, once built": (lambda: heads(key=real(2, 30, 32)), "`value` must have shape"),
     "an attention mask of groups": (
-        lambda: heads(layers.GroupedQueryAttention, (16, 4, 2), attention_mask=true(2, 64, 20)),
+        lambda: heads(layers.GroupQueryAttention, (16, 4, 2), attention_mask=true(2, 64, 20)),
         "`mask` must broadcast",
     ),
     **{

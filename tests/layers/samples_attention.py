@@ -3,7 +3,7 @@
 import numpy as np
 
 BUILT_BY_CALLS = {
-    "AdditiveAttention", "Attention", "Dot", "EinsumDense", "Embedding", "GroupedQueryAttention",
+    "AdditiveAttention", "Attention", "Dot", "EinsumDense", "Embedding", "GroupQueryAttention",
     "MultiHeadAttention", "ReversibleEmbedding",
 }  # fmt: skip
 
@@ -47,7 +47,7 @@ def samples(real):
             ({"num_heads": 2, "key_dim": 2, "attention_axes": 2, "dropout": 0.1, "seed": 1},
              (real(2, 2, 3, 4), real(2, 2, 3, 4))),
         ],
-        "GroupedQueryAttention": [
+        "GroupQueryAttention": [
             ({"head_dim": 2, "num_query_heads": 4, "num_key_value_heads": 2, "use_gate": True},
              (real(2, 3, 4), real(2, 5, 4))),
         ],

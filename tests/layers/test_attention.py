@@ -67,7 +67,7 @@ def test_weights_stand_in_keras_s_order():
         ("m/value/kernel", (6, 2, 5)), ("m/value/bias", (2, 5)),
         ("m/attention_output/kernel", (2, 5, 4)), ("m/attention_output/bias", (4,)),
     ]  # fmt: skip
-    grouped = layers.GroupedQueryAttention(2, 4, 2, use_bias=False, name="g")
+    grouped = layers.GroupQueryAttention(2, 4, 2, use_bias=False, name="g")
     grouped(cases.wave((1, 2, 4)), cases.wave((1, 3, 4)))
     assert [(w.path, tuple(w.shape)) for w in grouped.weights] == [
         ("g/query/kernel", (4, 4, 2)), ("g/key/kernel", (4, 2, 2)), ("g/value/kernel", (4, 2, 2)),
@@ -131,7 +131,7 @@ def test_a_reversible_embedding_masks_rows_alone():
 def test_dropout_of_weights_is_for_training():
     x = cases.wave((2, 4, 6))
     for layer in (layers.MultiHeadAttention(2, 3, dropout=0.5, seed=1),
-                  layers.GroupedQueryAttention(3, 2, 1, dropout=0.5, seed=1)):  # fmt: skip
+                  layers.GroupQueryAttention(3, 2, 1, dropout=0.5, seed=1)):  # fmt: skip
         calm = layer(x, x)
         np.testing.assert_array_equal(calm, layer(x, x, training=False))
         assert np.any(calm.numpy() != layer(x, x, training=True).numpy())
@@ -143,7 +143,7 @@ def test_symbolic_scores():
     query, value = keras.Input((3, 4)), keras.Input((5, 4))
     outputs, scores = layers.MultiHeadAttention(2, 3)(query, value, return_attention_scores=True)
     assert (outputs.shape, scores.shape) == ((None, 3, 4), (None, 2, 3, 5))
-    layer = layers.GroupedQueryAttention(2, 4, 2)
+    layer = layers.GroupQueryAttention(2, 4, 2)
     outputs, scores = layer(query, value, return_attention_scores=True)
     assert (outputs.shape, scores.shape) == ((None, 3, 4), (None, 4, 3, 5))
     outputs = layers.Attention()([keras.Input((None, 4)), value], use_causal_mask=True)
@@ -238,7 +238,7 @@ MISTAKES = {
         1, 1, flash_attention=True
     )(X, X, return_attention_scores=True),
     "except the last one, must be equal": lambda: layers.MultiHeadAttention(1, 1)(X, X, X[:, :2]),
-    "divisible by `num_key_value_heads`": lambda: layers.GroupedQueryAttention(2, 3, 2),
+    "divisible by `num_key_value_heads`": lambda: layers.GroupQueryAttention(2, 3, 2),
     "sliding_window=0": lambda: layers.MultiHeadAttention(1, 1, sliding_window=0),
     "Invalid einsum equation": lambda: layers.EinsumDense("ab,bc", 3)(X),
     "expected 2 input axes, got 3": lambda: layers.EinsumDense("ab,bc->ac", 3)(X),

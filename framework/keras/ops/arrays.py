@@ -15,9 +15,11 @@ from framework.core.sizes import size_of
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
-from framework.functions import contraction, creation, indexing, movement as strict
+from framework.functions import contraction, creation, indexing
+from framework.functions import movement as strict
 from framework.keras.ops.door import as_dtype, floating, ints
-from framework.ops import elementwise, movement as ops
+from framework.ops import elementwise
+from framework.ops import movement as ops
 from framework.ops.contraction import matmul_with_vectors
 
 _slice = slice  # its name below is Keras's

@@ -4,8 +4,8 @@ from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.functions.windows import check_room, last, restored
-from framework.kernels.windows import output_sizes, transposed
 from framework.keras.ops.door import ints
+from framework.kernels.windows import output_sizes, transposed
 from framework.ops import conv as ops
 
 

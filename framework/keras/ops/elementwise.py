@@ -5,7 +5,8 @@ import math
 from framework.core import dtypes
 from framework.core.doors import promote, tensor
 from framework.keras.ops.door import as_dtype, floating
-from framework.ops import casting, elementwise as ops, special
+from framework.ops import casting, special
+from framework.ops import elementwise as ops
 from framework.ops.division import promoted_floats
 
 # ---- arithmetic --------------------------------------------------------------------------------

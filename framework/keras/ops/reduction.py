@@ -6,7 +6,8 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.doors import cast, promote, tensor
 from framework.core.errors import ShapeError
 from framework.keras.ops.door import as_dtype, floating, summed_dtype
-from framework.ops import elementwise, movement, reduction as ops
+from framework.ops import elementwise, movement
+from framework.ops import reduction as ops
 from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
 

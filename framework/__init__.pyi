@@ -1,0 +1,107 @@
+from framework import (
+    autodiff as autodiff, compat as compat, config as config, data as data, debugging as debugging,
+    dtypes as dtypes, errors as errors, initializers as initializers, keras as keras,
+    linalg as linalg, losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
+    optimizers as optimizers, random as random,
+)  # fmt: skip
+from framework.autodiff.custom import (
+    custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,
+    recompute_grad as recompute_grad, stop_gradient as stop_gradient,
+)  # fmt: skip
+from framework.autodiff.tape import (
+    GradientTape as GradientTape, UnconnectedGradients as UnconnectedGradients,
+)  # fmt: skip
+from framework.autodiff.vectorized import vectorized_map as vectorized_map
+from framework.compiler.function import function as function
+from framework.core.dtypes import (
+    DType as DType, Shape as TensorShape, as_dtype as as_dtype, bfloat16 as bfloat16, bool_ as bool,
+    complex128 as complex128, complex64 as complex64, float64 as double, float16 as float16,
+    float32 as float32, float64 as float64, float16 as half, int16 as int16, int32 as int32,
+    int64 as int64, int8 as int8, string as string, uint16 as uint16, uint32 as uint32,
+    uint64 as uint64, uint8 as uint8,
+)  # fmt: skip
+from framework.core.module import Module as Module, NameScope as name_scope
+from framework.core.spec import TensorSpec as TensorSpec
+from framework.core.tensor import Tensor as Tensor
+from framework.core.variable import Variable as Variable
+from framework.functions.array import TensorArray as TensorArray
+from framework.functions.assertions import (
+    assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less,
+    assert_rank as assert_rank,
+)  # fmt: skip
+from framework.functions.contraction import (
+    clip_by_global_norm as clip_by_global_norm, clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value, matmul as matmul, norm as norm, tensordot as tensordot,
+)  # fmt: skip
+from framework.functions.control import (
+    case as case, cond as cond, foldl as foldl, foldr as foldr, map_fn as map_fn, scan as scan,
+    switch_case as switch_case, while_loop as while_loop,
+)  # fmt: skip
+from framework.functions.counting import (
+    searchsorted as searchsorted, unique as unique, unique_with_counts as unique_with_counts,
+)  # fmt: skip
+from framework.functions.creation import (
+    constant as constant, convert_to_tensor as convert_to_tensor, eye as eye, fill as fill,
+    is_tensor as is_tensor, linspace as linspace, one_hot as one_hot, ones as ones,
+    ones_like as ones_like, range as range, zeros as zeros, zeros_like as zeros_like,
+)  # fmt: skip
+from framework.functions.devices import device as device
+from framework.functions.elementwise import (
+    abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,
+    asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, cast as cast, cos as cos,
+    cosh as cosh, divide as divide, equal as equal, exp as exp, floor as floor, greater as greater,
+    greater_equal as greater_equal, less as less, less_equal as less_equal,
+    logical_and as logical_and, logical_not as logical_not, logical_or as logical_or,
+    maximum as maximum, minimum as minimum, multiply as multiply, negative as negative,
+    not_equal as not_equal, pow as pow, realdiv as realdiv, round as round,
+    saturate_cast as saturate_cast, scalar_mul as scalar_mul, sigmoid as sigmoid, sign as sign,
+    sin as sin, sinh as sinh, sqrt as sqrt, square as square, subtract as subtract, tan as tan,
+    tanh as tanh, truediv as truediv, truncatediv as truncatediv, truncatemod as truncatemod,
+)  # fmt: skip
+from framework.functions.former import (
+    contrib as contrib, enable_eager_execution as enable_eager_execution,
+    executing_eagerly as executing_eagerly, lin_space as lin_space,
+)  # fmt: skip
+from framework.functions.indexing import (
+    argsort as argsort, boolean_mask as boolean_mask, gather as gather,
+    sequence_mask as sequence_mask, slice as slice, sort as sort, where as where,
+)  # fmt: skip
+from framework.functions.initializers import constant_initializer as constant_initializer
+from framework.functions.linalg import (
+    eig as eig, eigvals as eigvals, einsum as einsum, sqrtm as matrix_square_root,
+)  # fmt: skip
+from framework.functions.movement import (
+    broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,
+    expand_dims as expand_dims, identity as identity, identity_n as identity_n,
+    meshgrid as meshgrid, pad as pad, rank as rank, repeat as repeat, reshape as reshape,
+    reverse as reverse, roll as roll, shape as shape, size as size, split as split,
+    squeeze as squeeze, stack as stack, tile as tile, transpose as transpose, unstack as unstack,
+)  # fmt: skip
+from framework.functions.parts import complex as complex
+from framework.functions.printing import print as print
+from framework.functions.python import (
+    gradients as gradients, hessians as hessians, init_scope as init_scope,
+    numpy_function as numpy_function, py_function as py_function,
+)  # fmt: skip
+from framework.functions.reduction import (
+    argmax as argmax, argmin as argmin, cumsum as cumsum, reduce_all as reduce_all,
+    reduce_any as reduce_any, reduce_logsumexp as reduce_logsumexp, reduce_max as reduce_max,
+    reduce_mean as reduce_mean, reduce_min as reduce_min, reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+)  # fmt: skip
+from framework.functions.scattering import (
+    dynamic_partition as dynamic_partition, dynamic_stitch as dynamic_stitch,
+    gather_nd as gather_nd, scatter_nd as scatter_nd, strided_slice as strided_slice,
+    tensor_scatter_nd_add as tensor_scatter_nd_add, tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min, tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update, unravel_index as unravel_index,
+)  # fmt: skip
+from framework.initializers import (
+    Ones as ones_initializer, RandomNormal as random_normal_initializer,
+    RandomUniform as random_uniform_initializer, Zeros as zeros_initializer,
+)  # fmt: skip
+from framework.kernels.report import show_config as show_config
+from framework.ops.slices import IndexedSlices as IndexedSlices
+
+__version__: str
+newaxis: None

@@ -1,0 +1,46 @@
+"""Names of TensorFlow's early versions that tutorials still use, in one place."""
+
+from types import SimpleNamespace
+
+from framework.autodiff.functional import (
+    gradients_function,
+    implicit_value_and_gradients,
+    make_vjp,
+    value_and_gradients_function,
+)  # fmt: skip
+from framework.autodiff.functional import (
+    implicit_grad as implicit_gradients,
+)
+from framework.autodiff.tape import GradientTape
+from framework.core.variable import Variable
+from framework.functions.creation import linspace
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Does nothing: everything is computed when it is called."""
+
+
+def executing_eagerly():
+    """True: everything is computed when it is called."""
+    return True
+
+
+def lin_space(start, stop, num, name=None):
+    """`num` numbers from `start` to `stop`, both included, evenly apart; now `linspace`."""
+    return linspace(start, stop, num)
+
+
+# tf.contrib.eager, usually imported as `tfe`
+contrib = SimpleNamespace(
+    eager=SimpleNamespace(
+        GradientTape=GradientTape,
+        Variable=Variable,
+        enable_eager_execution=enable_eager_execution,
+        executing_eagerly=executing_eagerly,
+        gradients_function=gradients_function,
+        implicit_gradients=implicit_gradients,
+        implicit_value_and_gradients=implicit_value_and_gradients,
+        make_vjp=make_vjp,
+        value_and_gradients_function=value_and_gradients_function,
+    )
+)

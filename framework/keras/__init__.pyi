@@ -1,0 +1,25 @@
+from framework.autodiff.custom import recompute_grad as remat
+from framework.core.policy import DTypePolicy as DTypePolicy
+from framework.core.symbolic import KerasTensor as KerasTensor
+from framework.core.variable import KerasVariable as Variable, name_scope as name_scope
+from framework.initializers import Initializer as Initializer
+from framework.keras import (
+    activations as activations, backend as backend, callbacks as callbacks, config as config,
+    constraints as constraints, datasets as datasets, dtype_policies as dtype_policies,
+    initializers as initializers, layers as layers, losses as losses, metrics as metrics,
+    mixed_precision as mixed_precision, models as models, ops as ops, optimizers as optimizers,
+    random as random, regularizers as regularizers, utils as utils,
+)  # fmt: skip
+from framework.layers.base import Layer as Layer
+from framework.layers.core import Input as Input
+from framework.layers.spec import InputSpec as InputSpec
+from framework.losses import Loss as Loss
+from framework.metrics import Metric as Metric
+from framework.models.model import Model as Model
+from framework.models.sequential import Sequential as Sequential
+from framework.optimizers import Optimizer as Optimizer
+from framework.regularizers import Regularizer as Regularizer
+
+__version__: str
+
+def version() -> str: ...

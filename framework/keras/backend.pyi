@@ -1,0 +1,9 @@
+from framework.core.dtypes import (
+    epsilon as epsilon, floatx as floatx, result_type as result_type, set_epsilon as set_epsilon,
+    set_floatx as set_floatx,
+)  # fmt: skip
+from framework.keras.functions.session import (
+    backend as backend, clear_session as clear_session, image_data_format as image_data_format,
+    is_float_dtype as is_float_dtype, is_int_dtype as is_int_dtype,
+    is_keras_tensor as is_keras_tensor, standardize_dtype as standardize_dtype,
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Functions of keras.backend, keras.config, keras.random and keras.utils."""

@@ -1,0 +1,88 @@
+"""Functions of keras.random: draws from the global generator, a SeedGenerator or a seed."""
+
+from framework.core import dtypes, random
+from framework.core.axes import one_axis
+from framework.core.doors import tensor
+from framework.core.errors import InvalidArgumentError
+from framework.core.operations import always, operation
+from framework.core.random import SeedGenerator
+from framework.functions.neural import dropped
+from framework.functions.sampling import drawn_classes
+from framework.keras.ops.door import floating, ints
+from framework.ops import movement
+
+
+def _source(seed):
+    if seed is None:
+        return random.global_generator()
+    if isinstance(seed, SeedGenerator):
+        return seed
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise InvalidArgumentError(
+            f"`seed` must be an int, a keras.random.SeedGenerator or None, got {seed!r}."
+        )
+    return random.Stateless(seed)
+
+
+def _drawn(distribution, shape, dtype, seed, a, b):
+    dtype = dtypes.floatx() if dtype is None else dtypes.as_dtype(dtype)
+    return random.draw(_source(seed), distribution, ints(shape), dtype, a, b)
+
+
+@operation
+def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+    """Numbers from `minval` to below `maxval`, all equally likely.
+
+    Args:
+        shape: of the result.
+        minval, maxval: numbers.
+        dtype: floatx where None.
+        seed: an int for the same numbers at each call, a SeedGenerator, or None.
+
+    >>> from framework import keras
+    >>> a, b = keras.random.uniform((2,), seed=1), keras.random.uniform((2,), seed=1)
+    >>> bool(keras.ops.all(a == b))
+    True
+    """
+    return _drawn("uniform", shape, dtype, seed, float(minval), float(maxval))
+
+
+@operation
+def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Normally distributed numbers."""
+    return _drawn("normal", shape, dtype, seed, float(mean), float(stddev))
+
+
+@operation
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Normal numbers; what lies beyond two standard deviations is drawn again."""
+    return _drawn("truncated_normal", shape, dtype, seed, float(mean), float(stddev))
+
+
+@operation
+def randint(shape, minval, maxval, dtype="int32", seed=None):
+    """Integers from `minval` to below `maxval`, all equally likely."""
+    if not dtypes.as_dtype(dtype).is_integer:
+        raise InvalidArgumentError(f"randint: `dtype` must be an integer one, got {dtype!r}.")
+    return _drawn("integers", shape, dtype, seed, int(minval), int(maxval))
+
+
+@always
+def categorical(logits, num_samples, dtype="int32", seed=None):
+    """Class numbers drawn with probabilities softmax(`logits`), `num_samples` for each row."""
+    return drawn_classes(_source(seed), floating(logits), num_samples, dtype, "categorical")
+
+
+@always
+def dropout(inputs, rate, noise_shape=None, seed=None):
+    """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`."""
+    return dropped(_source(seed), floating(inputs), rate, noise_shape)
+
+
+@always
+def shuffle(x, axis=0, seed=None):
+    """The slices of `x` along `axis` in a random order."""
+    x = tensor(x)
+    axis = one_axis(axis, x.ndim, "shuffle")
+    keys = random.draw(_source(seed), "uniform", (x.shape[axis],), dtypes.float64)
+    return movement.gather(x, movement.argsort(keys, axis=0), axis=axis)

@@ -1,0 +1,74 @@
+"""Functions of keras.utils: seeds, labels, and the parts of a batch."""
+
+import random as python_random
+
+import numpy as np
+
+from framework.core import random
+from framework.core.errors import InvalidArgumentError, OutOfRangeError
+from framework.core.tensor import Tensor
+
+
+def set_random_seed(seed):
+    """Seed Python's `random`, NumPy's global generator and this package's, all at once."""
+    if not isinstance(seed, int):
+        raise InvalidArgumentError(f"set_random_seed: `seed` must be an int, got {seed!r}.")
+    python_random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 (seeding users' own calls is what this is for)
+    random.set_seed(seed)
+
+
+def to_categorical(x, num_classes=None):
+    """Class numbers as rows of 0 and 1.
+
+    Args:
+        x: integers from 0 to num_classes - 1; a last axis of size 1 is dropped.
+        num_classes: the largest class number plus 1 where None.
+
+    Returns:
+        A NumPy array of float64; a float32 tensor where `x` is a tensor.
+
+    >>> to_categorical([0, 2])
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    """
+    labels = np.asarray(x).astype(np.int64)
+    if labels.ndim > 1 and labels.shape[-1] == 1:
+        labels = labels[..., 0]
+    classes = int(num_classes or (labels.max() + 1 if labels.size else 0))
+    if labels.size and not (labels.min() >= 0 and labels.max() < classes):
+        raise OutOfRangeError(
+            f"to_categorical: the labels go from {labels.min()} to {labels.max()}, expected 0 to "
+            f"{classes - 1}."
+        )
+    hot = labels[..., None] == np.arange(classes)
+    if isinstance(x, Tensor):
+        return Tensor(hot.astype(np.float32))
+    return hot.astype(np.float64)
+
+
+def normalize(x, axis=-1, order=2):
+    """The array divided by its norms of `order` along `axis`; rows of zeros stay."""
+    norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
+    norms[norms == 0] = 1
+    return np.asarray(x) / np.expand_dims(norms, axis)
+
+
+def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+    """(x,), (x, y) or (x, y, sample_weight), or x itself where it is alone and no tuple or list."""
+    if y is None:
+        return (x,) if isinstance(x, (tuple, list)) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+def unpack_x_y_sample_weight(data):
+    """(x, y, sample_weight) of what a Dataset or generator gave, None for what is missing."""
+    if isinstance(data, list):
+        data = tuple(data)
+    if not isinstance(data, tuple):
+        return data, None, None
+    if len(data) > 3:
+        raise InvalidArgumentError(
+            f"Data must be x, (x,), (x, y) or (x, y, sample_weight), got {len(data)} parts."
+        )
+    return (*data, None, None)[:3]

@@ -1,0 +1,57 @@
+"""Functions of keras.backend and keras.config that Keras applies to the whole program."""
+
+from framework.core.dtypes import as_dtype, floatx
+from framework.core.naming import forget_names
+from framework.core.symbolic import KerasTensor
+
+
+def backend():
+    """ "framework": there is one."""
+    return "framework"
+
+
+def image_data_format():
+    """ "channels_last": colours along the last axis."""
+    return "channels_last"
+
+
+def standardize_dtype(dtype):
+    """The dtype for a name, Python type, NumPy dtype or None (floatx).
+
+    >>> standardize_dtype(float), standardize_dtype("int64")
+    (tf.float32, tf.int64)
+    """
+    return floatx() if dtype is None else as_dtype(dtype)
+
+
+def is_float_dtype(dtype):
+    """Whether it is a floating dtype."""
+    return standardize_dtype(dtype).is_floating
+
+
+def is_int_dtype(dtype):
+    """Whether it is an integer dtype."""
+    return standardize_dtype(dtype).is_integer
+
+
+def is_keras_tensor(x):
+    """Whether `x` is a KerasTensor: a shape and a dtype without values."""
+    return isinstance(x, KerasTensor)
+
+
+def clear_session(free_memory=True):
+    """Number unnamed layers, losses and metrics from 1 again. Nothing else is kept globally."""
+    forget_names()
+
+
+def enable_traceback_filtering():
+    """Does nothing: no frame of a traceback is ever hidden here."""
+
+
+def disable_traceback_filtering():
+    """Does nothing: no frame of a traceback is ever hidden here."""
+
+
+def is_traceback_filtering_enabled():
+    """False: no frame of a traceback is ever hidden here."""
+    return False

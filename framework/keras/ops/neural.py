@@ -1,0 +1,182 @@
+"""keras.ops for neural networks: activations, losses, normalization, attention."""
+
+import numpy as np
+
+from framework import activations
+from framework.core.axes import all_axes, one_axis
+from framework.core.doors import promote, tensor
+from framework.core.dtypes import epsilon as default_epsilon
+from framework.core.errors import ShapeError
+from framework.core.operations import operation
+from framework.keras.ops.door import as_dtype, floating
+from framework.keras.ops.reduction import moments
+from framework.ops import attention, elementwise, losses, movement, norm, reduction
+from framework.ops.casting import like, widened
+
+
+def relu(x):
+    """max(x, 0)."""
+    return activations.relu(x)
+
+
+def gelu(x, approximate=True):
+    """x times the probability that a normal number is below x; by tanh where `approximate`."""
+    return activations.gelu(x, approximate)
+
+
+def binary_crossentropy(target, output, from_logits=False):
+    """The cross-entropy of probabilities, element by element.
+
+    >>> from framework import keras
+    >>> loss = keras.ops.binary_crossentropy([0.0, 1.0], [0.5, 0.5])
+    >>> [round(float(x), 4) for x in loss]
+    [0.6931, 0.6931]
+    """
+    target, output = _matched(target, output, "binary_crossentropy")
+    if from_logits:
+        return losses.sigmoid_cross_entropy(output, target)
+    p = elementwise.clip(output, default_epsilon(), 1.0 - default_epsilon())
+    return elementwise.negative(
+        target * elementwise.log(p) + (1.0 - target) * elementwise.log(1.0 - p)
+    )
+
+
+def _matched(target, output, what):
+    output = floating(output)
+    target = as_dtype(target, output.dtype)
+    if tuple(target.shape) != tuple(output.shape):
+        raise ShapeError(
+            f"{what}: target and output must have one shape, got {target.shape} and {output.shape}."
+        )
+    return target, output
+
+
+def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """The cross-entropy of distributions along `axis`."""
+    target, output = _matched(target, output, "categorical_crossentropy")
+    return losses.categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+@operation
+def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """The cross-entropy of class numbers and distributions along `axis`."""
+    target, output = tensor(target), floating(output)
+    return losses.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+def normalize(x, axis=-1, order=2, epsilon=None):
+    """x divided by its norm of `order` along `axis`."""
+    x = floating(x)
+    wide, axis = widened(x), all_axes(axis, x.ndim, "normalize")
+    least = default_epsilon() if epsilon is None else epsilon
+    if order == 2:
+        return norm.unit(x, axis, least**2)
+    total = reduction.reduce_sum(
+        elementwise.power(elementwise.absolute(wide), order), axis=axis, keepdims=True
+    )
+    return like(wide / elementwise.maximum(elementwise.power(total, 1.0 / order), least), x)
+
+
+@operation
+def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
+    """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta.
+
+    `epsilon` is `keras.config.epsilon()` where None. Floats of 16 bits are computed in float32.
+    """
+    x = floating(x)
+    wide = widened(x)
+    mean, variance = moments(wide, axis, keepdims=True)
+    normal = (wide - mean) * elementwise.rsqrt(
+        variance + (default_epsilon() if epsilon is None else epsilon)
+    )
+    if gamma is not None:
+        normal = elementwise.multiply(*promote(normal, _along(gamma, x, axis)))
+    normal = normal if beta is None else elementwise.add(*promote(normal, _along(beta, x, axis)))
+    return like(normal, x)
+
+
+@operation
+def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset, all vectors along `axis`."""
+    x = floating(x)
+    mean, variance = _along(mean, x, axis), _along(variance, x, axis)
+    normal = (x - mean) * elementwise.rsqrt(variance + epsilon)
+    if scale is not None:
+        normal = elementwise.multiply(*promote(normal, _along(scale, x, axis)))
+    return normal if offset is None else elementwise.add(*promote(normal, _along(offset, x, axis)))
+
+
+def _along(vector, x, axis):
+    """`vector`, whose axes are those in `axis`, shaped to broadcast against x."""
+    vector = tensor(vector)
+    axes = [one_axis(a, x.ndim, "normalization") for a in
+            (axis if isinstance(axis, (list, tuple)) else [axis])]  # fmt: skip
+    if vector.ndim != len(axes):
+        return vector
+    shape = [1] * x.ndim
+    for size, a in zip(vector.shape, axes):
+        shape[a] = size
+    return movement.reshape(vector, shape=tuple(shape))
+
+
+@operation
+def dot_product_attention(
+    query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
+    attn_logits_soft_cap=None,
+):  # fmt: skip
+    """The values weighted by the softmax of `scale * query @ key + bias`, head by head.
+
+    No scores are kept: memory is linear in the length.
+
+    Args:
+        query: (batch, queries, heads, width).
+        key, value: (batch, keys, heads, width); the value's width may be another. With fewer heads,
+            of which the query has a multiple, each is for several of the query's in a row.
+        bias: floats that broadcast to (batch, heads, queries, keys).
+        mask: booleans that do, False where a query may not see a key. A query that may see none
+            gets the mean of the values.
+        scale: 1 / sqrt(width) where None.
+        is_causal: whether no query sees the keys behind its own place.
+        flash_attention: accepted; the way is the same.
+        attn_logits_soft_cap: scores s become s / (1 + |s| / cap), before bias and mask.
+
+    Raises:
+        ValueError: shapes that do not fit together.
+
+    >>> import numpy as np
+    >>> from framework import keras
+    >>> x = np.ones((1, 4, 2, 3), "float32")
+    >>> keras.ops.dot_product_attention(x, x, x, is_causal=True).shape
+    TensorShape([1, 4, 2, 3])
+    """
+    query, key, value = promote(*(floating(x) for x in (query, key, value)))
+    shapes = [tuple(x.shape) for x in (query, key, value)]
+    if [len(s) for s in shapes] != [4] * 3:
+        raise ShapeError(
+            "`dot_product_attention` only supports 4D inputs. Received: "
+            f"query.shape={shapes[0]}, key.shape={shapes[1]}, value.shape={shapes[2]}."
+        )
+    heads = shapes[0][2]
+    if shapes[1][2] != heads or shapes[2][2] != heads:
+        key, value = _for_heads(key, heads), _for_heads(value, heads)
+    bias = None if bias is None else _four_axes(as_dtype(bias, query.dtype))
+    mask = None if mask is None else _four_axes(as_dtype(mask, "bool"))
+    scale = shapes[0][-1] ** -0.5 if scale is None else float(scale)
+    settings = {"scale": scale, "causal": bool(is_causal)}
+    if attn_logits_soft_cap is not None:
+        cap = float(attn_logits_soft_cap)
+        attention.attention.check(query, key, value, bias, mask)
+        return attention.composite(query, key, value, bias, mask, **settings, cap=cap)
+    return attention.attention(query, key, value, bias, mask, **settings)
+
+
+def _for_heads(x, heads):
+    """Keys or values with a head for each of so many (Ainslie et al. 2023, arXiv:2305.13245)."""
+    own = x.shape[2]
+    if own in (heads, 0, None) or heads is None or heads % own:
+        return x  # as it should be, or the op says what is wrong
+    return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
+
+
+def _four_axes(x):
+    return movement.expand_axes(x, tuple(range(4 - x.ndim))) if x.ndim < 4 else x

@@ -1,0 +1,35 @@
+from framework.keras.ops.arrays import (
+    append as append, arange as arange, argsort as argsort, array as array,
+    broadcast_to as broadcast_to, concatenate as concatenate, copy as copy, dot as dot,
+    empty as empty, empty_like as empty_like, expand_dims as expand_dims, eye as eye, flip as flip,
+    full as full, full_like as full_like, get_item as get_item, hstack as hstack,
+    identity as identity, inner as inner, linspace as linspace, matmul as matmul,
+    meshgrid as meshgrid, moveaxis as moveaxis, ndim as ndim, nonzero as nonzero, ones as ones,
+    ones_like as ones_like, outer as outer, pad as pad, ravel as ravel, repeat as repeat,
+    reshape as reshape, roll as roll, size as size, sort as sort, split as split,
+    squeeze as squeeze, stack as stack, swapaxes as swapaxes, take as take,
+    take_along_axis as take_along_axis, tensordot as tensordot, tile as tile,
+    transpose as transpose, tri as tri, tril as tril, triu as triu, vdot as vdot, vstack as vstack,
+    where as where, zeros as zeros, zeros_like as zeros_like,
+)  # fmt: skip
+from framework.keras.ops.elementwise import (
+    absolute as abs, absolute as absolute, add as add, arccos as arccos, arccosh as arccosh,
+    arcsin as arcsin, arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2, arctanh as arctanh,
+    bitwise_and as bitwise_and, bitwise_not as bitwise_invert, bitwise_not as bitwise_not,
+    bitwise_or as bitwise_or, bitwise_xor as bitwise_xor, ceil as ceil, clip as clip, cos as cos,
+    cosh as cosh, divide as divide, divide_no_nan as divide_no_nan, equal as equal, exp as exp,
+    exp2 as exp2, expm1 as expm1, floor as floor, floor_divide as floor_divide, greater as greater,
+    greater_equal as greater_equal, isclose as isclose, isfinite as isfinite, isinf as isinf,
+    isnan as isnan, less as less, less_equal as less_equal, log as log, log10 as log10,
+    log1p as log1p, log2 as log2, logaddexp as logaddexp, logical_and as logical_and,
+    logical_not as logical_not, logical_or as logical_or, logical_xor as logical_xor,
+    maximum as maximum, minimum as minimum, mod as mod, multiply as multiply, negative as negative,
+    not_equal as not_equal, power as power, reciprocal as reciprocal, round as round, sign as sign,
+    sin as sin, sinh as sinh, sqrt as sqrt, square as square, subtract as subtract, tan as tan,
+    tanh as tanh, true_divide as true_divide, trunc as trunc,
+)  # fmt: skip
+from framework.keras.ops.reduction import (
+    all as all, amax as amax, amin as amin, any as any, argmax as argmax, argmin as argmin,
+    average as average, count_nonzero as count_nonzero, cumsum as cumsum, max as max, mean as mean,
+    min as min, prod as prod, ptp as ptp, std as std, sum as sum, var as var,
+)  # fmt: skip
