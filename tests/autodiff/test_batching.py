@@ -11,7 +11,7 @@ from framework.core.op import table
 from framework.core.recorders import serials
 from framework.core.tensor import Tensor
 from tests.ops import derivatives as d
-from tests.ops.test_every_op import BY_VALUE, DIFFERENTIABLE, NAMES, generator, samples
+from tests.samples.ops import DIFFERENTIABLE, NAMES, SIZED_BY_VALUES, generator, samples
 
 LARGE = 300  # elements: larger samples take the same way, and long
 ROWS = 3
@@ -44,7 +44,7 @@ def agree(found, expected):
         np.testing.assert_allclose(y, r, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - BY_VALUE))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - SIZED_BY_VALUES))
 def test_all_rows_at_once_give_what_each_alone_gives(name):
     op, rng = table[name], generator(name)
     for sample in small(name):
@@ -64,7 +64,7 @@ def test_all_rows_at_once_give_what_each_alone_gives(name):
             agree([y.value for y in outputs], [np.stack(column) for column in zip(*each)])
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - BY_VALUE))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - SIZED_BY_VALUES))
 def test_no_rows_at_all(name):
     op = table[name]
     sample = samples(name)[0]

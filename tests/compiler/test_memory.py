@@ -17,7 +17,7 @@ from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms
 from framework.ops import norm
 from framework.ops.pool import max_pool
-from tests.ops.test_every_op import samples
+from tests.samples.ops import samples
 
 WINDOW = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
 

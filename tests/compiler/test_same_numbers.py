@@ -13,8 +13,8 @@ from tests.layers.samples import SAMPLES as LAYERS
 from tests.layers.test_every_layer import as_tensors, called, made
 from tests.losses.samples import SAMPLES as LOSSES
 from tests.metrics.samples import SAMPLES as METRICS
-from tests.ops.test_every_op import samples
 from tests.optimizers.cases import CASES as OPTIMIZERS
+from tests.samples.ops import samples
 
 pytestmark = pytest.mark.usefixtures("kind")
 

@@ -1,67 +1,26 @@
-"""What holds for every op of the table.
-
-A new op needs a line in `samples.py`, and one in `references.py`.
-"""
+"""What holds for every op of the table; a new op needs a row in `tests/samples/ops/`."""
 
 import functools
-import importlib
-import pkgutil
-import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import framework.ops
-from framework.core.op import first_order_only, table
+from framework.core.op import table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from tests.ops import assigning, attending, matrices, norms, places, recurrence, special, windows
 from tests.ops import derivatives as d
-from tests.ops.references import reference
-from tests.ops.samples import SAMPLES
+from tests.samples.ops import (
+    DIFFERENTIABLE,
+    NAMES,
+    SAMPLES,
+    SIZED_BY_VALUES,
+    generator,
+    reference,
+    samples,
+)
 
-for _module in pkgutil.iter_modules(framework.ops.__path__):
-    importlib.import_module(f"framework.ops.{_module.name}")
-
-for _topic in (assigning, attending, matrices, norms, places, recurrence, special, windows):
-    SAMPLES = SAMPLES | _topic.SAMPLES
-NAMES = sorted(table)
-DIFFERENTIABLE = [
-    n for n in NAMES if table[n].derivative and table[n].backward is not first_order_only
-]
-BY_VALUE = {name for name in NAMES if table[name].sized_by_values}
 each_op = pytest.mark.parametrize("name", NAMES)
 each_differentiable_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
-
-
-def generator(name):
-    return np.random.default_rng(zlib.crc32(name.encode()))
-
-
-def samples(name):
-    """The op's samples; of elementwise ops also 0-d, empty and broadcast ones."""
-    found = list(SAMPLES[name])
-    op, first = table[name], SAMPLES[name][0]
-    if op.kind == "elementwise":
-        found.append(_made_of(first, lambda a, _: a.reshape(-1)[0]))
-        found.append(_made_of(first, lambda a, _: a[:0]))
-    if op.kind == "elementwise" and op.broadcasts:
-        for thin in range(len(first.args)):
-            found.append(_made_of(first, lambda a, i, t=thin: a[:1] if i == t else a))
-            found.append(_made_of(first, lambda a, i, t=thin: a[0] if i == t else a))
-            found.append(_made_of(first, lambda a, i, t=thin: a[:, 1:2] if i == t else a[:1]))
-            found.append(_made_of(first, lambda a, i, t=thin: a[0, 0] if i == t else a))
-            found.append(_made_of(first, lambda a, i, t=thin: a[:1] if i == t else a[:0]))
-    return found
-
-
-def _made_of(sample, make):
-    args = [
-        np.asarray(make(a, i)) if isinstance(a, np.ndarray) else a
-        for i, a in enumerate(sample.args)
-    ]
-    return replace(sample, args=tuple(args))
 
 
 def arrays_of(value):
@@ -78,7 +37,7 @@ def agree(found, expected, rtol=1e-12, atol=1e-14):
 
 @each_op
 def test_an_op_has_a_sample(name):
-    assert SAMPLES.get(name), f"the op {name!r} needs a line in tests/ops/samples.py"
+    assert SAMPLES.get(name), f"the op {name!r} needs a row in tests/samples/ops"
 
 
 def test_there_are_samples_of_ops_only():
@@ -200,7 +159,7 @@ def test_symbolic_calls_know_shape_and_dtype(name):
         made = d.several(table[name](*symbolic_arguments(sample.args, ()), **sample.attrs))
         for y, k in zip(real, made, strict=True):
             assert isinstance(k, KerasTensor)
-            assert k.shape == y.shape or name in BY_VALUE
+            assert k.shape == y.shape or name in SIZED_BY_VALUES
             assert len(k.shape) == y.ndim
             assert k.dtype == y.dtype
 

@@ -6,7 +6,7 @@ import pytest
 from framework.core.op import table
 from tests.autodiff.test_forward_ops import cases, pushed
 from tests.ops import derivatives as d
-from tests.ops.test_every_op import DIFFERENTIABLE, generator, samples
+from tests.samples.ops import DIFFERENTIABLE, generator, samples
 
 LAYOUTS = {
     "strided": lambda a: np.stack([a, a], -1)[..., 0],

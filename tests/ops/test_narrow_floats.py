@@ -10,7 +10,7 @@ import pytest
 from framework.core import dtypes
 from framework.core.op import table
 from tests.ops import derivatives as d
-from tests.ops.test_every_op import NAMES, generator, samples
+from tests.samples.ops import NAMES, generator, samples
 
 UNITS = 24  # of the last place
 # NumPy's products of bfloat16 matrices, and with Python numbers, are float32: who calls these

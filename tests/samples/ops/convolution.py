@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tests.ops.samples import fixed, one, real
+from tests.samples.ops.arguments import call, fixed_size, real
 
 
 def _window(strides=None, padding=None, dilations=None, n=2):
@@ -21,16 +21,16 @@ _ODD = _window((2,), "SAME", (2,), n=1)
 _3D = _window((1, 2, 1), "SAME", n=3)
 
 CONV = [
-    *(one(real(2, 5, 4, 2), real(3, 2, 2, 3), **w, groups=1, any_batch=(0,)) for w in _PLAIN),
-    one(real(2, 4, 5, 2), real(3, 2, 2, 3), **_SAME, groups=1, any_batch=(0,)),
-    one(real(2, 4, 5, 2), real(3, 2, 2, 3), **_BEYOND, groups=1, any_batch=(0,)),
-    one(real(1, 4, 4, 4), real(2, 2, 2, 6), **_window(), groups=2, any_batch=(0,)),
-    one(real(2, 4, 5, 3), real(2, 3, 1, 6), **_SAME, groups=3, any_batch=(0,)),
-    one(real(2, 7, 3), real(3, 3, 2), **_ODD, groups=1, any_batch=(0,)),
-    one(real(1, 3, 4, 3, 2), real(2, 3, 2, 2, 2), **_3D, groups=1, any_batch=(0,)),
-    one(real(2, 3, 3, 2), real(1, 1, 2, 4), **_window(), groups=1, any_batch=(0,)),
-    one(real(0, 4, 4, 2), real(2, 2, 2, 3), **_window(), groups=1, any_batch=(0,)),
-    one(real(2, 1, 4, 2), real(2, 2, 2, 3), **_window(), groups=1, any_batch=(0,)),
+    *(call(real(2, 5, 4, 2), real(3, 2, 2, 3), **w, groups=1, any_batch=(0,)) for w in _PLAIN),
+    call(real(2, 4, 5, 2), real(3, 2, 2, 3), **_SAME, groups=1, any_batch=(0,)),
+    call(real(2, 4, 5, 2), real(3, 2, 2, 3), **_BEYOND, groups=1, any_batch=(0,)),
+    call(real(1, 4, 4, 4), real(2, 2, 2, 6), **_window(), groups=2, any_batch=(0,)),
+    call(real(2, 4, 5, 3), real(2, 3, 1, 6), **_SAME, groups=3, any_batch=(0,)),
+    call(real(2, 7, 3), real(3, 3, 2), **_ODD, groups=1, any_batch=(0,)),
+    call(real(1, 3, 4, 3, 2), real(2, 3, 2, 2, 2), **_3D, groups=1, any_batch=(0,)),
+    call(real(2, 3, 3, 2), real(1, 1, 2, 4), **_window(), groups=1, any_batch=(0,)),
+    call(real(0, 4, 4, 2), real(2, 2, 2, 3), **_window(), groups=1, any_batch=(0,)),
+    call(real(2, 1, 4, 2), real(2, 2, 2, 3), **_window(), groups=1, any_batch=(0,)),
 ]
 
 
@@ -160,9 +160,9 @@ def _of_conv(make):
 
 
 POOL = [
-    *(one(real(2, 5, 4, 3), size=(3, 2), **w) for w in _PLAIN),
-    one(real(2, 5, 4, 3), size=(3, 2), **_SAME), one(real(2, 7, 2), size=(3,), **_ODD),
-    one(real(1, 3, 4, 3, 2), size=(2, 3, 2), **_3D), one(real(0, 4, 4, 2), size=(2, 2), **_SAME),
+    *(call(real(2, 5, 4, 3), size=(3, 2), **w) for w in _PLAIN),
+    call(real(2, 5, 4, 3), size=(3, 2), **_SAME), call(real(2, 7, 2), size=(3,), **_ODD),
+    call(real(1, 3, 4, 3, 2), size=(2, 3, 2), **_3D), call(real(0, 4, 4, 2), size=(2, 2), **_SAME),
 ]  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _conv_bias_back(g, x, w, y, relu, needed, **window):
 
 
 _BIASED = [
-    one(*s.args, real(s.args[1].shape[-1]), **s.attrs, relu=relu, any_batch=(0,))
+    call(*s.args, real(s.args[1].shape[-1]), **s.attrs, relu=relu, any_batch=(0,))
     for s in CONV for relu in (False, True)
 ]  # fmt: skip
 
@@ -189,27 +189,27 @@ SAMPLES = {
     "conv": CONV,
     "conv_bias": _BIASED,
     "conv_bias_back": [
-        one(real(*y.shape), x, w, y, **s.attrs, needed=needed, any_batch=False)
+        call(real(*y.shape), x, w, y, **s.attrs, needed=needed, any_batch=False)
         for s in _BIASED
         for needed in ((True, True, True), (False, True, True), (True, False, True))
         for x, w, b in [s.args] for y in [_conv_bias(x, w, b, **s.attrs)]
     ],
     "conv_input": _of_conv(
-        lambda x, w, g, attrs: one(g, w, sizes=x.shape[1:-1], **attrs, any_batch=(0,))
+        lambda x, w, g, attrs: call(g, w, sizes=x.shape[1:-1], **attrs, any_batch=(0,))
     ),
     "conv_kernel": _of_conv(
-        lambda x, w, g, attrs: one(x, g, size=w.shape[:-2], **attrs)
+        lambda x, w, g, attrs: call(x, g, size=w.shape[:-2], **attrs)
     ),
     "max_pool": POOL, "max_index": POOL, "max_cell": POOL, "window_sum": POOL,
-    "cell_take": [one(s.args[0], _max_cell(*s.args, **s.attrs), **s.attrs) for s in POOL],
+    "cell_take": [call(s.args[0], _max_cell(*s.args, **s.attrs), **s.attrs) for s in POOL],
     "cell_put": [
-        one(real(*chosen.shape), chosen, sizes=s.args[0].shape[1:-1], **s.attrs)
+        call(real(*chosen.shape), chosen, sizes=s.args[0].shape[1:-1], **s.attrs)
         for s in POOL for chosen in [_max_cell(*s.args, **s.attrs)]
     ],
-    "window_count": [s for s in POOL if len(s.args[0])] + [fixed(
+    "window_count": [s for s in POOL if len(s.args[0])] + [fixed_size(
         real(1, 4, 0, 1), size=(1, 1), **_window())],
     "window_spread": [
-        one(real(len(s.args[0]), *_numbers(s.args[0].shape[1:-1], **s.attrs)[0], 2),
+        call(real(len(s.args[0]), *_numbers(s.args[0].shape[1:-1], **s.attrs)[0], 2),
             sizes=s.args[0].shape[1:-1], **s.attrs)
         for s in POOL
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.ops.samples import Sample, fixed, one, real, whole
+from tests.samples.ops.arguments import Sample, call, fixed_size, integers, real
 
 INT64 = np.dtype("int64")
 
@@ -25,10 +25,10 @@ class Squares:
 
 def _segments(nothing=2):
     return [
-        fixed(real(5, 3), ids(2, 0, 2, -1, 0), count=3 + (nothing > 0)),
-        fixed(real(2, 2, 3), np.array([[0, 1], [1, 2]]), count=3),
-        fixed(real(4), ids(1, 1, 0, 1), count=2),
-        fixed(real(0, 3), np.zeros(0, int), count=nothing),
+        fixed_size(real(5, 3), ids(2, 0, 2, -1, 0), count=3 + (nothing > 0)),
+        fixed_size(real(2, 2, 3), np.array([[0, 1], [1, 2]]), count=3),
+        fixed_size(real(4), ids(1, 1, 0, 1), count=2),
+        fixed_size(real(0, 3), np.zeros(0, int), count=nothing),
     ]
 
 
@@ -41,65 +41,67 @@ def _full():
 
 def _rows():
     return [
-        fixed(real(4, 3), ids(2, 0), real(2, 3, off=0.22)),
-        fixed(real(4), ids(3, 1, 3), real(3, off=0.22)),
-        fixed(real(2, 3), np.zeros(0, int), np.zeros((0, 3))),
+        fixed_size(real(4, 3), ids(2, 0), real(2, 3, off=0.22)),
+        fixed_size(real(4), ids(3, 1, 3), real(3, off=0.22)),
+        fixed_size(real(2, 3), np.zeros(0, int), np.zeros((0, 3))),
     ]
 
 
 def scan_samples():
     return [
-        one(real(3, 4), axis=0, reverse=False), one(real(2, 3, 2), axis=1, reverse=True),
-        one(real(2, 3) * 300, axis=1, reverse=False, other_floats="float32"),
-        one(real(0, 3), axis=0, reverse=True),
+        call(real(3, 4), axis=0, reverse=False), call(real(2, 3, 2), axis=1, reverse=True),
+        call(real(2, 3) * 300, axis=1, reverse=False, other_floats="float32"),
+        call(real(0, 3), axis=0, reverse=True),
     ]  # fmt: skip
 
 
 SAMPLES = {
     "look_up": [
-        one(whole(2, 3, below=9), table=Squares(), other_floats=""),
-        one(np.zeros(0, int), table=Squares(), other_floats=""),
+        call(integers(2, 3, below=9), table=Squares(), other_floats=""),
+        call(np.zeros(0, int), table=Squares(), other_floats=""),
     ],
     "segment_sum": _segments(),
     "segment_max": _full(),
     "segment_min": _full(),
     "segment_prod": _segments(),
     "segment_take": [
-        fixed(real(3, 2), ids(2, -1, 0, 2)), fixed(real(3), np.array([[0, 1], [1, -1]])),
-        fixed(real(3, 2), np.zeros(0, int)), fixed(np.zeros((0, 2)), ids(-1)),
+        fixed_size(real(3, 2), ids(2, -1, 0, 2)), fixed_size(real(3), np.array([[0, 1], [1, -1]])),
+        fixed_size(real(3, 2), np.zeros(0, int)), fixed_size(np.zeros((0, 2)), ids(-1)),
     ],
     "row_update": _rows(),
     "row_max": _rows(),
     "row_min": _rows(),
     "places": [
-        one(np.array([[0, 2], [1, 0]]), shape=(2, 3), what="here"),
-        one(np.array([[0, 3], [-1, 0]]), shape=(2, 3), what="here", ignore=True),
-        one(np.array([[[1]]]), shape=(2,), what="here"), one(np.zeros((0, 2), int), shape=(2, 3),
+        call(np.array([[0, 2], [1, 0]]), shape=(2, 3), what="here"),
+        call(np.array([[0, 3], [-1, 0]]), shape=(2, 3), what="here", ignore=True),
+        call(np.array([[[1]]]), shape=(2,), what="here"), call(np.zeros((0, 2), int), shape=(2, 3),
                                                               what="here"),
-        one(np.zeros((2, 0), int), shape=(), what="here"),
+        call(np.zeros((2, 0), int), shape=(), what="here"),
     ],
-    "stays": [one(ids(3, 1, 3, 0)), one(np.zeros(0, int))],
-    "partition_places": [fixed(ids(1, 0, 1, 3), count=4), fixed(np.zeros(0, int), count=2)],
-    "stitch_places": [fixed(ids(0, 2), ids(1, 2)), fixed(np.array([[4], [1]])),
-                      fixed(np.zeros(0, int))],
+    "stays": [call(ids(3, 1, 3, 0)), call(np.zeros(0, int))],
+    "partition_places": [fixed_size(ids(1, 0, 1, 3), count=4),
+                         fixed_size(np.zeros(0, int), count=2)],
+    "stitch_places": [fixed_size(ids(0, 2), ids(1, 2)), fixed_size(np.array([[4], [1]])),
+                      fixed_size(np.zeros(0, int))],
     "bincount": [
-        fixed(whole(9, below=5), None, size=5, per_row=False, binary=False, dtype=INT64),
-        Sample((whole(2, 6, below=5), real(2, 6)), any_batch=False, other_floats="",
+        fixed_size(integers(9, below=5), None, size=5, per_row=False, binary=False, dtype=INT64),
+        Sample((integers(2, 6, below=5), real(2, 6)), any_batch=False, other_floats="",
                attrs={"size": 4, "per_row": False, "binary": False, "dtype": np.dtype(float)}),
-        fixed(whole(2, 6, below=5), None, size=7, per_row=True, binary=True, dtype=INT64),
-        fixed(np.zeros(0, int), None, size=2, per_row=False, binary=False, dtype=INT64),
+        fixed_size(integers(2, 6, below=5), None, size=7, per_row=True, binary=True, dtype=INT64),
+        fixed_size(np.zeros(0, int), None, size=2, per_row=False, binary=False, dtype=INT64),
     ],
-    "unique": [fixed(ids(4, 1, 4, 2, 1), dtype=INT64), fixed(np.zeros(0, int), dtype=INT64)],
+    "unique": [fixed_size(ids(4, 1, 4, 2, 1), dtype=INT64),
+               fixed_size(np.zeros(0, int), dtype=INT64)],
     "searchsorted": [
-        one(np.arange(4.0), np.array([[1.0, 5.0], [-1.0, 0.5]]), side="left", dtype=INT64,
+        call(np.arange(4.0), np.array([[1.0, 5.0], [-1.0, 0.5]]), side="left", dtype=INT64,
             any_batch=False),
-        one(np.arange(6.0).reshape(2, 3), np.array([[1.0, 5.0], [4.0, 3.0]]), side="right",
+        call(np.arange(6.0).reshape(2, 3), np.array([[1.0, 5.0], [4.0, 3.0]]), side="right",
             dtype=INT64),
-        one(np.arange(4.0), np.zeros(0), side="left", dtype=INT64, any_batch=False),
+        call(np.arange(4.0), np.zeros(0), side="left", dtype=INT64, any_batch=False),
     ],
-    "invert_permutation": [fixed(ids(2, 0, 3, 1)), fixed(np.zeros(0, int))],
-    "unravel_index": [fixed(ids(2, 5), dims=(2, 3)), fixed(np.array(4), dims=(2, 3)),
-                      fixed(np.zeros(0, int), dims=(2, 3))],
+    "invert_permutation": [fixed_size(ids(2, 0, 3, 1)), fixed_size(np.zeros(0, int))],
+    "unravel_index": [fixed_size(ids(2, 5), dims=(2, 3)), fixed_size(np.array(4), dims=(2, 3)),
+                      fixed_size(np.zeros(0, int), dims=(2, 3))],
     "cumulative_logsumexp": scan_samples(),
 }  # fmt: skip
 

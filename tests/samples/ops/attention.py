@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops.samples import one, real, true
+from tests.samples.ops.arguments import booleans, call, real
 
 
 def _weights(q, k, bias, mask, scale, causal):
@@ -43,7 +43,7 @@ def _inputs(batch, rows, keys, heads=2, width=3, out=4):
 
 def _some(*shape):
     """Booleans with a row of nothing but False, where there are rows."""
-    mask = true(*shape)
+    mask = booleans(*shape)
     mask[:1, ..., :1, :] = False
     return mask
 
@@ -60,7 +60,7 @@ def _back(batch, rows, keys, bias, mask, causal, needed):
     high = scores.max(-1)
     total = np.exp(scores - high[..., None]).sum(-1)
     g = real(*out.shape)
-    return one(g, q, k, v, bias, mask, out, high, total, scale=scale, causal=causal, needed=needed,
+    return call(g, q, k, v, bias, mask, out, high, total, scale=scale, causal=causal, needed=needed,
                any_batch=False, other_floats="float32" if mask is None else "")  # fmt: skip
 
 
@@ -68,15 +68,15 @@ _BATCHED = (0, 1, 2)
 
 SAMPLES = {
     "attention": [
-        one(*_inputs(2, 3, 5), None, None, scale=0.6, causal=False, any_batch=_BATCHED),
-        one(*_inputs(2, 4, 4), None, None, scale=0.6, causal=True, any_batch=_BATCHED),
-        one(*_inputs(2, 3, 5), real(1, 2, 3, 5), None, scale=0.6, causal=False,
+        call(*_inputs(2, 3, 5), None, None, scale=0.6, causal=False, any_batch=_BATCHED),
+        call(*_inputs(2, 4, 4), None, None, scale=0.6, causal=True, any_batch=_BATCHED),
+        call(*_inputs(2, 3, 5), real(1, 2, 3, 5), None, scale=0.6, causal=False,
             any_batch=_BATCHED),
-        one(*_inputs(2, 3, 5), real(2, 1, 1, 5), _some(2, 1, 3, 5), scale=0.6, causal=False,
+        call(*_inputs(2, 3, 5), real(2, 1, 1, 5), _some(2, 1, 3, 5), scale=0.6, causal=False,
             any_batch=(0, 1, 2, 3, 4)),
-        one(*_inputs(2, 5, 3), None, _some(2, 2, 5, 3), scale=0.6, causal=True,
+        call(*_inputs(2, 5, 3), None, _some(2, 2, 5, 3), scale=0.6, causal=True,
             any_batch=(0, 1, 2, 4)),
-        one(*_inputs(0, 3, 5), None, None, scale=0.6, causal=False, any_batch=_BATCHED),
+        call(*_inputs(0, 3, 5), None, None, scale=0.6, causal=False, any_batch=_BATCHED),
     ],
     "attention_back": [
         _back(2, 3, 5, None, None, False, (True, True, True, False)),

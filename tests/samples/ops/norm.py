@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops.samples import one, real
+from tests.samples.ops.arguments import call, real
 
 
 def _over(x, axis):
@@ -112,45 +112,45 @@ _ALL, _SOME = (True, True, True), (False, True, False)
 
 
 def _two(*shape, **attrs):
-    return one(real(*shape), real(*shape), **attrs)
+    return call(real(*shape), real(*shape), **attrs)
 
 
 SAMPLES = {
-    "gelu": [one(real(2, 3), approximate=a) for a in (False, True)],
+    "gelu": [call(real(2, 3), approximate=a) for a in (False, True)],
     "gelu_back": [_two(2, 3, approximate=a) for a in (False, True)],
-    "gelu_slope": [one(real(2, 3), approximate=a) for a in (False, True)],
+    "gelu_slope": [call(real(2, 3), approximate=a) for a in (False, True)],
     "softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(2, 3, 4, axis=1),
                      _two(0, 3, axis=1)],
     "log_softmax_back": [_two(2, 3, axis=1), _two(3, 2, axis=0), _two(0, 3, axis=1)],
-    "moving_average": [one(real(2, 3), real(2, 3), momentum=0.9)],
+    "moving_average": [call(real(2, 3), real(2, 3), momentum=0.9)],
     "batch_norm": [
         *(
-            one(real(*shape), real(shape[axis]), real(shape[axis]), axis=axis, epsilon=1e-2,
+            call(real(*shape), real(shape[axis]), real(shape[axis]), axis=axis, epsilon=1e-2,
                 any_batch=(0,) if axis else False, **cut)
             for cut in ({}, {"relu": True}) for shape, axis in _BATCHES
         ),
-        one(real(0, 3), real(3), real(3), axis=1, epsilon=0.1, any_batch=(0,), other_floats=""),
+        call(real(0, 3), real(3), real(3), axis=1, epsilon=0.1, any_batch=(0,), other_floats=""),
     ],
     "batch_norm_back": [
-        one(real(*shape), real(n), real(n), real(*shape), real(n), real(n), real(n, low=0.5),
+        call(real(*shape), real(n), real(n), real(*shape), real(n), real(n), real(n, low=0.5),
             *[real(n)] * cut, axis=axis, needed=needed, any_batch=False)
         for shape, axis in [*_BATCHES, ((0, 2), 1)] for cut in (False, True)
         for n in [shape[axis]] for needed in (_ALL, _SOME)
     ],
     "layer_norm": [
-        one(real(*shape), real(*size), real(*size), epsilon=1e-2, any_batch=(0,))
+        call(real(*shape), real(*size), real(*size), epsilon=1e-2, any_batch=(0,))
         for shape, size in _ROWS
     ],
     "layer_norm_back": [
-        one(real(*shape), x, gamma, mean, rstd, needed=needed, any_batch=False)
+        call(real(*shape), x, gamma, mean, rstd, needed=needed, any_batch=False)
         for shape, size in _ROWS
         for x, gamma, mean, rstd in [_rows(shape, size)] for needed in (_ALL, _SOME)
     ],
     "rms_norm": [
-        one(real(*shape), real(*size), epsilon=1e-2, any_batch=(0,)) for shape, size in _ROWS
+        call(real(*shape), real(*size), epsilon=1e-2, any_batch=(0,)) for shape, size in _ROWS
     ],
     "rms_norm_back": [
-        one(real(*shape), x, scale, rstd, needed=needed, any_batch=False)
+        call(real(*shape), x, scale, rstd, needed=needed, any_batch=False)
         for shape, size in _ROWS
         for x, scale, _, rstd in [_rows(shape, size)] for needed in ((True, True), (False, True))
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops.samples import Sample, one, real
+from tests.samples.ops.arguments import Sample, call, real
 
 
 def _plain(low, high, **attrs):
@@ -40,7 +40,7 @@ SAMPLES = {
     "real": [_plain(-2, 2)],
     "imag": [_plain(-2, 2)],
     "angle": [_plain(-2, 2)],
-    "complex": [one(real(2, 3), real(2, 3), other_floats="")],
+    "complex": [call(real(2, 3), real(2, 3), other_floats="")],
 }  # fmt: skip
 
 REFERENCES = {

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from tests.ops.samples import fixed, one, real
+from tests.samples.ops.arguments import call, fixed_size, real
 
 _OPERATORS = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -29,21 +29,21 @@ def _slice_into(x, values, index):
 SAMPLES = {
     "scatter_into": [
         *(
-            one(real(4, 3), np.array([3, 0, 3]), real(3, 3), how=how, tuples=False, any_batch=())
+            call(real(4, 3), np.array([3, 0, 3]), real(3, 3), how=how, tuples=False, any_batch=())
             for how in _OPERATORS
         ),
-        one(real(4, 4), np.array([[3, 0], [1, 2], [3, 0]]), real(3), how="add", tuples=True,
+        call(real(4, 4), np.array([[3, 0], [1, 2], [3, 0]]), real(3), how="add", tuples=True,
             any_batch=()),
-        one(real(4, 3), np.array([[2], [2]]), real(2, 3), how="max", tuples=True, any_batch=()),
-        one(real(4, 0), np.array([1]), real(1, 0), how="add", tuples=False, any_batch=()),
+        call(real(4, 3), np.array([[2], [2]]), real(2, 3), how="max", tuples=True, any_batch=()),
+        call(real(4, 0), np.array([1]), real(1, 0), how="add", tuples=False, any_batch=()),
     ],
     "slice_into": [
-        one(real(4, 3), real(4), index=(slice(None), 1)),
-        fixed(real(4, 3), real(3), index=(-1,)),
-        fixed(real(4, 3), real(), index=(0, 2)),
-        fixed(real(4, 3), real(2, 1, 3), index=(slice(None, None, 2), None)),
-        fixed(real(4), real(2), index=(np.array([3, 0]),)),
-        fixed(real(4, 0), real(0), index=(1,)),
+        call(real(4, 3), real(4), index=(slice(None), 1)),
+        fixed_size(real(4, 3), real(3), index=(-1,)),
+        fixed_size(real(4, 3), real(), index=(0, 2)),
+        fixed_size(real(4, 3), real(2, 1, 3), index=(slice(None, None, 2), None)),
+        fixed_size(real(4), real(2), index=(np.array([3, 0]),)),
+        fixed_size(real(4, 0), real(0), index=(1,)),
     ],
 }  # fmt: skip
 

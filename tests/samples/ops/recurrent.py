@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from tests.ops.samples import one, real
+from tests.samples.ops.arguments import call, real
 
 
 def _through(x, states, mask, reverse, zero_output, sequence, step):
@@ -133,7 +133,24 @@ def _gru_back(
     return _assembled(dx, states, by_input[units + 1 :], by_state[:units], bias, reverse, needed)
 
 
+def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
+    i, f, candidate, o = np.split(x @ kernel + h @ recurrent_kernel + bias, 4, axis=1)
+    c = special.expit(f) * c + special.expit(i) * np.tanh(candidate)
+    return special.expit(o) * np.tanh(c), c
+
+
+def _lstm_cell_back(g_h, g_c, x, h, c, kernel, recurrent_kernel, gates, squashed, needed):
+    i, f, candidate, o = np.split(gates, 4, axis=1)
+    g_c = g_c + g_h * o * (1 - squashed**2)
+    d = np.concatenate([g_c * candidate * i * (1 - i), g_c * c * f * (1 - f),
+                        g_c * i * (1 - candidate**2), g_h * squashed * o * (1 - o)], 1)  # fmt: skip
+    found = (d @ kernel.T, d @ recurrent_kernel.T, g_c * f, x.T @ d, h.T @ d, d.sum(0))
+    return tuple(v for v, n in zip(found, needed, strict=True) if n)
+
+
 REFERENCES = {
+    "lstm_cell": _lstm_cell,
+    "lstm_cell_back": _lstm_cell_back,
     "gru": _gru, "gru_back": _gru_back, "lstm": _lstm, "lstm_back": _lstm_back,
     "simple_rnn": _simple_rnn, "simple_rnn_back": _simple_rnn_back,
 }  # fmt: skip
@@ -157,23 +174,23 @@ def _forward(states, gates):
     how = {"reverse": False, "zero_output": False, "sequence": True}
     batch = tuple(range(1 + states))
     return [
-        one(real(3, 3, 2), *first(3, 2), *weights(2, 2), None, any_batch=batch, **how),
-        one(real(3, 3, 4), *first(3, 2), *weights(4, 2), _MASK, any_batch=False,
+        call(real(3, 3, 2), *first(3, 2), *weights(2, 2), None, any_batch=batch, **how),
+        call(real(3, 3, 4), *first(3, 2), *weights(4, 2), _MASK, any_batch=False,
             **{**how, "zero_output": True}),
-        one(real(3, 3, 1), *first(3, 3), *weights(1, 3, False), _MASK, any_batch=False,
+        call(real(3, 3, 1), *first(3, 3), *weights(1, 3, False), _MASK, any_batch=False,
             **{**how, "reverse": True}),
-        one(real(2, 3, 2), *first(2, 2), *weights(2, 2), None, any_batch=batch,
+        call(real(2, 3, 2), *first(2, 2), *weights(2, 2), None, any_batch=batch,
             **{**how, "reverse": True, "sequence": False}),
-        one(real(0, 3, 2), *first(0, 2), *weights(2, 2), None, any_batch=batch, **how),
+        call(real(0, 3, 2), *first(0, 2), *weights(2, 2), None, any_batch=batch, **how),
     ]  # fmt: skip
 
 
 def _backward(states, gates, saved):
     """Calls of a joint rule; `saved(steps, batch, width, units)` makes what the forward saves."""
 
-    def call(steps, batch, mask, needed, sequence=True, **how):
+    def joint(steps, batch, mask, needed, sequence=True, **how):
         features, units = 3, 2
-        return one(
+        return call(
             real(batch, steps, units) if sequence else None,
             *[real(batch, units) for _ in range(states)],
             real(features, gates * units), real(units, gates * units), mask,
@@ -184,10 +201,10 @@ def _backward(states, gates, saved):
     every = (True,) * (4 + states) + (False,)
     some = (False,) * (1 + states) + (True, False, True, False)
     return [
-        call(3, 3, None, every, reverse=False, zero_output=False),
-        call(3, 3, _MASK, every, reverse=True, zero_output=True),
-        call(3, 3, _MASK, some, sequence=False, reverse=False, zero_output=False),
-        call(3, 0, None, every, reverse=False, zero_output=False),
+        joint(3, 3, None, every, reverse=False, zero_output=False),
+        joint(3, 3, _MASK, every, reverse=True, zero_output=True),
+        joint(3, 3, _MASK, some, sequence=False, reverse=False, zero_output=False),
+        joint(3, 0, None, every, reverse=False, zero_output=False),
     ]
 
 
@@ -200,6 +217,21 @@ def _gates(steps, batch, columns):
 
 
 SAMPLES = {
+    "lstm_cell": [
+        call(real(3, 4), real(3, 2), real(3, 2), real(4, 8), real(2, 8), real(8),
+            any_batch=(0, 1, 2)),
+        call(real(0, 4), real(0, 2), real(0, 2), real(4, 8), real(2, 8), real(8),
+            any_batch=(0, 1, 2)),
+    ],
+    "lstm_cell_back": [
+        call(*[real(3, 2)] * 2, real(3, 4), real(3, 2), real(3, 2), real(4, 8), real(2, 8),
+            real(3, 8),
+            real(3, 2), needed=(True, False, True, True, False, True),
+                any_batch=(0, 1, 2, 3, 4, 7, 8)),
+        call(*[real(0, 2)] * 2, real(0, 4), real(0, 2), real(0, 2), real(4, 8), real(2, 8),
+            real(0, 8),
+            real(0, 2), needed=(True,) * 6, any_batch=(0, 1, 2, 3, 4, 7, 8)),
+    ],
     "lstm": _forward(2, 4), "gru": _forward(1, 3), "simple_rnn": _forward(1, 1),
     "lstm_back": _backward(2, 4, lambda t, b, width, units: (
         _rows(t, b, width, units), _gates(t, b, 4 * units), real(t + 1, b, units))),
