@@ -8,7 +8,7 @@ import pytest
 
 import framework as tf
 from framework.core.op import table
-from tests.optimizers.cases import CASES as OPTIMIZERS
+from tests.samples.optimizers import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("kind")
 
@@ -42,11 +42,9 @@ def test_a_variable_computed_from_itself_twice(op):
 @pytest.mark.parametrize("name", ["adam_accumulation_ema", "nadam", "schedule_free"])
 @pytest.mark.parametrize("shapes", [[()], [(0,)], [(3,), ()], [(2, 0), (2,)]])
 def test_updates_of_numbers_and_of_nothing(name, shapes):
-    kind, options = OPTIMIZERS[name]
-
     def trained(function):
         weights = [tf.Variable(np.full(shape, 0.5, "float32")) for shape in shapes]
-        optimizer = getattr(tf.keras.optimizers, kind)(**options)
+        optimizer = SAMPLES[name].create()
 
         def step(x):
             with tf.GradientTape() as tape:

@@ -6,7 +6,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.compiler.fused_function import FusedFunction
-from tests.optimizers.cases import CASES
+from tests.samples.optimizers import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("kind")
 Optimizer = keras.optimizers.Optimizer
@@ -70,10 +70,9 @@ def test_an_update_that_looks_at_the_whole(cls, shape):
         np.testing.assert_allclose(compiled.numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n.split("_")[0] in ("adam", "sgd", "lion")])
+@pytest.mark.parametrize("name", [n for n in SAMPLES if n.split("_")[0] in ("adam", "sgd", "lion")])
 def test_usual_updates_are_elementwise(name):
-    kind, arguments = CASES[name]
-    optimizer = getattr(keras.optimizers, kind)(**arguments)
+    optimizer = SAMPLES[name].create()
     variables = [tf.Variable(np.ones(shape, "float32")) for shape in ((4,), (2, 3), (1, 2, 3, 4))]
     optimizer.apply_gradients([(v * 1.0, v) for v in variables])
     assert all(program is not None for program in optimizer._framework.programs.values())

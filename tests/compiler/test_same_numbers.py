@@ -9,12 +9,12 @@ import framework as tf
 from framework import keras
 from framework.core import nest
 from framework.core.op import first_order_only, table
-from tests.layers.samples import SAMPLES as LAYERS
 from tests.layers.test_every_layer import as_tensors, called, made
-from tests.losses.samples import SAMPLES as LOSSES
-from tests.metrics.samples import SAMPLES as METRICS
-from tests.optimizers.cases import CASES as OPTIMIZERS
+from tests.samples.layers import SAMPLES as LAYERS
+from tests.samples.losses import SAMPLES as LOSSES
+from tests.samples.metrics import SAMPLES as METRICS
 from tests.samples.ops import samples
+from tests.samples.optimizers import SAMPLES as OPTIMIZERS
 
 pytestmark = pytest.mark.usefixtures("kind")
 
@@ -112,8 +112,9 @@ def test_layers_train_alike(name, i):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses(name, kind):
-    for arguments, (y_true, y_pred), _ in LOSSES[name]:
-        loss = getattr(keras.losses, name)(**arguments)
+    for sample in LOSSES[name]:
+        y_true, y_pred = sample.data
+        loss = getattr(keras.losses, name)(**sample.arguments)
 
         def run(y_true, y_pred, loss=loss):
             with tf.GradientTape() as tape:
@@ -130,9 +131,8 @@ def test_losses(name, kind):
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics(name):
     for sample in METRICS[name]:
-        arguments, data = sample[0], sample[1]
-        eager, compiled = (getattr(keras.metrics, name)(**arguments) for _ in range(2))
-        tensors = [tf.constant(a) for a in data]
+        eager, compiled = (getattr(keras.metrics, name)(**sample.arguments) for _ in range(2))
+        tensors = [tf.constant(a) for a in sample.data]
         step = tf.function(lambda *data, m=compiled: m.update_state(*data))
         for given in [tensors] * 3 + [list(map(turned, tensors))]:
             eager.update_state(*given)
@@ -143,7 +143,6 @@ def test_metrics(name):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers(name, kind):
-    optimizer_class, arguments = OPTIMIZERS[name]
     rng = np.random.default_rng(3)
     shapes = [(4, 3), (3,), (), (200, 400) if kind == "numpy" else (20, 4)]
     start = [rng.normal(size=s).astype("float32") for s in shapes]
@@ -151,7 +150,7 @@ def test_optimizers(name, kind):
 
     def numbers(compiles):
         variables = [tf.Variable(a, name=f"v{i}") for i, a in enumerate(start)]
-        optimizer = getattr(keras.optimizers, optimizer_class)(**arguments)
+        optimizer = OPTIMIZERS[name].create()
         step = lambda grads: optimizer.apply_gradients(zip(grads, variables))
         step = tf.function(step) if compiles else step
         for grads in data:

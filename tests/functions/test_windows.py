@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from tests.functions.window_cases import CASES, EXPLICIT, numbers
+from tests.samples.windows import CASES, EXPLICIT, numbers
 
 # name: shape of the result, weighted sums of the result and of its gradients
 EXPECTED = {

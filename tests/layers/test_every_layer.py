@@ -1,4 +1,4 @@
-"""Properties of every built-in layer; a new layer needs a line in `samples.py`."""
+"""Properties of every built-in layer; a new layer needs a row in `tests/samples/layers/`."""
 
 import inspect
 
@@ -10,23 +10,23 @@ from framework import layers
 from framework.core import nest
 from framework.core.symbolic import KerasTensor
 from framework.layers import Layer
-from tests.layers.samples import SAMPLES
-from tests.layers.samples_attention import BUILT_BY_CALLS
-from tests.layers.samples_normal import WITH_BUILD
-from tests.layers.samples_recurrent import CELLS, RECURRENT, with_dtype
+from tests.samples.layers import BUILT_BY_CALL, SAMPLES, STOPS_MASKS
 
 CASES = [(name, i) for name in SAMPLES for i in range(len(SAMPLES[name]))]
 each_case = pytest.mark.parametrize(("name", "i"), CASES)
 
-CONVOLUTIONS = {name for name in SAMPLES if "Conv" in name} - RECURRENT
-SPATIAL = {n for n in SAMPLES if n.startswith(("ZeroPadding", "Cropping", "UpSampling"))}
-STATELESS = set(SAMPLES) - {"Dense"} - CONVOLUTIONS - WITH_BUILD - BUILT_BY_CALLS - RECURRENT
-MASKS_STOP = {
-    *("Flatten", "Reshape", "Permute", "RepeatVector", "Lambda", "RMSNormalization"),
-    "SpectralNormalization",
-    *("EinsumDense", "Embedding", "ReversibleEmbedding"), *CONVOLUTIONS, *SPATIAL,
-    *(n for n in SAMPLES if "Pooling" in n and n != "GlobalAveragePooling1D"),
-}  # as in Keras  # fmt: skip
+CELLS = {"SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"}
+
+
+def with_dtype(arguments, dtype):
+    """Return the arguments, with `dtype` in the configs of layers unless it is None."""
+    if isinstance(arguments, list):
+        return [with_dtype(value, dtype) for value in arguments]
+    if dtype is None or not isinstance(arguments, dict):
+        return arguments
+    if "class_name" in arguments:
+        return {**arguments, "config": {**arguments["config"], "dtype": dtype}}
+    return {name: with_dtype(value, dtype) for name, value in arguments.items()}
 
 
 def made(name, i, /, **kwargs):
@@ -165,8 +165,8 @@ def test_floats_of_any_width_become_the_layers(name, i):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_keras_says_of_it(name):
     layer = made(name, 0)[0]
-    assert layer.built == (name in STATELESS)
-    assert layer.supports_masking == (name not in MASKS_STOP)
+    assert layer.built == (name not in BUILT_BY_CALL)
+    assert layer.supports_masking == (name not in STOPS_MASKS)
 
 
 SEVERAL_INPUTS = {n for n in SAMPLES if isinstance(SAMPLES[n][0][1], tuple)}

@@ -9,17 +9,12 @@ from framework import losses
 from framework.core.registry import snake_case
 from framework.core.symbolic import KerasTensor
 from framework.keras.losses import Reduction
-from tests.losses.keras_values import LOSSES, REDUCED
-from tests.losses.samples import (
-    CASES,
-    DEEP,
-    DEEP_MASKS,
-    DEEP_WEIGHTS,
-    IDS,
-    REDUCTIONS,
-    SAMPLES,
-)
+from tests.losses.reductions import DEEP, DEEP_MASKS, DEEP_WEIGHTS, REDUCED, REDUCTIONS
+from tests.samples.losses import SAMPLES
 
+CASES = [(name, s.arguments, s.data, s.formula) for name in SAMPLES for s in SAMPLES[name]]
+IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
+IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]
 every_case = pytest.mark.parametrize(("name", "arguments", "data", "formula"), CASES, ids=IDS)
 
 
@@ -54,14 +49,13 @@ def test_functions_give_what_the_classes_reduce(name, arguments, data, formula):
     np.testing.assert_allclose(found.numpy(), formula(*data), rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize(("case", "key"), list(zip(CASES, IDS, strict=True)), ids=IDS)
-def test_numbers_are_keras(case, key):
-    name, arguments, data, _ = case
-    reduced, samples = LOSSES[key]
-    found = make(name, **arguments)(*data)
+@pytest.mark.parametrize(("name", "sample"), IN_KERAS)
+def test_numbers_are_keras(name, sample):
+    reduced, samples = sample.keras
+    found = make(name, **sample.arguments)(*sample.data)
     assert (found.dtype, found.shape) == ("float32", ())
     np.testing.assert_allclose(found.numpy(), reduced, rtol=3e-6)
-    each = make(name, **arguments, reduction=None)(*data)
+    each = make(name, **sample.arguments, reduction=None)(*sample.data)
     np.testing.assert_allclose(each.numpy(), samples, rtol=3e-6, atol=2e-7)
 
 
@@ -209,7 +203,7 @@ def test_crossentropy_is_chosen_by_shapes(true, pred, form):
 @pytest.mark.parametrize("shape", [(4,), (4, 1)])
 @pytest.mark.parametrize("from_logits", [False, True])
 def test_sparse_labels_of_any_dtype_and_both_shapes(dtype, shape, from_logits):
-    labels, predictions = SAMPLES["SparseCategoricalCrossentropy"][0][1]
+    labels, predictions = SAMPLES["SparseCategoricalCrossentropy"][0].data
     loss = losses.SparseCategoricalCrossentropy(from_logits=from_logits)
     expected = float(loss(labels, predictions))
     assert float(loss(labels.astype(dtype).reshape(shape), predictions)) == expected
@@ -447,7 +441,7 @@ def test_a_function_of_ones_own():
         return tf.reduce_mean(abs(y_true - y_pred) ** power, -1)
 
     loss = losses.LossFunctionWrapper(distance, reduction="sum", power=2)
-    y, p = SAMPLES["MeanSquaredError"][0][1]
+    y, p = SAMPLES["MeanSquaredError"][0].data
     np.testing.assert_allclose(float(loss(y, p)), float(losses.MeanSquaredError("sum")(y, p)))
     assert loss.get_config()["fn"] == "distance"
     assert losses.as_loss(distance).name == "distance"

@@ -9,9 +9,12 @@ from framework import losses, metrics
 from framework.core import recorders
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.variable import KerasVariable
-from tests.metrics.keras_values import IGNORING, MASKED, METRICS, REDUCED, ROOT
-from tests.metrics.samples import CASES, CLASSES, IDS, SAMPLES, VALUE_WEIGHTS, VALUES, WEIGHTS, P, Y
+from tests.metrics.reductions import IGNORING, MASKED, REDUCED, ROOT, VALUE_WEIGHTS, VALUES
+from tests.samples.metrics import CLASSES, SAMPLES, WEIGHTS, P, Y
 
+CASES = [(name, s.arguments, s.data, s.values) for name in SAMPLES for s in SAMPLES[name]]
+IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
+IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]
 every_case = pytest.mark.parametrize(("name", "arguments", "data", "values"), CASES, ids=IDS)
 
 
@@ -38,11 +41,10 @@ def test_results_are_means_of_the_samples_values(name, arguments, data, values):
     assert float(found) == pytest.approx((WEIGHTS * values).sum() / WEIGHTS.sum(), rel=2e-6)
 
 
-@pytest.mark.parametrize(("case", "key"), list(zip(CASES, IDS, strict=True)), ids=IDS)
-def test_numbers_are_keras(case, key):
-    name, arguments, data, _ = case
-    plain, weighted, both = METRICS[key]
-    metric = make(name, **arguments)
+@pytest.mark.parametrize(("name", "sample"), IN_KERAS)
+def test_numbers_are_keras(name, sample):
+    plain, weighted, both = sample.keras
+    metric, data = make(name, **sample.arguments), sample.data
     assert float(metric(*data)) == pytest.approx(plain, rel=2e-6)
     assert float(metric(*data, sample_weight=WEIGHTS)) == pytest.approx(both, rel=2e-6)
     metric.reset_state()

@@ -5,10 +5,9 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework import optimizers as all_optimizers
 from framework.optimizers import SGD, Adam, layerwise_decay, schedules
-from tests.optimizers.cases import CASES
 from tests.optimizers.test_optimizers import apply, flat, run, start_and_gradients
+from tests.samples.optimizers import SAMPLES
 
 
 def make_model(seed=3):
@@ -153,14 +152,12 @@ def test_variables_that_join_later():
 # ---- what a rule sets ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n != "sgd_loss_scale"])
+@pytest.mark.parametrize("name", [n for n in SAMPLES if n != "sgd_loss_scale"])
 def test_one_group_of_all_is_the_plain_optimizer_to_the_bit(name):
-    kind, arguments = CASES[name]
+    sample = SAMPLES[name]
     _, expected = run(name, apply)
-    rate = arguments["learning_rate"]
-    optimizer = getattr(all_optimizers, kind)(
-        **{**arguments, "learning_rate": 9.0}, groups={"*": {"learning_rate": rate}}
-    )
+    rate = sample.arguments["learning_rate"]
+    optimizer = sample.create(learning_rate=9.0, groups={"*": {"learning_rate": rate}})
     start, gradients = start_and_gradients()
     variables = [keras.Variable(s) for s in start]
     for step in gradients:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework import optimizers as all_optimizers
 from framework.compiler import fused_backends
 from framework.compiler.fused_backends import NumbaLoops
 from framework.compiler.ir import GraphRecorder
@@ -16,7 +15,7 @@ from framework.compiler.loop_lowering import BYTE, CALL, TRIAL, calls_until_due
 from framework.core.variable import KerasVariable
 from framework.kernels import threads, tier
 from framework.optimizers import SGD, Adam, updating
-from tests.optimizers.cases import CASES
+from tests.samples.optimizers import SAMPLES
 
 pytest.importorskip("numba")
 
@@ -26,7 +25,7 @@ ALIKE = (
     "clip", "scale", "accumulation", "ema", "betas", "options", "accumulator", "rho", "lamb_",
     "adafactor", "_power", "all", "amsgrad_",
 )  # fmt: skip
-DISTINCT = [name for name in CASES if not any(part in name for part in ALIKE)]
+DISTINCT = [name for name in SAMPLES if not any(part in name for part in ALIKE)]
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +47,7 @@ def train(optimizer, dtype="float32", steps=12, shapes=((37, 53), (5,), (1, 1), 
 
 
 def made(name, loops):
-    kind, arguments = CASES[name]
-    optimizer = getattr(all_optimizers, kind)(**arguments)
+    optimizer = SAMPLES[name].create()
     optimizer.use_loops(loops)
     return optimizer
 

@@ -15,8 +15,7 @@ from framework.kernels.blocks import ALONE
 from framework.optimizers import SGD, Adam, LossScaleOptimizer, MultiOptimizer
 from framework.optimizers.base import optimizers
 from tests.compiler.replay import MissError, Replay
-from tests.optimizers.cases import CASES
-from tests.optimizers.keras_numbers import NUMBERS, STATES
+from tests.samples.optimizers import SAMPLES
 
 
 def start_and_gradients(dtype="float32"):
@@ -31,8 +30,7 @@ def start_and_gradients(dtype="float32"):
 
 def run(name, update, dtype="float32", variable=KerasVariable):
     """The variables after twelve updates of `update(optimizer, tensors, variables)`."""
-    kind, arguments = CASES[name]
-    optimizer = getattr(all_optimizers, kind)(**arguments)
+    optimizer = SAMPLES[name].create()
     start, gradients = start_and_gradients(dtype)
     variables = [variable(s) for s in start]
     for step in gradients:
@@ -50,25 +48,29 @@ def flat(variables):
 
 def test_every_optimizer_is_in_the_table():
     wrappers = {LossScaleOptimizer, MultiOptimizer}
-    kinds = {getattr(all_optimizers, kind) for kind, _ in CASES.values()}
+    kinds = {getattr(all_optimizers, sample.kind) for sample in SAMPLES.values()}
     assert kinds | wrappers == set(optimizers.by_name.values())
 
 
-@pytest.mark.parametrize("name", CASES)
+IN_KERAS = [name for name, sample in SAMPLES.items() if sample.weights]
+
+
+@pytest.mark.parametrize("name", IN_KERAS)
 def test_numbers_are_those_of_keras(name):
     _, variables = run(name, apply)
-    np.testing.assert_allclose(flat(variables), np.concatenate(NUMBERS[name]), rtol=0, atol=2e-6)
+    expected = np.concatenate(SAMPLES[name].weights)
+    np.testing.assert_allclose(flat(variables), expected, rtol=0, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", IN_KERAS)
 def test_variables_are_kerass_in_its_order(name):
     """Files with an optimizer's state are exchanged by this order."""
     optimizer, _ = run(name, apply)
     sums = [np.sum(v.numpy()) for v in optimizer.variables]
-    np.testing.assert_allclose(sums, STATES[name], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(sums, SAMPLES[name].state, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
     def plainly(optimizer, gradients, variables):
         with mock.patch("framework.optimizers.applying.program_of", return_value=None):
@@ -82,7 +84,7 @@ def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
     is_compiled = any(
         p is not None and p.form is not None for p in compiled._framework.programs.values()
     )
-    assert is_compiled is (CASES[name][0] not in ("Lamb", "Adafactor"))
+    assert is_compiled is SAMPLES[name].elementwise
     for other in (plainly, recorded):
         optimizer, found = run(name, other)
         np.testing.assert_array_equal(flat(found), flat(variables))
@@ -90,7 +92,7 @@ def test_compiled_plain_and_recorded_updates_agree_to_the_bit(name):
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_a_recorded_update_can_be_replayed(name):
     """A few recordings, for what Python reads of the count of calls, serve all updates."""
     replays = []
@@ -107,7 +109,10 @@ def test_a_recorded_update_can_be_replayed(name):
     np.testing.assert_array_equal(flat(found), flat(variables))
     for a, b in zip(optimizer.variables, expected.variables, strict=True):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
-    options = CASES[name][1].keys() & {"gradient_accumulation_steps", "ema_overwrite_frequency"}
+    options = SAMPLES[name].arguments.keys() & {
+        "gradient_accumulation_steps",
+        "ema_overwrite_frequency",
+    }
     assert len(replays) <= 2 ** len(options)
 
 
@@ -118,7 +123,7 @@ def test_updates_keep_the_dtype_of_the_variable(name, dtype):
     assert {v.dtype for v in variables} == {dtype}
     tolerance = {"float16": 1e-2, "float64": 1e-5}[dtype]  # the reference is float32
     np.testing.assert_allclose(
-        flat(variables), np.concatenate(NUMBERS[name]), rtol=0, atol=tolerance
+        flat(variables), np.concatenate(SAMPLES[name].weights), rtol=0, atol=tolerance
     )
 
 
@@ -252,13 +257,12 @@ def test_a_variable_may_join_later():
     assert float(second[0]) < 1.0
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_config_round_trip(name):
-    kind, arguments = CASES[name]
-    kind = getattr(all_optimizers, kind)
-    config = kind(**arguments).get_config()
-    assert kind.from_config(config).get_config() == config
-    for field, value in arguments.items():
+    optimizer = SAMPLES[name].create()
+    config = optimizer.get_config()
+    assert type(optimizer).from_config(config).get_config() == config
+    for field, value in SAMPLES[name].arguments.items():
         assert config[field] == pytest.approx(value)
 
 

@@ -13,8 +13,8 @@ from framework import keras
 from framework import optimizers as all_optimizers
 from framework.core.variable import KerasVariable
 from framework.optimizers import SGD, Adam, AdamW, MultiOptimizer, OptimizerMap, RMSprop
-from tests.optimizers.cases import CASES
 from tests.optimizers.test_optimizers import apply, flat, run, start_and_gradients
+from tests.samples.optimizers import SAMPLES
 
 
 def tensors(arrays):
@@ -67,12 +67,8 @@ def test_without_averages_nothing_is_finalized():
 
 @pytest.mark.parametrize("name", ["sgd_momentum", "adam", "lamb", "muon", "rmsprop_all", "ftrl"])
 def test_accumulation_is_the_mean_of_the_gradients(name):
-    kind, arguments = CASES[name]
     start, gradients = start_and_gradients()
-    one, each = (
-        getattr(all_optimizers, kind)(**arguments, gradient_accumulation_steps=steps)
-        for steps in (None, 3)
-    )
+    one, each = (SAMPLES[name].create(gradient_accumulation_steps=steps) for steps in (None, 3))
     expected, variables = ([KerasVariable(s) for s in start] for _ in range(2))
     for number, step in enumerate(gradients, start=1):
         before = flat(variables)
@@ -301,11 +297,10 @@ def test_initializers_and_unknown_variables():
 @pytest.mark.parametrize("name", ["adam_amsgrad", "nadam", "adafactor", "adam_accumulation_ema"])
 def test_weights_carry_the_whole_state(name):
     """Half of the way by one optimizer, the rest by another one with its values."""
-    kind, arguments = CASES[name]
     _, expected = run(name, apply)
     start, gradients = start_and_gradients()
     variables = [KerasVariable(s) for s in start]
-    first, second = (getattr(all_optimizers, kind)(**arguments) for _ in range(2))
+    first, second = (SAMPLES[name].create() for _ in range(2))
     for step in gradients[:6]:
         apply(first, tensors(step), variables)
     store = {}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import framework as tf
 from framework import keras
-from tests.optimizers.cases import CASES
+from tests.samples.optimizers import SAMPLES
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(26, 6)).astype("float32")
@@ -87,7 +87,7 @@ def test_as_one_large_batch(optimizer, loss):
     same(large_and_small(dense, optimizer, loss))
 
 
-EVERY = {name: case for name, case in CASES.items() if "gradient_accumulation_steps" not in case[1]}
+EVERY = [n for n, s in SAMPLES.items() if "gradient_accumulation_steps" not in s.arguments]
 
 
 @settings(max_examples=3)
@@ -96,7 +96,6 @@ EVERY = {name: case for name, case in CASES.items() if "gradient_accumulation_st
 @pytest.mark.parametrize("name", EVERY)
 def test_every_optimizer_as_on_one_large_batch(name, seed, rows, size, every):
     """With any number of rows, a tail of any length, and any weights of the rows."""
-    kind, arguments = EVERY[name]
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, 6)).astype("float32")
     y = rng.normal(size=(rows, 3)).astype("float32")
@@ -104,7 +103,7 @@ def test_every_optimizer_as_on_one_large_batch(name, seed, rows, size, every):
     found = []
     for many, accumulate in ((size * every, None), (size, every)):
         model = dense()
-        optimizer = getattr(keras.optimizers, kind)(**arguments)
+        optimizer = SAMPLES[name].create()
         step = model.training_step(loss="mse", optimizer=optimizer, accumulate=accumulate)
         for part, target, weight in pieces(x, y, weights, size=many):
             step(part, target, sample_weight=weight)

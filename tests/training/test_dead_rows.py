@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from tests.optimizers.cases import CASES as OPTIMIZERS
+from tests.samples.optimizers import SAMPLES
 
 
 def batches():
@@ -101,10 +101,9 @@ def test_kernels_of_zeros(name, regularizer):
     assert assert_finite_after(model_of(dense, optimizer="adam", loss="mse"))
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_optimizers_at_zero_gradients(name):
-    kind, arguments = OPTIMIZERS[name]
-    optimizer = getattr(keras.optimizers, kind)(**arguments)
+    optimizer = SAMPLES[name].create()
     v, zeros = tf.Variable([[0.0, 1.0], [2.0, 0.0]]), tf.Variable([[0.0, 0.0]])
     for gradient in (0.0, 0.0, 1.0, 0.0):
         optimizer.apply_gradients([(tf.fill((2, 2), gradient), v), (tf.zeros((1, 2)), zeros)])

@@ -9,7 +9,7 @@ from framework.compiler.compiled import Compiled
 from framework.core.errors import FrameworkError
 from framework.kernels import tier
 from framework.training import plans
-from tests.optimizers.cases import CASES
+from tests.samples.optimizers import SAMPLES
 from tests.training.scenarios import SCENARIOS
 
 RNG = np.random.default_rng(2)
@@ -91,8 +91,7 @@ def test_scenarios(name, monkeypatch):
 
 
 def optimizer_of(name):
-    kind, arguments = CASES[name]
-    return getattr(keras.optimizers, kind)(**arguments)
+    return SAMPLES[name].create()
 
 
 def tolerance_of(name):
@@ -100,7 +99,7 @@ def tolerance_of(name):
     return 1e-4 if name.startswith("muon") else 0.0
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_optimizers(name, monkeypatch):
     def run():
         model = dense()
@@ -110,7 +109,7 @@ def test_optimizers(name, monkeypatch):
     assert_alike(run, monkeypatch, rtol=tolerance_of(name))
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if "accumulation" not in n])
+@pytest.mark.parametrize("name", [n for n in SAMPLES if "accumulation" not in n])
 def test_optimizers_that_scale_and_accumulate(name, monkeypatch):
     def run():
         model = dense()

@@ -5,7 +5,7 @@ import pytest
 
 from framework import keras
 from framework.training.rewind import Snapshot, parts_of
-from tests.optimizers.cases import CASES
+from tests.samples.optimizers import SAMPLES
 
 kinds = keras.optimizers
 RNG = np.random.default_rng(0)
@@ -23,10 +23,7 @@ def chosen_by_a_function():
 
 
 OPTIMIZERS = {
-    **{
-        name: (lambda kind=kind, a=a: getattr(kinds, kind)(**a))
-        for name, (kind, a) in CASES.items()
-    },
+    **{name: sample.create for name, sample in SAMPLES.items()},
     "loss scale": lambda: kinds.LossScaleOptimizer(kinds.Adam(0.1)),
     "several": several,
     "loss scale of several": lambda: kinds.LossScaleOptimizer(several()),

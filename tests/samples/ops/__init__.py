@@ -23,7 +23,7 @@ def _modules(package, path):
 def _gathered(modules, name):
     rows = [(k, v) for module in modules for k, v in getattr(module, name, {}).items()]
     twice = {k for k, _ in rows if [other for other, _ in rows].count(k) > 1}
-    assert not twice, f"{name} of {sorted(twice)} are in two files of tests/samples/ops"
+    assert not twice, f"{sorted(twice)} have {name} in two files"
     return dict(rows)
 
 
