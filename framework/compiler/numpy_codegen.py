@@ -132,10 +132,8 @@ class NumpyCodegen:
 
     def _check_state(self, state):
         """Begin with the guards on Python state."""
-        check = None if state is None else state.check()
-        if check is not None:
-            name = self._bound(id(check), "unchanged", check)
-            self._body += [f"if not {name}():  # Python read {state}", "    return None"]
+        if state is not None:
+            self._body += state.source(self._bound, self._unique)
 
     def _step(self, position, step):
         self.arena.now = position

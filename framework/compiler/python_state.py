@@ -35,12 +35,14 @@ class Guard:
         value: what the read gave.
     """
 
-    __slots__ = ("_held", "kind", "name", "plain", "root", "steps")
+    __slots__ = ("held", "kind", "name", "plain", "root", "steps", "weak")
 
     def __init__(self, root, kind, name, steps, value):
         self.root, self.kind, self.name, self.steps = root, kind, name, steps
         self.plain = is_plain(value)
-        self._held = value if self.plain else reference(value)
+        # What is found from a global or a closure is as good as held by these already.
+        self.weak = kind == LOCAL and not self.plain
+        self.held = reference(value) if self.weak else value
 
     @property
     def key(self):
@@ -51,9 +53,9 @@ class Guard:
     @property
     def value(self):
         """What the read gave; `_MISSING` where that object is gone."""
-        if self.plain:
-            return self._held
-        found = self._held()
+        if not self.weak:
+            return self.held
+        found = self.held()
         return _MISSING if found is None else found
 
     @property
@@ -99,51 +101,55 @@ class PythonState:
         """The guards of both runs."""
         return PythonState({guard.key: guard for guard in (*other.guards, *self.guards)}.values())
 
-    def check(self):
-        """A function without arguments that says whether all guards hold; None without guards.
+    def source(self, bind, unique):
+        """The lines of a plan that return None where a guard fails; none without guards.
 
-        It is compiled from source, since a plan asks at every call.
+        They have no call: a plan runs them each time.
+
+        Args:
+            bind: `bind(key, name, value)` gives a value a name in the source, and returns the name.
+            unique: `unique(name)` returns a name that nothing else in the source has.
         """
         if not self.guards:
-            return None
-        bound = {"same": _same, "failures": _FAILURES}
-        lines = [line for i, guard in enumerate(self.guards) for line in _lines(guard, i, bound)]
-        body = "\n".join(f"        {line}" for line in lines)
-        source = f"def unchanged():\n    try:\n{body}\n    except failures:\n"
-        source += "        return False\n    return True\n"
-        # Identifiers out of bytecode and names made here; every value is bound, none is printed.
-        exec(compile(source, "<guards>", "exec"), bound)  # noqa: S102
-        return bound["unchanged"]
-
-    def __str__(self):
-        return ", ".join(dict.fromkeys(guard.text for guard in self.guards))
+            return []
+        failures, now = bind(id(_FAILURES), "failures", _FAILURES), unique("now")
+        lines = ["try:"]
+        for guard in self.guards:
+            lines += [f"    if {_fails(guard, bind, now)}:  # Python read {guard.text}"]
+            lines += ["        return None"]
+        return [*lines, f"except {failures}:", "    return None"]
 
 
 _FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
-def _lines(guard, i, bound):
-    """The lines of a check of one guard; objects that they name are put into `bound`."""
-    bound[f"root{i}"] = guard.root
-    start, lines, indent = f"root{i}", [], ""
+def _fails(guard, bind, now):
+    """An expression that is true where a guard fails, its identifiers out of bytecode.
+
+    It may assign to the name `now`.
+    """
+    root, name = guard.root, guard.name
     if guard.kind == GLOBAL:
-        start += f"[{guard.name!r}]"
+        found = f"{bind(id(root), 'global_variables', root)}[{name!r}]"
     elif guard.kind == CLOSURE:
-        start += ".cell_contents"
+        found = f"{bind(id(root), f'cell_of_{name}', root)}.cell_contents"
     else:
-        lines, start, indent = [f"o = root{i}()", "if o is not None:"], "o", "    "
-    for j, (kind, step) in enumerate(guard.steps):
-        if kind == ATTRIBUTE:
-            start += f".{step}"
-        else:
-            bound[f"key{i}_{j}"] = step
-            start += f"[key{i}_{j}]"
-    bound[f"c{i}"] = guard._held
+        found = now
+    for kind, step in guard.steps:
+        is_attribute = kind == ATTRIBUTE
+        found += f".{step}" if is_attribute else f"[{bind(('key', step), 'key', step)}]"
+    held = bind(id(guard), f"traced_{name}", guard.held)
     if guard.plain:
-        lines.append(f"{indent}if (v := {start}) is not c{i} and not same(v, c{i}): return False")
+        same = bind(id(_same), "same", _same)
+        test = f"({now} := {found}) is not {held} and not {same}({now}, {held})"
+    elif guard.weak:
+        test = f"(({now} := {found}) is None or {now} is not {held}())"
     else:
-        lines.append(f"{indent}if (v := {start}) is None or v is not c{i}(): return False")
-    return lines
+        test = f"{found} is not {held}"
+    if guard.kind != LOCAL:
+        return test
+    weak = bind(id(root), f"reference_to_{name}", root)
+    return f"({now} := {weak}()) is not None and {test}"
 
 
 def _same(a, b):
