@@ -5,6 +5,7 @@ A run is traced twice, and becomes a plan if both did the same.
 
 import threading
 
+from framework.compiler.audit_recorder import AuditRecorder
 from framework.compiler.call_arguments import text_of
 from framework.compiler.compiler_log import brief, tell
 from framework.compiler.graph_comparison import difference
@@ -112,63 +113,65 @@ class Compiled:
 
     def _traced(self, key, arrays, body, watches):
         tensors = body.tensors(arrays)
-        audits = self.audits(key)
-        recording = GraphRecorder(tensors, undoable=bool(audits.due))
-        function, watches = getattr(body, "function", None), watches or self.watches(key, audits)
-        looks = not (key in self.seen or key in self.unlike or audits.due)
-        lines = key in self.user_code
-        run = traced(recording, lambda: body(tensors), packing, function, watches, looks, lines)
-        names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
-
-        def plan_of(graph, state):
-            plan = Plan(graph, self.name, names(), self.tell, state, audited=True)
-            return Entry(plan, run.pack, graph, state)
+        lines, call = key in self.user_code, lambda: body(tensors)
 
         def by_plan(entry):
             given = body.own(arrays, entry.shared) if entry.shared else arrays
             found = entry.plan(given)
             return None if found is None else (entry.pack(found),)
 
-        return self.settled(key, run, audits, run.graph, plan_of, by_plan)
+        if (audit := self.audit(key)) is not None:
+            recorder = AuditRecorder(audit.graph, tensors)
+            run = traced(recorder, call, packing, watches=False, keeps_lines=lines)
+            return audit.settled(run, by_plan), None
+        held, recording = self.held(key), GraphRecorder(tensors)
+        function, watches = getattr(body, "function", None), watches or lines
+        looks = not (key in self.seen or key in self.unlike)
+        run = traced(recording, call, packing, function, watches, looks, lines)
+        names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
-    def settled(self, key, run, audits, make_graph, plan_of, by_plan):
+        def plan_of(graph, state):
+            plan = Plan(graph, self.name, names(), self.tell, state, audited=True)
+            return Entry(plan, run.pack, graph, state)
+
+        return self.settled(key, run, held, run.graph, plan_of)
+
+    def settled(self, key, run, held, make_graph, plan_of):
         """Take in a traced run: what the call returns, and the run's `Trace` or None.
 
         Args:
             run: the `Run`.
-            audits: the `_Audit` that was made before the run.
+            held: what `held` gave before the run.
             make_graph: gives the graph of the run.
             plan_of: `plan_of(graph, state)` gives an Entry.
-            by_plan: `by_plan(entry)` gives (the result of the call by an entry's plan,), or None.
         """
         try:
             if (reason := self.why_not(run)) is not None:
                 raise NoPlanError(reason)
             trace = run.trace(make_graph())
-            if audits.due:
-                return audits.decide(run, trace, by_plan), None
             with self.lock:
-                self.consider(key, run, trace, audits.held, plan_of)
+                self.consider(key, run, trace, held, plan_of)
         except NoPlanError as reason:
-            if not audits.end(str(reason)):
-                self.refuse(key, str(reason))
+            self.refuse(key, str(reason))
             return run.result, None
         except Exception as error:  # the body's own have come through before
             self.refuse(key, f"writing its plan failed ({brief(error)})", error)
             return run.result, None
         return run.result, trace
 
-    def watches(self, key, audits):
-        """Whether Python code is watched in the next traced run.
+    def held(self, key):
+        """The traces and entries of a key that read the same Python state as a run now would."""
+        traces = (*self.plans.get(key, ()), *self.seen.get(key, ()))
+        return [trace for trace in traces if trace.holds()]
 
-        Not in the first, which shows whether there is code outside the package, nor in audits: the
-        plan has its guards.
-        """
-        return key in self.user_code and not audits.due
-
-    def audits(self, key):
-        """What must be known before a run, to compare it with those before it."""
-        return _Audit(self, key)
+    def audit(self, key):
+        """The `Audit` of one of a key's plans, where one is due; else None."""
+        for entry in self.plans.get(key, ()):
+            if entry.plan.audit_due:
+                if entry.holds():
+                    return Audit(self, key, entry)
+                entry.plan.audited(postponed=True)
+        return None
 
     def why_not(self, run):
         """Why a traced run cannot be repeated by a plan; None if it can be."""
@@ -358,59 +361,64 @@ class Compiled:
         return "\n".join(e.plan.source for e in entries)
 
 
-class _Audit:
-    """What is known of a key before a run: the traces it may be like, and the plans to audit.
+class Audit:
+    """A run in Python instead of a call of a plan, to see whether it still does the same.
 
-    `held` are the traces and entries whose Python state is there now, `due` the entries whose
-    plans are to be audited.
+    Args:
+        compiled: the `Compiled`.
+        key: of the plan.
+        entry: of the plan.
     """
 
-    def __init__(self, compiled, key):
-        self._compiled, self._key = compiled, key
-        entries, seen = compiled.plans.get(key, ()), compiled.seen.get(key, ())
-        self.due = [entry for entry in entries if entry.plan.audit_due]
-        self.held = [trace for trace in (*entries, *seen) if trace.holds()]
+    def __init__(self, compiled, key, entry):
+        self._compiled, self._key, self._entry = compiled, key, entry
+        self.graph = entry.graph
 
-    def decide(self, run, trace, by_plan, compare=difference):
-        """The result of an audited call: by the plan if the run did the same, else the run's.
+    def settled(self, run, by_plan, difference=None):
+        """The result of the call: by the plan if the run did the same, else the run's.
 
-        A plan ends where no guard tells the run from it.
+        Args:
+            run: the `Run`, its recording a `AuditRecorder` with `graph`.
+            by_plan: `by_plan(entry)` gives (the result of the call by an entry's plan,), or None.
+            difference: gives the `Difference`; without it the recording is asked.
         """
-        like, first = None, None
-        for entry in self.due:
-            found = compare(entry.graph, trace.graph) if entry in self.held else None
-            if entry not in self.held or (found is not None and found.guarded):
-                entry.plan.audited(postponed=True)
-            elif found is None:
-                like = entry
-            else:
-                first = found
-        if first is not None:
-            what = first.what or "the way through the code"
-            self.end(f"{what} changed{f' at {first.line}' if first.line else ''}")
-        if first is not None or like is None:
+        if (reason := self._compiled.why_not(run)) is not None:
+            return self.end(reason, run)
+        if difference is None:
+            found = run.recording.difference(run.leaves, run.structure)
+        else:
+            try:
+                found = difference()
+            except NoPlanError as reason:
+                return self.end(reason, run)
+        entry = self._entry
+        if found is not None and found.guarded:
+            self.postpone()
             return run.result
-        if (changed := like.state.changed()) is not None:
-            self.end(f"it changes {changed}, which it reads")
-            return run.result
+        if found is not None:
+            where = f" at {found.line}" if found.line else ""
+            return self.end(f"{found.what or 'the way through the code'} changed{where}", run)
+        if (changed := entry.state.changed()) is not None:
+            return self.end(f"it changes {changed}, which it reads", run)
         after = run.recording.undo()
-        like.plan.audited()
-        found = by_plan(like)
+        entry.plan.audited()
+        found = by_plan(entry)
         if found is None:
             run.recording.redo(after)
             return run.result
         return found[0]
 
-    def end(self, reason):
-        """Drop the key's plans with one warning; False where none is being audited."""
-        if self.due:
-            compiled = self._compiled
-            compiled.plans.pop(self._key, None)
-            compiled.refuse(self._key, reason, quietly=True)
-            tell(
-                f"{compiled.name} ends its plan, which no longer does what its body does: {reason}."
-            )
-        return bool(self.due)
+    def postpone(self):
+        """Let the plan go on: this call takes another way through the code."""
+        self._entry.plan.audited(postponed=True)
+
+    def end(self, reason, run):
+        """Drop the key's plans with one warning; the result of the run."""
+        compiled = self._compiled
+        compiled.plans.pop(self._key, None)
+        compiled.refuse(self._key, str(reason), quietly=True)
+        tell(f"{compiled.name} ends its plan, which no longer does what its body does: {reason}.")
+        return run.result
 
 
 def _memory(sizes):

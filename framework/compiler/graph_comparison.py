@@ -15,15 +15,14 @@ class Difference:
 
     Args:
         what: what differs, as a text; "" stands for another way through the code.
-        step: of the second run, where there is one; its line is the user's.
+        position: (file, line number) of the user's code there, or None.
         guarded: whether a guard of the first run fails there, so that its plan is not run.
     """
 
     __slots__ = ("guarded", "line", "what")
 
-    def __init__(self, what, step=None, guarded=False):
+    def __init__(self, what, position=None, guarded=False):
         self.what, self.guarded = what, guarded
-        position = None if step is None else step.line
         self.line = None if position is None else f"{position[0]}:{position[1]}"
 
     @property
@@ -50,7 +49,7 @@ def difference(a, b, given=None):
             numbers[0][id(x)] = numbers[1][id(y)] = len(numbers[0])
     if len(a.steps) != len(b.steps):
         shorter = min(len(a.steps), len(b.steps))
-        return Difference("", (*b.steps[shorter:], *a.steps[shorter:])[0])
+        return Difference("", (*b.steps[shorter:], *a.steps[shorter:])[0].line)
     if (len(a.results), a.structure, a.facts) != (len(b.results), b.structure, b.facts):
         return Difference("the structure of its result")
     if [v.serial for v, _ in a.assigned] != [v.serial for v, _ in b.assigned]:
@@ -59,33 +58,34 @@ def difference(a, b, given=None):
     pairs += [(x, y) for (_, x), (_, y) in zip(a.assigned, b.assigned, strict=True)]
     for x, y in pairs:
         if not _same(x, y, numbers):
-            return Difference("a constant that it returns or assigns", y.step)
+            position = None if y.step is None else y.step.line
+            return Difference("a constant that it returns or assigns", position)
     return None
 
 
 def _step_difference(s, t, numbers):
     """The Difference between two steps; None where they do the same."""
     if type(s) is not type(t) or len(s.args) != len(t.args) or len(s.made) != len(t.made):
-        return Difference("", t)
+        return Difference("", t.line)
     if type(s) is DrawNode:
-        what = _draw_difference(s.draw, t.draw)
+        what = draw_difference(s.draw, t.draw)
     elif type(s) is GuardNode:
         return _guard_difference(s, t, numbers)
     else:
         what = _op_difference(s, t, numbers)
     if what is not None:
-        return Difference(what, t)
+        return Difference(what, t.line)
     if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
         # A guard on the shape follows such an op.
-        return Difference("", t, guarded=type(s) is OpNode and s.op.sized_by_values)
+        return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
 
 def _guard_difference(s, t, numbers):
     if s.how != t.how or not _same(*s.args, *t.args, numbers):
-        return Difference("", t)
+        return Difference("", t.line)
     exact = s.expected is t.expected or equal(s.expected, t.expected)
-    return None if exact else Difference("", t, guarded=True)
+    return None if exact else Difference("", t.line, guarded=True)
 
 
 def _op_difference(s, t, numbers):
@@ -96,13 +96,20 @@ def _op_difference(s, t, numbers):
         return f"an attribute of {s.op.name}"
     for x, y in zip(s.args, t.args, strict=True):
         if not _same(x, y, numbers):
-            constant = not (type(x) is Value and x.constant is None)
-            where = f" in layer {s.layer.path}" if s.layer is not None else ""
-            return f"a number that {s.op.name}{where} computes with" if constant else ""
+            return argument_difference(s, x)
     return None
 
 
-def _draw_difference(x, y):
+def argument_difference(step, x):
+    """What differs where another run has something else for the argument `x`, as a text."""
+    if type(x) is Value and x.constant is None:
+        return ""
+    where = f" in layer {step.layer.path}" if step.layer is not None else ""
+    return f"a number that {step.op.name}{where} computes with"
+
+
+def draw_difference(x, y):
+    """What differs between two draws, as a text; None where they do the same."""
     if (x.distribution, x.shape) != (y.distribution, y.shape):
         return ""
     if x.source is not y.source:

@@ -109,6 +109,22 @@ class _LayerRef:
         return self._path
 
 
+class Block:
+    """Steps that follow from a key and some Values: all of them, or none, are in a run.
+
+    Args:
+        key: compared by `==`.
+        inputs: the Values.
+        start: the place of the first step.
+    """
+
+    __slots__ = ("assigned", "end", "inputs", "key", "start")
+
+    def __init__(self, key, inputs, start):
+        self.key, self.inputs, self.start, self.end = key, inputs, start, None
+        self.assigned = []  # pairs (variable, the Value that it holds afterwards)
+
+
 class Graph:
     """The steps of a run, what it returned, and what variables hold after it.
 
@@ -122,6 +138,8 @@ class Graph:
     facts = None  # what else must be the same in two runs
     structure = None  # of the nest that the run returned
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
+    blocks = types.MappingProxyType({})  # place of the first step -> Block
+    _variables = None
 
     def __init__(self, arguments, steps, assigned, results):
         self.arguments, self.steps = arguments, steps
@@ -131,6 +149,14 @@ class Graph:
     def ends(self):
         """The Values needed after the run."""
         return [*self.results, *(value for _, value in self.assigned)]
+
+    @property
+    def variables(self):
+        """The Values that variables held when the run began, by the variables' serials."""
+        if self._variables is None:
+            used = [v for s in self.steps for v in s.values] + self.ends
+            self._variables = {v.variable.serial: v for v in used if v.variable is not None}
+        return self._variables
 
     @property
     def guards(self):
@@ -174,6 +200,7 @@ class GraphRecorder(Recorder):
         self.finds_user_code = self.keeps_lines = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of those that layers keep
+        self._blocks, self._changed = [], ()
         self._read = {}  # variable's serial -> the Value it held at first
         self._before = {}  # variable's serial -> it, its array when the run began
         self._constants = {}  # id of an array -> Value; the Value keeps the array alive
@@ -193,6 +220,7 @@ class GraphRecorder(Recorder):
         results = [self._value(t) for t in results]
         found = Graph(self.arguments, self.steps, list(self.assigned.values()), results)
         found.structure = structure
+        found.blocks = {block.start: block for block in self._blocks}
         return found
 
     def take_argument(self, tensor):
@@ -315,6 +343,17 @@ class GraphRecorder(Recorder):
             self.steps.append(GuardNode(value, how, expected, self._layer, self._line()))
         elif self.refusal is None:
             self.refusal = _TraceRefusal(how, value, self._layer)
+
+    def begin_block(self, key, inputs, variables):
+        inputs = [self._operand(arg) for arg in inputs]
+        self._blocks.append(Block(key, inputs, len(self.steps)))
+        self._changed = {v.serial for v in variables}
+        return False
+
+    def end_block(self):
+        block = self._blocks[-1]
+        block.end = len(self.steps)
+        block.assigned = [self.assigned[s] for s in self.assigned if s in self._changed]
 
     @property
     def aside(self):

@@ -24,7 +24,7 @@ class JointGraph(Graph):
     def __init__(self, graph, began, count, seeds, gradients, facts):
         super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
         self.began, self.count, self.seeds, self.gradients = began, count, seeds, gradients
-        self.structure = graph.structure
+        self.structure, self.blocks = graph.structure, graph.blocks
         self.facts = began, count, gradients, facts
 
 

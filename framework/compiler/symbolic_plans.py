@@ -1,5 +1,6 @@
 """Numbered: plans for calls with Python numbers, whatever these are."""
 
+from framework.compiler.audit_recorder import AuditRecorder
 from framework.compiler.compiled import SIGNATURES, Entry
 from framework.compiler.compiler_log import brief
 from framework.compiler.graph_comparison import Difference, difference
@@ -71,22 +72,22 @@ class SymbolicPlans:
         """The result of a call in which a plan is due to be audited."""
         compiled = self._compiled
         with exclusive(Plan.outer_turns()):
-            audits = compiled.audits(general)
-            tensors = body.tensors(arrays)
-            recording = GraphRecorder(tensors, undoable=True)
+            audit, tensors = compiled.audit(general), body.tensors(arrays)
+            given = None if audit is None else audit.graph.given(values)
+            if given is None:
+                if audit is not None:
+                    audit.postpone()
+                return body(tensors)
+            recorder = AuditRecorder(audit.graph, tensors, given)
             call = lambda: body(tensors)
-            run = traced(recording, call, packing, watches=False, keeps_lines=True)
+            run = traced(recorder, call, packing, watches=False, keeps_lines=True)
 
             def by_plan(entry):
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
                 found = entry.plan(given, values)
                 return None if found is None else (entry.pack(found),)
 
-            if (reason := compiled.why_not(run)) is not None:
-                audits.end(reason)
-                return run.result
-            compare = lambda open_graph, graph: _compare(graph, open_graph, values)
-            return audits.decide(run, run.trace(), by_plan, compare)
+            return audit.settled(run, by_plan)
 
     def _plainly(self, key, general, arrays, values, body, attempts):
         compiled = self._compiled
@@ -201,7 +202,7 @@ class _OpenGraph(Graph):
 
     def __init__(self, graph, prelude, arrays):
         super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
-        self.structure, self.prelude = graph.structure, prelude
+        self.structure, self.blocks, self.prelude = graph.structure, graph.blocks, prelude
         self.added = graph.arguments[arrays:]  # one for each number that an op got
 
     def given(self, values):

@@ -17,6 +17,7 @@ from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.call_arguments import ObjectToken
 from framework.compiler.compiled import Entry, NoPlanError
 from framework.compiler.compiler_log import brief
+from framework.compiler.graph_comparison import difference
 from framework.compiler.ir import GraphRecorder
 from framework.compiler.partition import JointGraph, Partition, why_not, why_not_gradients
 from framework.compiler.plan import Plan
@@ -89,11 +90,12 @@ class TapePlans:
 
     def _traced(self, key, arrays, given, alike, tape, body):
         compiled = self._compiled
-        audits = compiled.audits(key)
+        audit = compiled.audit(key)
+        held = [] if audit is not None else compiled.held(key)
         own = body.own(arrays)
         copies = [_copy(each, array) for each, array in zip(given, own, strict=True)]
         edges, notes = len(tape._edges), len(tape._notes)
-        recording = _TapeGraphRecorder(copies, undoable=bool(audits.due))
+        recording = _TapeGraphRecorder(copies, undoable=audit is not None)
         inner = GradientTape(True, tape._watch_accessed)
         outer = thread.stack
 
@@ -103,7 +105,7 @@ class TapePlans:
 
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
-            watches = compiled.watches(key, audits)
+            watches = audit is None and key in compiled.user_code
             run = traced(
                 recording, run_body, packing, body.function, watches, keeps_lines=not watches
             )
@@ -123,7 +125,9 @@ class TapePlans:
             del tape._edges[edges:], tape._notes[notes:]  # the plan's call is one record
             return self._by_plan(entry, arrays, given, tape, body)
 
-        return compiled.settled(key, run, audits, graph, plan_of, by_plan)[0]
+        if audit is not None:
+            return audit.settled(run, by_plan, lambda: difference(audit.graph, graph()))
+        return compiled.settled(key, run, held, graph, plan_of)[0]
 
 
 def _copy(given, array):

@@ -39,6 +39,17 @@ class Recorder:
     def value_read(self, tensor, how):
         """Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
+    def begin_block(self, key, inputs, variables):
+        """The package is about to change `variables` by ops that follow from `key` and `inputs`.
+
+        `key` is compared by `==`, `inputs` are tensors. Returns whether the recorder does without
+        these ops: then the caller changes the variables in any way. Either calls `end_block`.
+        """
+        return False
+
+    def end_block(self):
+        """The block that `begin_block` announced is over."""
+
     def layer_call(self, layer):
         """A sixth, informative event: the innermost layer call is now `layer`, or None."""
 

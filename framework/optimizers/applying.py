@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin
+from framework.core.own import builtin, in_package
 from framework.core.quiet import quiet
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
@@ -204,18 +204,46 @@ def _clipped_by_options(optimizer, grads):
 
 def _update_all(optimizer, grads, variables, plans, updates, form):
     step, own, cls = updates + 1, optimizer._framework, type(optimizer)._framework
-    hooked = cls.hooked
     if cls.protocol.shared:
         with np.errstate(all="ignore"):
             share(optimizer, step, form)
     if form is Arrays and own.updates_left != -1:
         switch_when_due(optimizer, plans)
     numbers = {}  # rate index -> lr, step and shared state, in the dtype of the variables
-    batches = {}  # (compiled update, rate index) -> {id(plan): (gradient, plan)}
-    for grad, variable, plan in zip(grads, variables, plans):
+    for plan in plans:
         index = plan.rate_index
         if index not in numbers:
             numbers[index] = _numbers(optimizer, index, step, form)
+    block = _block(optimizer, grads, plans, numbers) if form is Tensors else None
+    if block is None:
+        _update_each(optimizer, grads, variables, plans, numbers, form)
+        return
+    recorder, known = block
+    if known:
+        grads = [grad.array for grad in grads]
+        numbers = {index: [n.array[()] for n in each] for index, each in numbers.items()}
+    _update_each(optimizer, grads, variables, plans, numbers, Arrays if known else Tensors)
+    recorder.end_block()
+
+
+def _block(optimizer, grads, plans, numbers):
+    """(the recorder, whether it does without the ops of the update), if it is one that listens
+    alone and `update` is the package's own; else None."""
+    if len(thread.stack) != 1 or not in_package(type(optimizer)):
+        return None
+    if type(optimizer)._framework.hooked:
+        return None
+    (recorder,) = thread.stack
+    inputs = [*grads, *[number for each in numbers.values() for number in each]]
+    held = [variable for plan in plans for variable in plan.held]
+    return recorder, recorder.begin_block(tuple(plans), inputs, held)
+
+
+def _update_each(optimizer, grads, variables, plans, numbers, form):
+    hooked = type(optimizer)._framework.hooked
+    batches = {}  # (compiled update, rate index) -> {id(plan): (gradient, plan)}
+    for grad, variable, plan in zip(grads, variables, plans):
+        index = plan.rate_index
         if hooked:
             update_by_hook(optimizer, variable, grad, plan, numbers[index], form)
         elif form is Tensors:

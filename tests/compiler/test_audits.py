@@ -7,7 +7,8 @@ import pytest
 
 import framework as tf
 from framework import config, keras
-from framework.compiler import audits
+from framework.compiler import audits, ir
+from framework.optimizers import updating
 
 pytestmark = pytest.mark.usefixtures("kind")
 X = tf.constant([1.0, -2.0])
@@ -161,6 +162,157 @@ def test_training_is_the_same_with_audits(optimizer):
         assert trained(True) == trained(False)
     finally:
         config.set_audit()
+
+
+def optimized(optimizer, factors=(1.0,)):
+    """(a function that updates a variable and returns its value, the variable)"""
+    w = tf.Variable([1.0, 3.0])
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            y = x
+            for factor in factors:
+                y = y * w * factor
+            loss = tf.reduce_sum(y * y)
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return w * 2.0
+
+    return f, w
+
+
+def ran_by_ops(monkeypatch):
+    """A list of the updates that optimizers make in ops: an audit need not."""
+    made, whole = [], updating._whole_update
+
+    def watched(optimizer, param, *rest):
+        made.extend([1] if isinstance(param, tf.Tensor) else [])
+        return whole(optimizer, param, *rest)
+
+    monkeypatch.setattr(updating, "_whole_update", watched)
+    return made
+
+
+def test_an_optimizers_update_is_compared_as_one(monkeypatch, caplog):
+    f, _ = optimized(keras.optimizers.Adam(0.1))
+    by_ops = ran_by_ops(monkeypatch)
+    for _ in range(3):
+        f(X)
+    traced = len(by_ops)
+    with caplog.at_level(logging.WARNING, "framework"):
+        found = [f(X).numpy().tolist() for _ in range(30)]
+    assert len(by_ops) == traced
+    assert not messages(caplog)
+    g, _ = optimized(keras.optimizers.Adam(0.1))
+    expected = [g.python_function(X).numpy().tolist() for _ in range(33)][3:]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_a_changed_setting_of_an_optimizer_is_found(caplog):
+    optimizer = keras.optimizers.SGD(0.1, momentum=0.5)
+    f, _ = optimized(optimizer)
+    for _ in range(5):
+        f(X)
+    optimizer.momentum = 0.9
+    with caplog.at_level(logging.WARNING, "framework"):
+        for _ in range(20):
+            f(X)
+    (message,) = messages(caplog)
+    assert "changed" in message
+
+
+def test_a_users_update_is_compared_op_by_op(caplog):
+    factors = [1.0]
+
+    class Mine(keras.optimizers.SGD):
+        def update(self, param, grad, slot, lr, step):
+            for factor in factors:
+                param = param - lr * factor * grad
+            return param
+
+    f, _ = optimized(Mine(0.1))
+    for _ in range(5):
+        f(X)
+    factors[0] = 2.0
+    with caplog.at_level(logging.WARNING, "framework"):
+        for _ in range(20):
+            f(X)
+    assert len(messages(caplog)) == 1
+
+
+def test_the_state_after_an_audit_that_ends_a_plan():
+    found = []
+    for wanted in (True, False):
+        factors, optimizer = [1.0], keras.optimizers.Adam(0.1)
+        f, w = optimized(optimizer, factors)
+        f = f if wanted else f.python_function
+        results = []
+        for n in range(25):
+            if n == 12:
+                factors[0] = 2.0  # the audit is in this call
+            results.append(f(X).numpy())
+        found.append([*results, w.numpy(), *[v.numpy() for v in optimizer.variables]])
+    for ours, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5)
+
+
+def test_lines_are_looked_up_only_where_runs_differ(monkeypatch):
+    factors = [1.0]
+    f = changing(factors, [])
+    for _ in range(5):
+        f(X)
+    asked, position = [], ir.user_position
+    monkeypatch.setattr(ir, "user_position", lambda *a: asked.append(1) or position(*a))
+    for _ in range(20):
+        f(X)
+    assert not asked
+    factors[0] = 3.0
+    for _ in range(20):
+        f(X)
+    assert len(asked) == 1
+
+
+def test_results_of_several_ops_and_shapes_are_compared(caplog):
+    sizes = [2]
+
+    @tf.function
+    def f(x):
+        for size in sizes:
+            first, second = tf.split(x, [size, 4 - size])
+        values, places = tf.nn.top_k(x, k=2)
+        kept, _ = tf.unique(x)
+        return first, second, values, places, kept
+
+    x = tf.constant([1.0, -1.0, 2.0, 3.0])
+    with caplog.at_level(logging.WARNING, "framework"):
+        for _ in range(25):
+            f(x)
+        assert not messages(caplog)
+        sizes[0] = 1
+        for _ in range(30):
+            found = f(x)
+    assert found[0].shape == (1,)
+    assert len(messages(caplog)) == 1
+
+
+def test_what_a_result_and_a_variable_hold_is_compared(caplog):
+    numbers, v = [np.float32(1.0)], tf.Variable(0.0)
+
+    @tf.function
+    def f(x):
+        for number in numbers:
+            v.assign(number)
+        return x + 1.0, list(numbers)
+
+    for _ in range(5):
+        f(X)
+    numbers[0] = np.float32(7.0)
+    with caplog.at_level(logging.WARNING, "framework"):
+        for _ in range(20):
+            found = f(X)
+    assert float(v) == 7.0
+    assert float(found[1][0]) == 7.0
+    assert "a constant that it returns or assigns" in messages(caplog)[0]
 
 
 def test_the_calls_of_audits():

@@ -1,0 +1,231 @@
+"""Compares a run with the graph of an earlier one, event by event, without a second graph."""
+
+import numpy as np
+
+from framework.compiler.graph_comparison import (
+    Difference,
+    argument_difference,
+    draw_difference,
+    equal,
+)
+from framework.compiler.ir import _EXACT, DrawNode, GraphRecorder, GuardNode, OpNode, Value, _plain
+from framework.core.recorders import serials
+from framework.core.tensor import Tensor
+
+
+class AuditRecorder(GraphRecorder):
+    """Listens to one run and finds the first `Difference` from a graph.
+
+    A tensor of the run is known as the graph's Value that it corresponds to, so that comparing an
+    argument takes one look-up. Source lines are looked up where the runs differ only.
+
+    Args:
+        graph: of the earlier run.
+        arguments: the tensors of the run's arguments.
+        given: what some of the graph's arguments stand for, as plain numbers by the Values' ids.
+    """
+
+    def __init__(self, graph, arguments, given=None):
+        super().__init__((), undoable=True)
+        self._graph, self.steps, self._given = graph, graph.steps, given or {}
+        self._at, self._count = 0, len(graph.steps)  # the place of the next step
+        self._difference = None
+        self._block = None  # the `Block` of the graph that the run is in
+        for value, tensor in zip(graph.arguments, arguments):
+            self._corresponds(value, tensor)
+
+    def difference(self, results, structure):
+        """The first Difference, given the tensors that the run returned; None without one."""
+        if self._difference is None:
+            self._end(results, structure)
+        return self._difference
+
+    def _end(self, results, structure):
+        graph = self._graph
+        if self._at < self._count:
+            self._differs("", graph.steps[self._at].line)
+        elif (len(graph.results), graph.structure) != (len(results), structure):
+            self._differs("the structure of its result")
+        elif [v.serial for v, _ in graph.assigned] != list(self.assigned):
+            self._differs("which variables it assigns")
+        else:
+            ours = [self._value(t) for t in results] + [v for _, v in self.assigned.values()]
+            for x, y in zip(graph.ends, ours, strict=True):
+                if not self._alike(x, y):
+                    position = None if x.step is None else x.step.line
+                    self._differs("a constant that it returns or assigns", position)
+                    return
+
+    def _differs(self, what, position=None, guarded=False):
+        if self._difference is None:
+            self._difference = Difference(what, position, guarded)
+        self._at = None  # whatever follows is not compared
+
+    def _differs_here(self, what="", guarded=False):
+        self._differs(what, self._line(), guarded)
+
+    def _next(self, kind):
+        """The graph's next step, if it is of this kind; else the runs differ, and it is None."""
+        at = self._at
+        if at is None or self._block is not None:
+            return None
+        if at < self._count and type(step := self.steps[at]) is kind:
+            self._at = at + 1
+            return step
+        self._differs_here()
+        return None
+
+    # ---- values ----
+
+    def _corresponds(self, value, tensor):
+        if tensor.serial is None:
+            tensor.serial = next(serials)
+        self._values[tensor.serial] = value
+
+    def _is(self, x, arg):
+        """Whether an argument of the run is the graph's argument `x`."""
+        if type(arg) is Tensor:
+            value = self._values.get(arg.serial)
+            if value is x:
+                return True
+            if value is None:
+                return self._holds(x, arg.array)
+            return self._alike(x, value)
+        if type(arg) is np.ndarray or id(x) in self._given:
+            return self._holds(x, arg)
+        return type(x) is type(arg) and equal(x, arg)
+
+    def _alike(self, x, value):
+        """Whether two Values are one, or the same constant."""
+        return x is value or (value.constant is not None and self._holds(x, value.constant))
+
+    def _holds(self, x, constant):
+        """Whether `x` is a constant array of the graph, or an argument that stands for it."""
+        if id(x) in self._given:
+            number = self._given[id(x)]
+            if type(constant) is not np.ndarray:
+                return equal(constant, number)
+            return equal(constant, np.asarray(number, x.dtype))
+        return type(x) is Value and x.constant is not None and equal(x.constant, constant)
+
+    # ---- the five events ----
+
+    def op(self, op, args, attrs, outputs, saved):
+        at = self._at  # not by `_next`, nor by loops where one turn is usual: most events are ops
+        if at is None or self._block is not None:
+            return
+        step = self.steps[at] if at < self._count else None
+        if type(step) is not OpNode or (step.op is not op and step.op.name != op.name):
+            self._differs_here()
+            return
+        self._at = at + 1
+        wanted, ours = step.args, step.outputs
+        if len(wanted) != len(args) or len(ours) != len(outputs):
+            self._differs_here()
+            return
+        if (attrs or step.attrs) and not equal(
+            step.attrs, {name: _plain(value) for name, value in attrs.items()}
+        ):
+            self._differs_here(f"an attribute of {op.name}")
+            return
+        values = self._values
+        for x, arg in zip(wanted, args):
+            if type(arg) is Tensor and values.get(arg.serial) is x:
+                continue
+            if not self._is(x, arg):
+                self._differs_here(argument_difference(step, x))
+                return
+        if len(outputs) > 1 or saved or step.saved or op.sized_by_values:
+            self._several(step, outputs, saved or ())
+            return
+        (value,), (tensor,) = ours, outputs
+        array = tensor.array
+        if value.shape != array.shape or value.dtype is not array.dtype:
+            self._several(step, outputs, ())
+            return
+        if tensor.serial is None:
+            tensor.serial = next(serials)
+        values[tensor.serial] = value
+
+    def _several(self, step, outputs, saved):
+        """What an op gave, in any number."""
+        sized, made = step.op.sized_by_values, (*outputs, *saved)
+        if len(step.made) != len(made):
+            self._differs_here()
+            return
+        for value, tensor in zip(step.made, made):
+            if value.shape != tensor.array.shape or value.dtype != tensor.array.dtype:
+                self._differs_here(guarded=sized)
+                return
+            self._corresponds(value, tensor)
+        if sized:
+            self._at += len(made)  # guards on the shapes that were just compared
+
+    def variable_read(self, variable, tensor):
+        serial = variable.serial
+        if serial in self.assigned:
+            value = self.assigned[serial][1]
+        elif serial in self._read:
+            value = self._read[serial]
+        else:
+            value = self._graph.variables.get(serial)
+            if value is None:  # the graph reads it nowhere
+                value = Value(tensor.array, variable=variable)
+            self._read[serial] = value
+            if variable._resizable and (step := self._next(GuardNode)) is not None:
+                if step.how != "shape" or step.args[0] is not value:
+                    self._differs_here()
+                elif step.expected != tensor.array.shape:
+                    self._differs_here(guarded=True)
+        self._corresponds(value, tensor)
+
+    def variable_assigned(self, variable, value):
+        if self._block is None:
+            super().variable_assigned(variable, value)
+
+    def random_draw(self, draw, tensor):
+        if (step := self._next(DrawNode)) is None:
+            return
+        (value,) = step.outputs
+        if (what := draw_difference(step.draw, draw)) is not None:
+            self._differs_here(what)
+        elif value.shape != tensor.array.shape or value.dtype != tensor.array.dtype:
+            self._differs_here()
+        else:
+            self._corresponds(value, tensor)
+
+    def value_read(self, tensor, how):
+        value = self.known(tensor)
+        if value is None or value.fixed or self._at is None:
+            return
+        if how not in _EXACT or value.size != 1:
+            super().value_read(tensor, how)
+        elif (step := self._next(GuardNode)) is not None:
+            if step.how != how or step.args[0] is not value:
+                self._differs_here()
+                return
+            array = tensor.array.reshape(())
+            now = bool(array) if how == "bool" else array
+            if not equal(step.expected, now):
+                self._differs_here(guarded=True)
+
+    # ---- blocks ----
+
+    def begin_block(self, key, inputs, variables):
+        block = None if self._at is None else self._graph.blocks.get(self._at)
+        if block is None or block.key != key or len(block.inputs) != len(inputs):
+            return False
+        if not all(map(self._is, block.inputs, inputs)):
+            return False
+        for variable in variables:  # so held, none is written in place
+            self._before.setdefault(variable.serial, (variable, variable._array))
+        self._block = block
+        return True
+
+    def end_block(self):
+        block, self._block = self._block, None
+        if block is None:
+            return
+        self._at = block.end
+        for variable, value in block.assigned:
+            self.assigned[variable.serial] = variable, value
