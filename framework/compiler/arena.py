@@ -1,30 +1,30 @@
-"""The memory of a plan: one piece, in which values lie where no other does at the time."""
+"""Buffer assignment: a plan's values share one allocation where their lifetimes do not overlap."""
 
 from functools import cached_property
 
 import numpy as np
 
-_LINE = 64  # bytes of a line of the cache: vectors that straddle two are slower to load
+_LINE = 64  # bytes of a cache line: unaligned vectors are slower to load
 
 
 class Arena:
-    """Slots of memory, each for a class of values (see `Lives`) as long as that is needed.
+    """The arena of a plan: slots, each used by one class of aliasing values (see `Liveness`).
 
-    Where a slot lies is settled when all are known, by `offsets`.
+    `offsets` places the slots once all are known.
 
     Attributes:
-        now: the position of the step that is being written.
-        views: {(slot, shape, dtype): the name of that array}, in the order of `make`.
+        now: the position of the node whose code is being generated.
+        views: {(slot, shape, dtype): the name of the array in the source}, in the order of `make`.
     """
 
     def __init__(self):
         self.now = 0
         self.views = {}
-        self._sizes, self._first, self._last = [], [], []  # of each slot: bytes, positions
-        self._of = {}  # root of a class -> its slot
+        self._sizes, self._first, self._last = [], [], []  # of each slot; first, last: positions
+        self._of = {}  # root of an alias class -> its slot
 
     def take(self, root, value):
-        """A slot for a class, from now on; the number of the slot."""
+        """Open a slot for a class and return its number."""
         slot = self._of[root] = len(self._sizes)
         self._sizes.append(value.nbytes)
         self._first.append(self.now)
@@ -32,10 +32,10 @@ class Arena:
         return slot
 
     def hand_over(self, root, value, to):
-        """Whether the slot of a class becomes another's, whose value fills it: it is written over.
+        """Pass the slot of a class on to the class that overwrites it; False if sizes differ.
 
         Args:
-            to: the root of the class of `value`.
+            value: the new value, of the class with root `to`.
         """
         slot = self._of.get(root)
         if slot is None or self._sizes[slot] != value.nbytes:
@@ -44,17 +44,17 @@ class Arena:
         return True
 
     def release(self, root):
-        """The class is not needed after the present step."""
+        """Close the slot of a class whose last use is the current node."""
         slot = self._of.pop(root, None)
         if slot is not None:
             self._last[slot] = self.now
 
     def slot_of(self, root):
-        """The slot in which a class lies; None if there is none."""
+        """Return the slot of a class, or None."""
         return self._of.get(root)
 
     def name(self, slot, shape, dtype):
-        """The name of the array of a shape and dtype that a slot is."""
+        """Return the name of a slot's array of the given shape and dtype."""
         key = slot, shape, dtype
         if key not in self.views:
             self.views[key] = f"b{len(self.views)}"
@@ -62,7 +62,7 @@ class Arena:
 
     @cached_property
     def offsets(self):
-        """Where each slot begins, in bytes."""
+        """The offset of each slot in bytes."""
         last = [self.now if at is None else at for at in self._last]
         return packed([-(-n // _LINE) * _LINE for n in self._sizes], self._first, last)
 
@@ -72,7 +72,7 @@ class Arena:
         return max(ends, default=0)
 
     def make(self):
-        """New memory: the arrays of `views`, in order."""
+        """Allocate the arena and return the arrays of `views`, in order."""
         whole = np.empty(self.nbytes + _LINE, np.uint8)
         whole = whole[-whole.ctypes.data % _LINE :]
         return [
@@ -80,10 +80,11 @@ class Arena:
         ]
 
 
-def most(pieces):
-    """The most bytes needed at one step, of (bytes, first step, last step)."""
+def peak(pieces):
+    """Return the largest number of bytes live at once, from (bytes, first, last) positions."""
     changes = [(first, size) for size, first, _ in pieces]
-    changes += [(last + 0.5, -size) for size, _, last in pieces]  # a step's own count together
+    # + 0.5: values that end at a node are still live there
+    changes += [(last + 0.5, -size) for size, _, last in pieces]
     now = found = 0
     for _, change in sorted(changes):
         now += change
@@ -92,9 +93,9 @@ def most(pieces):
 
 
 def packed(sizes, first, last):
-    """Where to put pieces that are needed from step `first` to `last`, so that little is needed.
+    """Return offsets for blocks that are live from position `first` to `last`, in little memory.
 
-    The larger come first, each into the smallest gap between those that are needed at the same
+    Larger blocks come first, each into the smallest gap between blocks that are live at the same
     time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).
     """
     sizes, first, last = (np.array(x, np.int64) for x in (sizes, first, last))

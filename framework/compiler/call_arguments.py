@@ -1,6 +1,6 @@
-"""The arguments of a call as a key and arrays, and the call's arguments made of other tensors.
+"""Flatten the arguments of a call into a cache key and arrays, and rebuild them with other tensors.
 
-Every walk through arguments goes by `sort_of`, and meets the same tensors and arrays in one order.
+All functions here classify values by `sort_of` and visit tensors and arrays in the same order.
 """
 
 import operator
@@ -22,11 +22,11 @@ _SORTS = {
 }  # fmt: skip
 _BASES = (((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE))
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
-_KEPT = 32  # objects that stay because their plans do
+_KEPT = 32  # objects without weak references that are kept alive with their plans
 
 
 def sort_of(value):
-    """What an argument is: one of the six above."""
+    """Return the category of an argument: one of the six constants above."""
     sort = _SORTS.get(type(value))
     if sort is None:
         sort = next((sort for kinds, sort in _BASES if isinstance(value, kinds)), _OBJECT)
@@ -34,20 +34,20 @@ def sort_of(value):
 
 
 def mask_of(value):
-    """The mask that a layer has given a tensor; None without one."""
+    """Return the Keras mask of a tensor, or None."""
     return getattr(value, "_keras_mask", None)
 
 
 def describe(value, key, arrays, token, numbers=None):
-    """Put what a run depends on into `key`, and the arrays among it into `arrays`.
+    """Append the signature of an argument to `key`, and its arrays to `arrays`.
 
     Args:
         value: an argument, or a nest of them.
-        token: `token(value)` stands for an object whose identity counts.
-        numbers: a list for (the place in `key`, the number) of each int and float.
+        token: `token(value)` returns a key for an object that is compared by identity.
+        numbers: a list that receives (index in `key`, number) for each int and float.
 
     Raises:
-        DTypeError: an array of a dtype that tensors cannot have.
+        DTypeError: an array has a dtype that tensors do not support.
     """
     kind, sort = type(value), sort_of(value)
     if sort == _ARRAY:
@@ -76,9 +76,9 @@ def describe(value, key, arrays, token, numbers=None):
 
 
 def _as_tensors_have_it(value):
-    """An array of the caller's as one that ops take: itself, or a view, where that will do.
+    """Return the caller's array as an array for ops, without a copy where possible.
 
-    In C order, as the copy is that a tensor is made of: sums round by the order in memory.
+    The result is in C order, like the copy in a tensor: rounding of sums depends on memory order.
     """
     array = value if type(value) is np.ndarray else np.asarray(value)
     array = array if array.dtype in dtypes.by_array else array_of(array)
@@ -86,7 +86,7 @@ def _as_tensors_have_it(value):
 
 
 def _exactly(value):
-    """What, beside the type, only the same value is equal to: not -0.0 to 0.0, nor True to 1."""
+    """Return a key that, with the type, only an identical value equals: 0.0 and -0.0 differ."""
     if type(value) in (float, complex):
         return repr(value)
     if type(value) is tuple:
@@ -95,7 +95,7 @@ def _exactly(value):
 
 
 def leaves(value, found):
-    """Put the tensors and arrays of an argument into `found`, in the order of `describe`."""
+    """Append the tensors and arrays of an argument to `found`, in the order of `describe`."""
     sort = sort_of(value)
     if sort == _ARRAY:
         found.append(value)
@@ -107,9 +107,9 @@ def leaves(value, found):
 
 
 def replaced(value, tensors, numbers=None):
-    """`value` with the next of `tensors` in the place of each array in it, in the same order.
+    """Return `value` with each array replaced by the next of `tensors`, in the same order.
 
-    The same with ints and floats, where `numbers` are given for them.
+    With `numbers`, also replace each int and float.
     """
     sort = sort_of(value)
     if sort == _ARRAY:
@@ -126,7 +126,7 @@ def replaced(value, tensors, numbers=None):
 
 
 def _like(value, sort, old, new):
-    """A nest of `new` in the place of one of `old`; one of a type of its own stays, if it can."""
+    """Return a nest like `value` of the items `new`; keep an unchanged container of a user type."""
     kind = type(value)
     if kind not in _SORTS and all(map(operator.is_, old, new)):
         return value
@@ -139,14 +139,14 @@ def _like(value, sort, old, new):
 
 
 def with_tensors(value):
-    """An argument with a tensor in the place of each array, which is copied."""
+    """Return an argument with each array copied into a tensor."""
     found = []
     leaves(value, found)
     return replaced(value, iter([tensor(each) for each in found]))
 
 
 class CallArguments:
-    """The arguments of a call, nests with tensors and arrays in them."""
+    """The arguments of a call: nests that contain tensors and arrays."""
 
     __slots__ = ("_leaves", "values")
 
@@ -154,7 +154,7 @@ class CallArguments:
         self.values, self._leaves = values, None
 
     def leaves(self):
-        """The tensors and arrays among them, one for each array that `describe` gives."""
+        """Return the tensors and arrays, one for each array of `describe`."""
         if self._leaves is None:
             self._leaves = []
             for value in self.values:
@@ -162,11 +162,11 @@ class CallArguments:
         return self._leaves
 
     def own(self, arrays, places=None):
-        """The arrays of the call, the caller's own copied: these may be written to after it.
+        """Return the arrays with the caller's NumPy arrays copied: the caller may write to them.
 
         Args:
-            arrays: as `describe` gives them.
-            places: of those that have to be; all where None.
+            arrays: those of `describe`.
+            places: the indices of the arrays to copy; None for all.
         """
         given = self.leaves()
         places = range(len(arrays)) if places is None else places
@@ -174,12 +174,12 @@ class CallArguments:
         return [found.get(n, array) for n, array in enumerate(arrays)] if found else arrays
 
     def tensors(self, arrays):
-        """A tensor for each of the arrays, for a run in Python."""
+        """Return a tensor for each array, for an eager call."""
         return [Tensor(array) for array in self.own(arrays)]
 
 
 def named(names, values):
-    """A name for each array, from the names of the arguments that hold them."""
+    """Return a name for each array, from the names of the arguments that contain them."""
     found = []
     for name, value in zip(names, values, strict=False):
         held = CallArguments([value]).leaves()
@@ -188,14 +188,14 @@ def named(names, values):
 
 
 class ObjectTokens:
-    """A token for each object that keys name, gone with the object; its plans go with it."""
+    """Key tokens for objects; when an object is deleted, its token and its plans are dropped."""
 
     def __init__(self, compiled):
         self._compiled, self._tokens = compiled, {}
-        self._kept = []  # ids of objects that cannot be referred to weakly, oldest first
+        self._kept = []  # ids of objects without weak references, oldest first
 
     def __reduce__(self):
-        return ObjectTokens, (self._compiled,)  # a copy has plans of its own, and objects
+        return ObjectTokens, (self._compiled,)  # a copy has its own plans and objects
 
     def token(self, value):
         try:
@@ -229,7 +229,7 @@ class ObjectTokens:
 
 
 class ObjectToken:
-    """Stands for an object in keys."""
+    """Represents an object in keys; `text` describes it."""
 
     __slots__ = ("text",)
 
@@ -241,7 +241,7 @@ _MASK = ObjectToken("masked by")
 
 
 def text_of(key):
-    """A key for people: `float32[2], 3.0, Model`."""
+    """Return a readable form of a key: `float32[2], 3.0, Model`."""
     parts, key = [], list(key)
     while key:
         part = key.pop(0)

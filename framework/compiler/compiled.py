@@ -11,7 +11,7 @@ from framework.compiler.compiler_log import brief, tell
 from framework.compiler.graph_comparison import difference
 from framework.compiler.ir import GraphRecorder
 from framework.compiler.plan import Plan
-from framework.compiler.result_packing import packing
+from framework.compiler.result_packing import result_packer
 from framework.compiler.tracing import Trace, traced
 from framework.compiler.turns import exclusive
 from framework.core.recorders import thread
@@ -122,12 +122,12 @@ class Compiled:
 
         if (audit := self.audit(key)) is not None:
             recorder = AuditRecorder(audit.graph, tensors)
-            run = traced(recorder, call, packing, watches=False, keeps_lines=lines)
+            run = traced(recorder, call, result_packer, watches=False, keeps_lines=lines)
             return audit.settled(run, by_plan), None
         held, recording = self.held(key), GraphRecorder(tensors)
         function, watches = getattr(body, "function", None), watches or lines
         looks = not (key in self.seen or key in self.unlike)
-        run = traced(recording, call, packing, function, watches, looks, lines)
+        run = traced(recording, call, result_packer, function, watches, looks, lines)
         names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
         def plan_of(graph, state):

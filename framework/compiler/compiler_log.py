@@ -1,8 +1,8 @@
-"""What the compiler says of itself, on the log `framework`."""
+"""Messages of the compiler on the log `framework`."""
 
 
 def tell(sentence, error=None):
-    """Say something; where an error led to it, its traceback is there for those who debug."""
+    """Log a warning, and at level DEBUG the traceback of the error that caused it."""
     import logging
 
     logger = logging.getLogger("framework")
@@ -12,6 +12,6 @@ def tell(sentence, error=None):
 
 
 def brief(error):
-    """An error in a sentence: its class and the first line of its text."""
+    """Return the class and the first line of the message of an error."""
     text = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,12 +1,12 @@
-"""The forms of an elementwise graph of arrays and numbers: blocked NumPy, and compiled loops.
+"""Backends of a fused function: NumPy calls over blocks (`NumpyBlocks`) and Numba loops
+(`NumbaLoops`).
 
-Both are called for a list of variables, and with what `prepare` made of the numbers, which all
-share. Each variable has arrays in C order and of equal size, and their destinations, one for each
-result (it may be the array itself whose place the result takes). Forms whose `alike` is the same
-are the same: any of them does the variables of all.
+A call computes a list of variables with the scalars that `prepare` returned, which all variables
+share. A variable has arrays of equal size in C order and a destination for each result, which can
+be the array that the result replaces. Backends with the same `alike` compute the same: one call
+can take the variables of all.
 
-The results of both forms are the same, bit for bit, as long as there is no exp or the like on
-arrays, and no sum, in the graph.
+Both backends give the same bits if the graph has no sums and no exp or similar ops on arrays.
 """
 
 from operator import itemgetter
@@ -25,31 +25,31 @@ from framework.kernels import threads, tier
 
 
 class Namespace(dict):
-    """What the names of a source stand for."""
+    """The globals of generated source: names and their objects."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.keys_of = {}
 
     def bound(self, key, text, value):
-        """The name of an object."""
+        """Return the name of an object, added at its first use."""
         if key not in self.keys_of:
             self.keys_of[key] = f"{text}_{len(self.keys_of)}"
             self[self.keys_of[key]] = value
         return self.keys_of[key]
 
     def function(self, source, name):
-        """The function that a source defines, without NumPy's warnings."""
-        # The text is this package's own, made of op names: nothing a user typed enters it.
+        """Compile the source and return its function `name`, with NumPy warnings suppressed."""
+        # The source is generated from op names; it contains no user input.
         exec(compile(source, "<fused update>", "exec"), self)  # noqa: S102
         return quiet(self[name])
 
 
 class ScalarNodes:
-    """The steps on numbers that need no sum, as NumPy calls: every form begins with these.
+    """The scalar nodes that do not depend on sums, as NumPy calls: `prepare` of both backends.
 
-    `read` are the numbers that other steps read; a call, with the numbers among the arguments,
-    gives them as 0-d arrays. What has the same `key` gives the same. `rest` are the other steps.
+    `prepare(*scalars)` returns `read`, the scalars that other nodes read, as 0-d arrays. `rest` are
+    the other nodes. Objects with equal `key` compute the same.
     """
 
     def __init__(self, graph):
@@ -83,7 +83,9 @@ class ScalarNodes:
         operator = lowering.OPERATORS.get(step.op.name)
         if operator is not None and all(v.dtype.char in "fd" for v in (*step.values, *step.made)):
             return f"{name} = {operator.join(operands)}"
-        if ufunc_of(step.op) is None:  # it may take NumPy's numbers for Python's
+        if (
+            ufunc_of(step.op) is None
+        ):  # the forward function may treat NumPy scalars as Python numbers
             operands = [f"asarray({o})" if o in known else o for o in operands]
         forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
         call = self._namespace.bound(id(forward), step.op.name, forward)
@@ -99,11 +101,11 @@ class ScalarNodes:
 
 
 class NumpyBlocks:
-    """NumPy calls, block by block, into scratch blocks and the destinations.
+    """The NumPy backend: calls block by block, into scratch blocks and the destinations.
 
     Args:
-        graph: of elementwise steps; its arguments are the arrays, then the numbers.
-        places: the place among the arrays that each result takes.
+        graph: of elementwise nodes; its arguments are the arrays, then the scalars.
+        places: for each result, the index of the array that it replaces.
     """
 
     def __init__(self, graph, places):
@@ -118,7 +120,7 @@ class NumpyBlocks:
         blocks = BlockedFunction("block", group, namespace.bound, over)
         self.source = blocks.source
         self._function = namespace.function(self.source, "block")
-        # Results that are arrays as they came: (place among the results, among the arrays).
+        # Results that are unchanged arrays: (index of the result, index of the array).
         self._kept = [(k, p) for k, p in enumerate(places) if graph.results[k] is arrays[p]]
         made = [v if v is not targets[id(v)] else None for v in graph.results]
         pool = [*arrays, *made, *self.numbers.read]
@@ -138,14 +140,15 @@ class NumpyBlocks:
 
 
 class NumbaLoops:
-    """Compiled loops over the elements: one as a rule; where sums are taken on the way (a norm),
-    one more for what needs them.
+    """The Numba backend: compiled loops, usually one.
+
+    The nodes that read a sum over all elements (a norm) have a second loop.
 
     Args:
-        graph, places: as for `NumpyBlocks`; there may be sums over all elements.
+        graph, places: as in `NumpyBlocks`; the graph can have sums over all elements.
 
     Raises:
-        InvalidArgumentError: there is a step that loops cannot do.
+        InvalidArgumentError: a node has no loop form.
     """
 
     def __init__(self, graph, places):
@@ -154,14 +157,14 @@ class NumbaLoops:
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
         groups = grouped(rest, fits_loop, takes_passes, numbers=True).steps
         if not all(type(g) is FusionGroup for g in groups):
-            raise InvalidArgumentError("Not all steps have a form in loops.")
+            raise InvalidArgumentError("an op of the function has no loop form.")
         arrays = [v for v in graph.arguments if v.shape]
-        # A call's pool: the arrays, the numbers, then arrays for what is on the way.
+        # The pool of a call: the arrays, the scalars, then temporary arrays.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
-        self._temporary = []  # (whether of the arrays' size, dtype)
-        self._copies = []  # (place, the array's into which it is copied at the end)
-        # (the loop's group, its arrays' places in the pool, [(place of a sum, divisor)])
+        self._temporary = []  # (whether of full size, dtype)
+        self._copies = []  # (index in the pool, index of the array that it is copied to at the end)
+        # (the loop, pool indices of its arrays, [(index of a sum, divisor of a mean)])
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}
@@ -178,7 +181,7 @@ class NumbaLoops:
             self._loops, self.alike = [made.loop for made, *_ in self._calls], graph
 
     def _group(self, group, later):
-        """Add the loop of a group; `later` are the ids of what is still to be read after it."""
+        """Add the loop of a group; `later` are the ids of Values that later groups read."""
         targets = {id(v): p for v, p in zip(self._graph.results, self._places)}
         at, in_place = self._at, {}
         for value in group.outputs:
@@ -203,11 +206,11 @@ class NumbaLoops:
 
     @property
     def missing(self):
-        """How many loops neither this process nor the disk has as machine code."""
+        """The number of loops that must be compiled: not in memory or on disk."""
         return sum(not loop.cached for loop in self._loops)
 
     def compile(self):
-        """Make or load the machine code, which takes a second or more the first time."""
+        """Load the machine code, or compile it, which takes a second or more."""
         self._functions = [
             (loop.compiled(), _chooser(order), counts)
             for loop, (_, order, counts) in zip(self._loops, self._calls)
@@ -239,28 +242,27 @@ class NumbaLoops:
 
 
 class _BatchedLoop:
-    """A loop for several variables at once, of whose elements each thread takes a part where that
-    pays: Adam on 100,000 parameters takes half the time.
+    """One call of a loop for several variables, whose elements the thread team shares if that pays:
+    Adam on 100,000 parameters takes half the time.
 
-    Machine code looks at no array of a task. Their dtypes are the program's, and looked at once for
-    each lot of sizes, as is what NumPy made of the numbers.
+    The machine code does not check its arrays. Dtypes are checked here, once per list of sizes.
     """
 
     def __init__(self, group, graph):
-        self._graph = graph  # the values that its key names live as long as it does
+        self._graph = graph  # keeps alive the values whose ids are in the key
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
         self._whole = next(i for i, v in enumerate(values) if v.shape)
-        self._known = {}  # (threads, sizes ...): the tasks' numbers, their parts
+        self._known = {}  # (threads, sizes ...) -> (the numbers of the tasks, number of chunks)
 
     @property
     def cached(self):
-        """Whether the machine code is there already."""
+        """Whether the machine code is in memory or on disk."""
         return self._task.cached
 
     def compiled(self):
-        """The function of a list of what the loop takes for each variable, in C order."""
+        """Compile the loop and return the function that takes a list of arrays per variable."""
         self._task.address()
         team = tier.library("team")
         self._do, self._most = team.do_alike, team.MOST // (len(self._dtypes) + _OF_TASK)
@@ -275,7 +277,7 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            if len(self._known) >= _MOST_KNOWN:  # lots that change all the time do not come back
+            if len(self._known) >= _MOST_KNOWN:  # lists that always change do not recur
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
         self._do(numbers, parts, *arrays)
@@ -292,10 +294,10 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # numbers of a task in a list of any length at most, beside the arrays' addresses
+_OF_TASK = 8  # at most, numbers per task besides the addresses of arrays
 _built = WeakValueDictionary()
 
 
 def _chooser(places):
-    """`chosen(pool)`: what is at these places, as a tuple."""
+    """Return a function that takes the items at these indices of a list, as a tuple."""
     return itemgetter(*places) if len(places) > 1 else lambda pool: (pool[places[0]],)

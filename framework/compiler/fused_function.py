@@ -1,8 +1,7 @@
-"""Elementwise functions as one pass over arrays, in place: NumPy by blocks, or compiled loops.
+"""Fused elementwise functions, such as optimizer updates: one pass over the arrays, in place.
 
-A pure elementwise function of arrays of one shape and of 0-d numbers is run twice, on tensors of
-two shapes. Where both runs did the same, the graph of the first is what runs from then on, for
-arrays of any size: not where a function reads sizes, or takes a mean.
+The function is traced twice, with two array shapes. If both graphs are equal, the first is compiled
+for arrays of any size. Functions that read sizes or take a mean are not compiled.
 """
 
 import numpy as np
@@ -17,18 +16,18 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.kernels import tier
 
-_told = set()  # what has been said
+_told = set()  # failures that have been logged
 
 
 class FusedFunction:
-    """A function of arrays and numbers, to be computed into given destinations.
+    """A compiled elementwise function of arrays of one shape and of scalars.
 
     Args:
-        function: called with a tensor for each array and each number, by keyword; returns a dict
-            of tensors, elementwise in the arrays, each named as the array whose place it takes.
-        arrays, numbers: the names of its parameters.
-        dtype: NumPy dtype of all of them.
-        ndim: how many dimensions the arrays have, as far as the function can see.
+        function: receives a tensor for each array and each scalar, by keyword; returns a dict of
+            tensors, each named after the array that it replaces.
+        arrays, numbers: the names of the array and scalar parameters.
+        dtype: NumPy dtype of all arguments.
+        ndim: the number of dimensions of the arrays while tracing.
 
     `form` is the backend: `NumpyBlocks`, later perhaps `NumbaLoops`. It is None where the caller
     must call the function itself: it takes sums over all elements (only loops can do that), is not
@@ -42,7 +41,7 @@ class FusedFunction:
         self.outputs = tuple(results)
         self._places = [arrays.index(name) for name in results]
         self._graph, self._shape = graph, shape
-        self._loops = None  # the form, once it is asked for; False where there is none
+        self._loops = None  # NumbaLoops, built at the first use; False if impossible
         steps = graph.steps if graph is not None else []
         pure = all(map(self._is_fitting, steps)) and any(s.made[0].shape for s in steps)
         pure = pure and self._is_distinct()
@@ -52,10 +51,10 @@ class FusedFunction:
         sums = any(map(is_sum, steps)) if pure else False
         self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
-        self._whole = [s for s in steps if s.made[0].shape] if pure else []  # steps on arrays
+        self._whole = [s for s in steps if s.made[0].shape] if pure else []  # nodes on arrays
 
     def _is_distinct(self):
-        """Whether each result is a value of its own: not another array's, nor another result's."""
+        """Return whether the results are distinct, and none is another argument or a constant."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False
@@ -76,17 +75,17 @@ class FusedFunction:
         return is_sum(step) == "all" or (step.op.kind == "elementwise" and not step.attrs)
 
     def work(self, size):
-        """About how long NumPy's calls take on arrays of a size, in seconds."""
+        """Estimate the seconds that NumPy takes on arrays of `size` elements."""
         moved = [v for s in self._whole for v in (*s.values, *s.made) if v.shape]
         return CALL * len(self._whole) + BYTE * size * sum(v.dtype.itemsize for v in moved)
 
     def nbytes(self, size):
-        """How many bytes its steps make of arrays of a size."""
+        """Return the bytes that all nodes compute for arrays of `size` elements."""
         return size * sum(s.made[0].dtype.itemsize for s in self._whole)
 
     @property
     def loops(self):
-        """The form in loops, not compiled yet; None where there is none."""
+        """The Numba backend, not compiled yet; None if it cannot compute the function."""
         if self._loops is None:
             try:
                 self._loops = NumbaLoops(self._graph, self._places)
@@ -97,7 +96,7 @@ class FusedFunction:
         return self._loops or None
 
     def _stay(self, doing, error):
-        """A mistake here ends no training: loops are not to be had."""
+        """Log a failure of the compiler once and keep using NumPy: training continues."""
         self._loops = False
         if doing not in _told:
             _told.add(doing)
@@ -105,9 +104,9 @@ class FusedFunction:
             tell(f"The optimizer's update stays with NumPy calls: {told}.", error)
 
     def use_loops(self):
-        """Run by compiled loops from now on, where Numba and such a form are there.
+        """Switch to Numba loops if Numba is installed and they can compute the function.
 
-        It takes a second or so the first time that this loop is made on a machine.
+        Compiling takes about a second, the first time on a machine.
         """
         try:
             if tier.library("elementwise") is not None and self.loops is not None:
@@ -118,7 +117,7 @@ class FusedFunction:
 
 
 def _recorded(function, arrays, numbers, dtype, shape):
-    """(the graph of a run on arrays of a shape, its results by name); None for no pure graph."""
+    """Return (graph, results by name) of a trace; graph is None if the function is not pure."""
     probes = {name: Tensor(np.ones(shape, dtype)) for name in arrays}
     probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
     recording = GraphRecorder(probes.values())
@@ -129,7 +128,7 @@ def _recorded(function, arrays, numbers, dtype, shape):
 
 
 def _reshaped(graph, old, new):
-    """The graph, with a shape in the place of another."""
+    """Replace one shape by another in all Values of the graph, and return it."""
     for value in (*graph.arguments, *(v for s in graph.steps for v in (*s.values, *s.made))):
         value.shape = new if value.shape == old else value.shape
     return graph

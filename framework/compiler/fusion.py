@@ -1,4 +1,4 @@
-"""Runs of elementwise steps of one shape, gathered into groups that are computed as one."""
+"""Fusion of elementwise nodes of one shape into groups, each computed in one loop."""
 
 import math
 
@@ -10,10 +10,10 @@ from framework.compiler.loop_codegen import MOST_ARRAYS
 
 
 class FusionGroup:
-    """Elementwise steps of one shape, in order; sums of what they make; and steps on numbers.
+    """Elementwise nodes of one shape, in order, with sums of their results and scalar nodes.
 
-    `inputs` are the Values from outside, all there before the group; `outputs` those of its own
-    that are needed outside. A group of shape () has numbers only.
+    `inputs` are the Values that the group reads from outside, `outputs` its own Values that are
+    read outside. A group of shape () has scalar nodes only.
     """
 
     __slots__ = ("columns", "inputs", "late", "met", "outputs", "shape", "steps")
@@ -22,12 +22,12 @@ class FusionGroup:
     def __init__(self, shape):
         self.shape = shape
         self.steps, self.inputs, self.outputs = [], (), ()
-        self.late = set()  # ids of the sums, and of the numbers made of sums
-        self.columns = None  # elements in a row, where operands or sums see rows
-        self.met = set()  # ids of all Values read or made
+        self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
+        self.columns = None  # elements per row, where operands or sums distinguish rows
+        self.met = set()  # ids of all Values that nodes read or compute
 
     def has_room(self, steps):
-        """Whether a loop of this group and these steps has no more arrays than it may have."""
+        """Return whether the group with these nodes stays within the array limit of a loop."""
         return len(self.met.union(*map(_met, steps))) <= MOST_ARRAYS
 
     @property
@@ -43,14 +43,14 @@ class FusionGroup:
         return next((s.layer for s in self.steps if s.layer is not None), None)
 
     def join(self, step):
-        """Take a step in behind the others."""
+        """Append a node."""
         self.steps.append(step)
         self.met |= _met(step)
         if self.shape and (columns := columns_of(step, self.shape)):
             self.columns = max(columns)
 
     def finish(self, uses):
-        """Find out what comes from outside and what is needed there; `uses` counts all readers."""
+        """Set `inputs` and `outputs`, given `Graph.uses()`."""
         made = [v for s in self.steps for v in s.made]
         inside = {id(v) for v in made}
         read, inputs = {}, {}
@@ -67,25 +67,27 @@ def _met(step):
 
 
 def grouped(graph, fits, alone, numbers=False):
-    """The graph with groups in the place of elementwise steps, in an order that may be another.
+    """Return the graph with elementwise nodes replaced by fusion groups; the order can change.
 
     Args:
-        fits: `fits(step)` says whether an elementwise step, or a sum, may be in a group.
-        alone: `alone(step)` says whether one step is worth a group.
-        numbers: whether groups have sums of what they make, and steps on numbers.
+        fits: `fits(step)` returns whether a group can contain the elementwise node or sum.
+        alone: `alone(step)` returns whether a single node is worth a group.
+        numbers: whether groups also contain sums of their results and scalar nodes.
 
-    A group stays open, to be joined by later steps of its shape that read what it makes or what it
-    reads, until a step outside needs something of it. No open group depends on another.
+    A group stays open until a node outside reads one of its results. Meanwhile later nodes of its
+    shape join it if they read its inputs or results. No open group depends on another.
     """
     steps = _FusionPass(graph, fits, alone, numbers).steps
     return Graph(graph.arguments, steps, graph.assigned, graph.results)
 
 
 class _FusionPass:
+    """One run of `grouped`; `steps` is the new list of nodes."""
+
     def __init__(self, graph, fits, alone, numbers):
         self.steps, self._opened, self._numbers = [], [], numbers
         self._alone = alone
-        self._home = {}  # id of a Value -> the open group that makes it
+        self._home = {}  # id of a Value -> the open group that computes it
         self._uses = graph.uses()
         for step in graph.steps:
             taken = False
@@ -101,7 +103,7 @@ class _FusionPass:
         self._close(list(self._opened))
 
     def _needed(self, step):
-        """The open groups that make something the step reads."""
+        """Return the open groups that compute an input of the node."""
         found = [self._home.get(id(v)) for v in step.values]
         return list({id(g): g for g in found if g is not None}.values())
 
@@ -126,7 +128,7 @@ class _FusionPass:
         return True
 
     def _number(self, step):
-        """Take a step on numbers into the group whose sums it reads, or into one of numbers."""
+        """Add a scalar node to the group whose sums it reads, or to a group of scalars."""
         if not _is_number(step):
             return False
         needs = self._needed(step)
@@ -146,7 +148,7 @@ class _FusionPass:
         return True
 
     def _sum(self, step):
-        """Take a sum into the group that makes what is summed; False if that cannot be."""
+        """Add a sum to the group that computes its input; False if that is impossible."""
         if not is_sum(step):
             return False
         (x,) = step.values
@@ -154,7 +156,7 @@ class _FusionPass:
         if group is None or group.shape != x.shape or id(x) in group.late:
             return False
         if any(is_sum(s) and s.values[0] is x for s in group.steps):
-            return False  # one sum of a value
+            return False  # a loop computes at most one sum of a value
         if not _rows_agree(group, step) or not group.has_room([step]):
             return False
         group.late.add(id(step.outputs[0]))
@@ -171,7 +173,7 @@ class _FusionPass:
         self._home[id(step.outputs[0])] = group
 
     def _merge(self, group, other, step):
-        """Make two groups one, where there is room: neither depends on the other."""
+        """Merge two groups within the array limit; neither depends on the other."""
         columns = {group.columns, other.columns, *columns_of(step, group.shape)} - {None}
         if len(columns) > 1 or not group.has_room([*other.steps, step]):
             return
@@ -183,7 +185,7 @@ class _FusionPass:
         self._home.update((id(v), group) for s in other.steps for v in s.made)
 
     def _absorb(self, group, numbers, *following):
-        """Put the steps of a group of numbers in front of another's, where there is room."""
+        """Prepend the nodes of a scalar group to another group, within the array limit."""
         if not group.has_room([*numbers.steps, *following]):
             self._close([numbers])
             return
@@ -193,7 +195,7 @@ class _FusionPass:
         self._home.update((id(v), group) for s in numbers.steps for v in s.made)
 
     def _gather_numbers(self):
-        """What numbers are left over go with another group: no open group depends on another."""
+        """Merge remaining scalar groups into another group: no open group depends on another."""
         whole = [g for g in self._opened if g.shape]
         for group in [g for g in self._opened if not g.shape]:
             if whole:
@@ -210,14 +212,14 @@ class _FusionPass:
 
 
 def layout(value, shape):
-    """How a Value goes with results of a shape: see `loops.layout_of`; of one element, a number."""
+    """Return the layout of a Value in a loop over `shape`, see `loop_ir.layout_of`."""
     if value.size == 1 and value.shape != shape:
         return loop_kernels.NUMBER
     return loop_kernels.layout_of(value.shape, shape)
 
 
 def columns_of(step, shape):
-    """How many elements are in a row: a set, of one number where operands or sums see rows."""
+    """Return the set of row sizes that operands or sums of a node require; empty without rows."""
     size = math.prod(shape)
     over = is_sum(step)
     if over:
@@ -239,12 +241,12 @@ def _rows_agree(group, step):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # elements, from which a loop is as fast as memory
+_LARGE = 1 << 20  # elements from which a loop runs at memory bandwidth
 
 
 def takes_passes(step):
-    """Whether a step alone is worth a group: where NumPy goes over the arrays more than once, or
-    spreads a column, which takes it twice as long; and a large one that is no ufunc."""
+    """Return whether a single node is faster as a loop: NumPy takes several passes or broadcasts a
+    column at half speed, or the arrays are large and the op is not a ufunc."""
     shape = step.outputs[0].shape
     if any(layout(v, shape) == loop_kernels.COLUMN for v in step.values):
         return True
@@ -254,7 +256,7 @@ def takes_passes(step):
 
 
 def lone(step, uses):
-    """A group of one step; None where it is neither elementwise nor a sum.
+    """Return a group of one node; None if it is neither elementwise nor a sum.
 
     Args:
         uses: `Graph.uses()`.
@@ -282,14 +284,14 @@ def _is_elementwise(step):
 
 
 def _is_number(step):
-    """Whether a step computes a 0-d array from others."""
+    """Return whether the node computes a 0-d array from 0-d arrays."""
     if step.op.kind != "elementwise" or not step.op.plain or not step.values:
         return False
     return not step.outputs[0].shape and all(not v.shape for v in step.values)
 
 
 def is_sum(step):
-    """ "all", "leading" or "last": over which axes a step adds up floats; None if it does not."""
+    """Return "all", "leading" or "last", the axes over which a node sums floats, or None."""
     if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or len(step.values) != 1:
         return None
     (x,), (y,) = step.values, step.outputs
@@ -310,13 +312,13 @@ def is_sum(step):
 
 
 def _shares(group, step):
-    """Whether both read one array of their shape."""
+    """Return whether the node reads an array of full shape that the group reads, too."""
     read = {id(v) for s in group.steps for v in s.values if v.shape == group.shape}
     return any(id(v) in read for v in step.values)
 
 
 def ufunc_of(op):
-    """The ufunc that is an op's forward, else None."""
+    """Return the ufunc that is the forward function of an op, or None."""
     for candidate in (op.forward, getattr(op.forward, "ufunc", None)):
         if isinstance(candidate, np.ufunc):
             return candidate

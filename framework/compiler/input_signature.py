@@ -14,7 +14,7 @@ from framework.core.variable import CoreVariable
 
 
 class InputSignature:
-    """The `input_signature` of a function; `specs` is None where there is none."""
+    """The `input_signature` of a function; `specs` is None if the user gave none."""
 
     def __init__(self, python_function, specs):
         self.python_function = python_function
@@ -22,7 +22,7 @@ class InputSignature:
         self.is_method = False
 
     def fitted(self, args, kwargs):
-        """The arguments as `input_signature` wants them; SignatureError where they do not fit."""
+        """Return the arguments converted to the specs; raise SignatureError on a mismatch."""
         specs, first = self.specs, int(self.is_method)
         parameters = _signature_of(self.python_function)
         if kwargs or len(args) - first != len(specs):
@@ -46,7 +46,7 @@ class InputSignature:
         if given > len(self.specs) or bound.kwargs:
             raise SignatureError(
                 f"{self._name()} takes {len(self.specs)} arguments by its "
-                f"input_signature, got {given + len(bound.kwargs)}. Others keep their defaults."
+                f"input_signature, got {given + len(bound.kwargs)}. The others keep their defaults."
             )
         bound.apply_defaults()
         return bound
@@ -76,7 +76,7 @@ class InputSignature:
 
     def _misfit(self, spec, value, name):
         return SignatureError(
-            f"{self._name()}: the argument {name!r} is {value!r}; input_signature wants {spec!r}."
+            f"{self._name()}: the argument {name!r} is {value!r}; input_signature expects {spec!r}."
         )
 
     def _name(self):

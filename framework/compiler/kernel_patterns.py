@@ -1,7 +1,7 @@
-"""Steps that one kernel does together, in less time than one after the other.
+"""Kernel patterns: several nodes that one kernel computes in less time.
 
-A convolution with the pooling after it, and their way back; both derivatives of a convolution; gelu
-with its slope, where its derivative is wanted. The numbers are the same, to the last bit.
+The patterns are a convolution and the pooling that reads it, with their backward passes; both
+gradients of a convolution; GELU and its derivative. Results are equal to the last bit.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from framework.kernels import gelu as gelus
 from framework.kernels.scalar_code import FLOATS
 from framework.ops.rows import gelu_back, gelu_slope
 
-# Of plans alone: no tape ever sees them
+# These ops appear in plans only; tapes never record them.
 _forward = Op(
     "conv_max_pool", conv_pool.conv_max_pool, no_derivative, saves=True, listed=False, fresh=True
 )
@@ -35,30 +35,30 @@ _gelu = Op(
 )
 
 
-def merged(graph):
-    """The graph, with such steps as one."""
+def match_kernel_patterns(graph):
+    """Return the graph with each matched pattern replaced by the node of its kernel."""
     uses = graph.uses()
     readers = _readers(graph)
     order = {id(step): place for place, step in enumerate(graph.steps)}
-    standing = {}  # id of a step -> those in its place
+    replacements = {}  # id of a node -> its replacements
     for step in graph.steps:
         if _is(step, "max_pool"):
-            standing.update(_with_convolution(step, uses, readers))
+            replacements.update(_with_convolution(step, uses, readers))
         elif _is(step, "conv_input"):
-            standing.update(_with_derivative(step, readers, order, standing))
+            replacements.update(_with_derivative(step, readers, order, replacements))
         elif _is(step, "gelu_back"):
-            standing.update(_with_slope(step, readers, order, standing))
-    if not standing:
+            replacements.update(_with_slope(step, readers, order, replacements))
+    if not replacements:
         return graph
-    for step in itertools.chain(*standing.values()):
+    for step in itertools.chain(*replacements.values()):
         for value in step.made:
             value.step = step
-    steps = itertools.chain(*(standing.get(id(step), (step,)) for step in graph.steps))
+    steps = itertools.chain(*(replacements.get(id(step), (step,)) for step in graph.steps))
     return Graph(graph.arguments, list(steps), graph.assigned, graph.results)
 
 
 def _readers(graph):
-    """The steps that read each Value, by its id."""
+    """Return {id of a Value: the nodes that read it}."""
     found = {}
     for step in graph.steps:
         for value in step.values:
@@ -67,7 +67,7 @@ def _readers(graph):
 
 
 def _with_convolution(pooling, uses, readers):
-    """What stands in the place of a pooling, its convolution, and their way back."""
+    """Return replacements for pooling, its convolution and their backward pass; {} if unmatched."""
     (all_y,) = pooling.values
     convolution = all_y.step
     if (
@@ -87,36 +87,36 @@ def _with_convolution(pooling, uses, readers):
     )  # fmt: skip
     found, reads = {id(convolution): (), id(pooling): (forward,)}, 1
     if uses.get(id(chosen)):
-        way = _way_back(x, w, chosen, uses, readers)
-        if way is None:
+        backward = _backward_nodes(x, w, chosen, uses, readers)
+        if backward is None:
             return {}
-        putting, back = way
-        args = [putting.args[0], x, w, y, chosen]
-        found[id(putting)] = ()
+        scatter, back = backward
+        args = [scatter.args[0], x, w, y, chosen]
+        found[id(scatter)] = ()
         found[id(back)] = (OpNode(_back, args, back.attrs, back.outputs, (), back.layer),)
-        reads += back.args[3] is all_y  # the slope of its ReLU
+        reads += back.args[3] is all_y  # for the gradient of its ReLU
     if uses[id(all_y)] != reads:
-        return {}  # somebody else wants all of the outputs
+        return {}  # another node reads the convolution's output
     return found
 
 
-def _with_derivative(by_x, readers, order, standing):
-    """What stands in the place of a convolution's derivatives by its input and by its weights."""
+def _with_derivative(by_x, readers, order, replacements):
+    """Return replacements for a convolution's gradients by input and weights; {} if unmatched."""
     g, w = by_x.args
     window = {name: value for name, value in by_x.attrs.items() if name != "sizes"}
     attrs = {**window, "size": tuple(w.shape[:-2])}
     for by_w in readers[id(g)]:
         if not _is(by_w, "conv_kernel") or by_w.args[1] is not g or by_w.attrs != attrs:
             continue
-        # The sum of two convolutions hands both the same gradient: it must be that of x and w.
+        # Two convolutions that are added share a gradient: this one must belong to x and w.
         x = by_w.args[0]
         if by_x.outputs[0].shape != x.shape or by_w.outputs[0].shape != w.shape:
             continue
-        if id(by_w) in standing or not conv_pool.takes(x, w, **window):
+        if id(by_w) in replacements or not conv_pool.takes(x, w, **window):
             continue
         first, second = sorted((by_x, by_w), key=lambda step: order[id(step)])
         if any(order.get(id(v.step), -1) >= order[id(first)] for v in (x, w)):
-            continue  # as in a transposed convolution, whose x is a gradient
+            continue  # such as in a transposed convolution, whose x is a gradient
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
         both = OpNode(back, [g, x, w, None], attrs, outputs, (), by_x.layer)
@@ -124,29 +124,29 @@ def _with_derivative(by_x, readers, order, standing):
     return {}
 
 
-def _with_slope(back, readers, order, standing):
-    """What stands in the place of a gelu and of its derivative: the cotangent times the slope.
+def _with_slope(back, readers, order, replacements):
+    """Return replacements for GELU and its gradient, which becomes cotangent * derivative; or {}.
 
-    A loop that has both shares what they have in common, as NumPy's form does.
+    GELU and its derivative have common subexpressions, which one loop or NumPy kernel shares.
     """
     g, x = back.args
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
         return {}
     if x.dtype not in FLOATS:
-        return {}  # those of 16 bits round once, after the product
+        return {}  # in 16 bits the gradient is rounded once, after the product
     for forward in readers[id(x)]:
         if not _is(forward, "gelu") or forward.attrs != back.attrs:
             continue
         if order[id(forward)] > order[id(back)]:
             continue
-        both = standing.get(id(forward)) or _gelu_and_slope(forward, x)
+        both = replacements.get(id(forward)) or _gelu_and_slope(forward, x)
         times = OpNode(table["multiply"], [g, both[-1].made[-1]], {}, back.outputs, (), back.layer)
         return {id(forward): both, id(back): (times,)}
     return {}
 
 
 def _gelu_and_slope(gelu, x):
-    """Steps that make gelu of x and, the last thing that they make, its slope."""
+    """Return nodes that compute GELU of x and, as their last output, its derivative."""
     slope = (Value(x),)
     if gelus.shares(x):
         return (OpNode(_gelu, [x], gelu.attrs, gelu.outputs, slope, gelu.layer),)
@@ -157,15 +157,15 @@ def _is(step, name):
     return type(step) is OpNode and step.op.name == name
 
 
-def _way_back(x, w, chosen, uses, readers):
-    """The derivatives of the pooling and of the convolution; None unless these are all there is."""
-    putting, *others = readers[id(chosen)]
-    if others or uses[id(chosen)] != 1 or not _is(putting, "cell_put"):
+def _backward_nodes(x, w, chosen, uses, readers):
+    """Return the backward nodes of pooling and convolution; None if other nodes read them."""
+    scatter, *others = readers[id(chosen)]
+    if others or uses[id(chosen)] != 1 or not _is(scatter, "cell_put"):
         return None
-    (d,) = putting.outputs
-    if putting.args[1] is not chosen or uses.get(id(d)) != 1 or id(d) not in readers:
+    (d,) = scatter.outputs
+    if scatter.args[1] is not chosen or uses.get(id(d)) != 1 or id(d) not in readers:
         return None
     (back,) = readers[id(d)]
     if not _is(back, "conv_bias_back") or any(a is not b for a, b in zip(back.args, (d, x, w))):
         return None
-    return putting, back
+    return scatter, back

@@ -1,27 +1,26 @@
-"""Which values may be views of one another, how long each is needed, what may be written over."""
+"""Aliasing and liveness: which values may share memory, their last use, in-place writes."""
 
 import numpy as np
 
 from framework.compiler.fusion import FusionGroup, ufunc_of
 from framework.compiler.ir import DrawNode, GuardNode, OpNode
 from framework.compiler.lowering import KERNELS, LATE_READERS, into, takes_out
-from framework.compiler.region_kernels import PARTS
+from framework.compiler.region_kernels import KERNEL_CALLS
 from framework.core.buffers import exclusive
 
 
 class Liveness:
-    """Classes of values that may be views of one another, and the last step that reads each class.
+    """Alias classes (values that may be views of one another) and the last use of each class.
 
-    A movement may give a view of what it moves; so may any op that gives as many bytes as it
-    takes. What a ufunc, a writer, a group or an op whose results are `fresh` gives is an array of
-    its own.
+    A movement op may return a view of its input; so may any op whose output has as many bytes as an
+    input. Ufuncs, writers, fusion groups and ops declared `fresh` return new arrays.
     """
 
     def __init__(self, graph):
         self._root = {}
-        self.members = {}  # root's id -> the class
-        self.last = {}  # root's id -> position of the last step that reads it
-        self.read_last = {}  # id of a Value -> the same for the Value alone
+        self.members = {}  # root of a class -> its values
+        self.last = {}  # root of a class -> position of the last node that uses it
+        self.read_last = {}  # id of a Value -> position of the last node that reads it
         for value in graph.arguments:
             self._add(value)
         for position, step in enumerate(graph.steps):
@@ -38,21 +37,21 @@ class Liveness:
             for value in (*step.values, *step.made):
                 self.last[self.root(value)] = position
         self.escaped = {self.root(v) for v in graph.ends}
-        # places of the arguments that a result may be a view of
+        # indices of the arguments that a result may be a view of
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.steps)) for v in graph.ends)
         stops = [position for position, step in enumerate(graph.steps) if may_stop(step)]
-        self.last_stop = max(stops, default=-1)  # position of the last step that may end a run
+        self.last_stop = max(stops, default=-1)  # position of the last node that can end a call
 
     def root(self, value):
-        """The id that stands for the value's class."""
+        """Return the id that represents the value's class."""
         key = id(value)
         while self._root[key] != key:
             key = self._root[key]
         return key
 
     def values(self):
-        """All Values of the graph."""
+        """Return all Values of the graph."""
         return [v for members in self.members.values() for v in members]
 
     def _add(self, value):
@@ -70,7 +69,7 @@ class Liveness:
 
 
 def makes_own(step, value):
-    """Whether an output of the step is sure to be an array of its own."""
+    """Return whether an output of the node is certainly a new array."""
     if type(step) is not OpNode or step.op.fresh:
         return True
     if value is step.outputs[0] and takes_out(step):
@@ -83,37 +82,37 @@ def makes_own(step, value):
 
 
 def may_stop(step):
-    """Whether a step may end a run before its last step: until then nothing may have changed."""
+    """Return whether a node can end a call early: no variable may have changed before it."""
     if type(step) is OpNode:
         raises = step.op.raises
         return raises(step.made[0].dtype) if callable(raises) else raises
     return type(step) is GuardNode or (type(step) is DrawNode and callable(step.draw.source))
 
 
-# ---- what may be written over ----
+# ---- in-place writes ----
 
 
 def overwritable(step):
-    """The inputs over which a step may write: ufuncs and groups write where they read."""
+    """Return the inputs that the output of a node may overwrite, such as those of ufuncs."""
     if type(step) is FusionGroup:
         return step.values
     if takes_out(step):
         return [step.args[i] for i in KERNELS[step.op.name](step)]
-    late = step.op.name in LATE_READERS or step.op.name in PARTS
+    late = step.op.name in LATE_READERS or step.op.name in KERNEL_CALLS
     return [] if late else step.values
 
 
 def alike(a, b):
-    """Whether one may be written over the other."""
+    """Return whether shapes and dtypes are equal, so that one can overwrite the other."""
     return a.shape == b.shape and a.dtype == b.dtype
 
 
 def own(variable):
-    """The variable's array if only it and the run that calls this can see it, else a new one.
+    """Return the variable's array if nothing else refers to it, else a new array.
 
-    The run has a name for the array, which makes three holders with the variable and the name here.
-    It calls this in a line of its own: among the arguments of another call those before it, which
-    Python has fetched by then, would hold the array as well.
+    Three references are expected: the variable's, the calling plan's and the name here. The plan
+    calls this in a line of its own: within another call's arguments, Python's stack would hold
+    further references.
     """
     array = variable._array
     if exclusive(array, holders=3) and array.flags.c_contiguous:
@@ -122,7 +121,7 @@ def own(variable):
 
 
 def own_copy(variable):
-    """The same with the variable's present value in it."""
+    """Return the variable's array if nothing else refers to it, else a copy."""
     array = variable._array
     if exclusive(array, holders=3) and array.flags.c_contiguous:
         return array

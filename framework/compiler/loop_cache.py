@@ -1,7 +1,7 @@
-"""How the machine code of generated loops is kept, for the next process (see `kernels.sealed`).
+"""On-disk cache of the machine code of generated loops (see `kernels.sealed`).
 
-A file is named by the digest of its loop's text. What is compiled is always the text just
-generated; no text is read from the disk.
+The file name contains a digest of the loop's source. Source is always generated anew, never read
+from disk.
 """
 
 import hashlib
@@ -10,11 +10,11 @@ from framework.kernels import sealed
 
 
 class LoopMachineCode:
-    """The machine code of one generated text that defines a function `loop`.
+    """The machine code of a generated function `loop`, in memory or on disk.
 
     Args:
-        source: the text.
-        kind: "entry" or "task", as `kernels.fast.elementwise.native` takes it.
+        source: the source of the function.
+        kind: "entry" or "task", as in `kernels.fast.elementwise.native`.
     """
 
     def __init__(self, source, kind):
@@ -23,16 +23,16 @@ class LoopMachineCode:
         self._file = sealed.SealedFile(f"loop-{digest}.{kind}.code", source.encode())
 
     def is_compiled(self):
-        """Whether a process has left machine code on the disk."""
+        """Return whether the machine code is on disk."""
         return self._file.exists()
 
     def compile(self, library):
-        """The machine code, made or loaded.
+        """Return the machine code, loaded from disk or compiled.
 
         Args:
             library: `kernels.fast.elementwise`.
         """
         namespace = dict(library.NAMES)
-        # The text is made of op names, types and numbers: nothing a user typed enters it.
+        # The source is generated from op names, dtypes and numbers; it contains no user input.
         exec(compile(self.source, "<loop>", "exec"), namespace)  # noqa: S102
         return library.native(namespace["loop"], self.kind, self._file)

@@ -1,4 +1,4 @@
-"""The text of a loop over elements."""
+"""Code generation of loop kernels: the source of a `LoopProgram` for Numba."""
 
 from typing import NamedTuple
 
@@ -8,10 +8,10 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements, of which a sum is added up in their own precision
+BLOCK = 4096  # elements that are summed in their own dtype; sums of blocks are added in float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # `kernels/fast/elementwise.py` tells so many apart
+MOST_ARRAYS = 40  # the limit of `kernels/fast/elementwise.py`
 
 
 class _LoopValue(NamedTuple):
@@ -21,17 +21,17 @@ class _LoopValue(NamedTuple):
 
 
 class LoopCodegen:
-    """The text of a program's loop."""
+    """Generates the source of the loop of a program."""
 
     def __init__(self, program):
         self.program = program
         self.values = {}  # name in the program -> _LoopValue
         self.parameters, self.kinds, self.checks = [], [], []
-        self.once, self.each_row, self.each = [], [], []  # lines before the loops, and in them
-        self.after = []  # and behind them
-        self.places = {}  # parameter -> its place among the arrays
+        self.once, self.each_row, self.each = [], [], []  # lines before and in the two loops
+        self.after = []  # lines after the loops
+        self.places = {}  # parameter -> its index among the arrays
         self.targets = {}  # stored name -> parameter
-        self._full = self._row = self._column = None  # parameters that tell the sizes
+        self._full = self._row = self._column = None  # the parameters that sizes are taken from
         for operand in program.operands:
             self._operand(operand)
         for step in program.steps:
@@ -42,7 +42,7 @@ class LoopCodegen:
             self._step(*step, numbers=numbers)
         self._outputs()
         if len(self.places) > MOST_ARRAYS:
-            raise InvalidArgumentError(f"A loop has at most {MOST_ARRAYS} arrays.")
+            raise InvalidArgumentError(f"a loop has at most {MOST_ARRAYS} arrays.")
 
     # ---- operands ----
 
@@ -55,12 +55,14 @@ class LoopCodegen:
     def _operand(self, operand):
         name, dtype, layout, ndim = operand
         if name in self.values:
-            raise InvalidArgumentError(f"Two operands are named {name!r}.")
+            raise InvalidArgumentError(f"two operands are named {name!r}.")
         if dtype not in (*scalar_code.FLOATS, *scalar_code.INTEGERS, scalar_code.BOOL):
-            raise InvalidArgumentError(f"A loop has no {dtype.name} operands.")
+            raise InvalidArgumentError(f"a loop has no {dtype.name} operands.")
         into = [v for v, target in self.program.stores.items() if target == name]
         if len(into) > 1 or (into and layout != FULL):
-            raise InvalidArgumentError(f"One value of full shape may go into {name!r}, not {into}.")
+            raise InvalidArgumentError(
+                f"expected one value of full shape to store to {name!r}, got {into}."
+            )
         place = len(self.places)
         parameter = self._parameter(f"a{place}", dtype, ndim, bool(into))
         value = f"x{place}"
@@ -78,11 +80,11 @@ class LoopCodegen:
 
     @property
     def _sized(self):
-        """Whether its arrays tell how many elements it goes over."""
+        """Whether the number of elements follows from the arrays."""
         return self._full is not None or None not in (self._row, self._column)
 
     def _size(self, layout, parameter):
-        """The first array of a layout gives the size, others are compared with it."""
+        """Take the size from the first array of a layout, and add a check for further ones."""
         slot = {FULL: "_full", ROW: "_row", COLUMN: "_column"}[layout]
         if getattr(self, slot) is None:
             setattr(self, slot, parameter)
@@ -100,7 +102,7 @@ class LoopCodegen:
             conditions = code.conditions
         except (KeyError, TypeError):
             kinds = ", ".join(str(getattr(g, "dtype", g)) for g in given)
-            raise InvalidArgumentError(f"A loop has no form of {op}({kinds}).") from None
+            raise InvalidArgumentError(f"a loop has no form of {op}({kinds}).") from None
         texts = [
             _as_condition(g) if i in conditions else _in(g, computes) for i, g in enumerate(given)
         ]
@@ -113,12 +115,12 @@ class LoopCodegen:
         layout = _joined([g.layout for g in given if isinstance(g, _LoopValue)])
         value = _LoopValue(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
         if numbers is not None and layout != NUMBER:
-            raise InvalidArgumentError(f"{name!r}: only numbers are computed after the sums.")
+            raise InvalidArgumentError(f"{name!r}: only scalars can be computed after the sums.")
         numbers = self.once if numbers is None else numbers
         lines = {NUMBER: numbers, COLUMN: self.each_row}.get(layout, self.each)
         lines.append(f"{value.text} = {text}")
         if name in self.values:
-            raise InvalidArgumentError(f"Two values are named {name!r}.")
+            raise InvalidArgumentError(f"two values are named {name!r}.")
         self.values[name] = value
 
     def _given(self, op, argument):
@@ -136,12 +138,12 @@ class LoopCodegen:
     # ---- outputs ----
 
     def _sums(self):
-        """Names for the sums, which steps after them may use."""
+        """Name the sums, so that the steps after the loop can read them."""
         self.sums = []  # (label, value, over)
         for name, over in self.program.sums.items():
             value = self._named(name)
             if over not in ("all", "leading", "last") or value.dtype.kind != "f":
-                raise InvalidArgumentError(f"No sum of {value.dtype.name} {name!r} over {over!r}.")
+                raise InvalidArgumentError(f"cannot sum {value.dtype.name} {name!r} over {over!r}.")
             if value.layout != FULL:
                 raise InvalidArgumentError(f"{name!r} does not have the results' shape.")
             label = f"s{len(self.sums)}"
@@ -181,17 +183,19 @@ class LoopCodegen:
                 self._size(ROW if over == "leading" else COLUMN, target)
         if not self._sized and (self.each or self.each_row):
             raise InvalidArgumentError(
-                "A loop needs an operand or a store of full shape, or a row and a column."
+                "a loop requires an operand or a store of full shape, or a row and a column."
             )
 
     def _named(self, name):
         if name not in self.values:
-            raise InvalidArgumentError(f"No value is named {name!r}.")
+            raise InvalidArgumentError(f"no value is named {name!r}.")
         return self.values[name]
 
     def _in_place(self, name, into, value):
         if self.targets.get(name) is None:
-            raise InvalidArgumentError(f"{name!r} cannot go into {into!r}, which is no operand.")
+            raise InvalidArgumentError(
+                f"{name!r} cannot be stored to {into!r}, which is not an operand."
+            )
         if self.values[into].dtype != value.dtype or value.layout != FULL:
             raise InvalidArgumentError(f"{name!r} and {into!r} differ in dtype or shape.")
         return self.targets[name]
@@ -203,7 +207,7 @@ class LoopCodegen:
     # ---- text ----
 
     def text(self):
-        """(the text, "task" or "entry")"""
+        """Return (source, "task" or "entry")."""
         two_levels = self._row or self._column
         body = self._rows() if two_levels else self._flat()
         task = self.program.task
@@ -223,7 +227,7 @@ class LoopCodegen:
         return ["    " * by + line for line in lines]
 
     def _told(self, two_levels):
-        """Where the arrays of a task lie, its sizes, and its part."""
+        """Return the lines of a task that unpack addresses, sizes and the range of its chunk."""
         arrays = zip(self.parameters, self.kinds, strict=True)
         lines = [
             f"{name} = {kind}_at(numbers[{i}])" for i, (name, (kind, _, _)) in enumerate(arrays)
@@ -239,7 +243,7 @@ class LoopCodegen:
         return lines
 
     def _given_arrays(self, two_levels):
-        """Where the arrays of an entry lie, and its sizes, with a look at all of them."""
+        """Return the lines of an entry point that check and unpack its arrays and sizes."""
         looks = [f"count == {len(self.parameters)}"]
         for i, (dtype, ndim, written) in enumerate(self.kinds):
             expected = f"{dtype}_letters, {np.dtype(dtype).itemsize}, {ndim}, {int(written)}"
@@ -342,12 +346,12 @@ class LoopCodegen:
 
 
 def by_columns_alone(sums):
-    """Whether parts of a loop can take columns: each is added up by itself, and nothing else is."""
+    """Return whether the chunks of a task can be columns: all sums are over the leading axes."""
     return bool(sums) and set(sums.values()) == {"leading"}
 
 
 def _joined(layouts):
-    """The layout of a result of operands of these layouts."""
+    """Return the layout of the result of operands with these layouts."""
     kinds = set(layouts) - {NUMBER}
     if len(kinds) == 1:
         return kinds.pop()
@@ -355,14 +359,14 @@ def _joined(layouts):
 
 
 def _literal(x, dtype):
-    """A Python number as a literal of a dtype."""
+    """Return the source of a number in a dtype."""
     text = repr(x) if dtype.kind != "f" else repr(float(x))
     text = {"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}.get(text, text)
     return f"{dtype.name}({text})"
 
 
 def _in(given, dtype):
-    """An operand in the type in which the op computes."""
+    """Return the source of an operand in the dtype in which the op computes."""
     if not isinstance(given, _LoopValue):
         return _literal(given, dtype) if dtype.kind != "b" else repr(bool(given))
     return given.text if given.dtype == dtype else f"{dtype.name}({given.text})"

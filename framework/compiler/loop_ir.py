@@ -1,4 +1,4 @@
-"""What a loop over elements computes: its operands, steps, stores and sums."""
+"""IR of a loop over elements: operands, steps, stores and sums."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,13 @@ FULL, ROW, COLUMN, NUMBER = "full", "row", "column", "number"
 
 
 class LoopOperand(NamedTuple):
-    """What a loop reads.
+    """An input of a loop.
 
-    name: of the value.
-    dtype: NumPy's.
-    layout: FULL: of the results' shape. ROW: missing, or of size 1 in, the leading axes, so that
-        the same values go with every row. COLUMN: of size 1 in the last axes: a value for each row.
-        NUMBER: a 0-d array.
-    ndim: how many dimensions the array has that is given.
+    name: the name of the value.
+    dtype: NumPy dtype.
+    layout: FULL: the shape of the results. ROW: broadcast over the leading axes, the same in every
+        row. COLUMN: size 1 in the last axes, one value per row. NUMBER: a 0-d array.
+    ndim: the number of dimensions of the array in a call.
     """
 
     name: str
@@ -25,9 +24,9 @@ class LoopOperand(NamedTuple):
 
 
 class LoopConstant(NamedTuple):
-    """An argument whose elements are all one number, which is written into the loop.
+    """An argument whose elements are all the same number, which becomes a literal in the loop.
 
-    dtype: NumPy's. layout: FULL or NUMBER, see `LoopOperand`.
+    dtype: NumPy dtype. layout: FULL or NUMBER, see `LoopOperand`.
     """
 
     number: float
@@ -36,27 +35,27 @@ class LoopConstant(NamedTuple):
 
 
 def full(name, dtype, ndim):
-    """An operand of the results' shape."""
+    """Return an operand with the shape of the results."""
     return LoopOperand(name, np.dtype(dtype), FULL, ndim)
 
 
 def row(name, dtype, ndim):
-    """An operand that is the same in every row: of shape (c,), (1, c) ... beside (..., c)."""
+    """Return an operand that is the same in every row: shape (c,) or (1, c) beside (..., c)."""
     return LoopOperand(name, np.dtype(dtype), ROW, ndim)
 
 
 def column(name, dtype, ndim):
-    """An operand with a value for each row: of shape (r, 1) ... beside (r, ...)."""
+    """Return an operand with one value per row: shape (r, 1) beside (r, ...)."""
     return LoopOperand(name, np.dtype(dtype), COLUMN, ndim)
 
 
 def number(name, dtype):
-    """An operand that is a 0-d array."""
+    """Return a 0-d operand."""
     return LoopOperand(name, np.dtype(dtype), NUMBER, 0)
 
 
 def layout_of(shape, result):
-    """The layout of an operand of shape `shape` beside a result of shape `result`; None: no such.
+    """Return the layout of an operand of shape `shape` beside the shape `result`, or None.
 
     Example:
         >>> layout_of((3, 4), (3, 4)), layout_of((4,), (3, 4)), layout_of((3, 1), (3, 4))
@@ -78,24 +77,24 @@ def layout_of(shape, result):
 
 
 class LoopProgram(NamedTuple):
-    """A run of elementwise ops.
+    """A sequence of elementwise ops that one loop computes.
 
     operands: a list of `LoopOperand`.
-    steps: a list of (name, op's name, arguments, attrs); an argument is the name of an operand or
-        of an earlier step, a `LoopConstant`, or a Python number, which has the dtype of the others;
-        `attrs` may be left out where there are none.
-    stores: the steps whose values are kept, by name: None for a new array of `ndim` dimensions, or
-        the operand whose array they are written into. A value that is the same along the rows
-        (COLUMN) is stored to an array of a value for each row.
-    sums: the values that are summed, by name: over "all", "leading" (one sum for each place in a
-        row) or "last" (one for each row). The arrays for them have the dtype of the value.
-    after: steps on numbers, computed once the sums are known; the sum over "all" of a value is
-        named `sum_of(name)` there. What is stored of numbers goes to 0-d arrays.
-    hidden: the values whose sum over "all" is for `after` only: there is no array for it.
-    ndim: of the arrays of stores and, in this order, sums; one number for all, or a list.
-    task: it is a task for the thread team (`kernels/fast/tasks.py`), not called with arrays. Its
-        numbers are where the arrays lie, then those of `SIZES`. A part of it is computed where
-        there are no sums, and some of its columns where there are "leading" ones only.
+    steps: a list of (name, op name, arguments) or (name, op name, arguments, attrs). An argument is
+        the name of an operand or of an earlier step, a `LoopConstant`, or a Python number, which
+        takes the dtype of the other arguments.
+    stores: {name of a step: destination}. None is a new array of `ndim` dimensions; a name is the
+        operand whose array is overwritten. A COLUMN value is stored to an array of one element per
+        row.
+    sums: {name of a value: axes}. "all" gives one sum, "leading" one per column, "last" one per
+        row. The array of a sum has the dtype of the value.
+    after: scalar steps, computed once the sums are known; `sum_of(name)` is the name of a sum over
+        "all". Scalars are stored to 0-d arrays.
+    hidden: the values whose sum over "all" only `after` reads: it has no array.
+    ndim: the dimensions of the arrays of stores and then sums: one number for all, or a list.
+    task: whether the loop is a task of the thread team (`kernels/fast/tasks.py`) instead of a
+        function of arrays. Its numbers are the addresses of the arrays, then those of `SIZES`.
+        Chunks of it are elements or rows if there are no sums, and columns if all are "leading".
     """
 
     operands: list
@@ -109,10 +108,10 @@ class LoopProgram(NamedTuple):
 
 
 SIZES = ("n", "columns", "unit")
-"""What a task is told of sizes: how many elements there are, how many in a row, and how many
-elements, or, with ROW or COLUMN operands, rows, or, with sums of them, columns, a unit has."""
+"""Sizes that a task receives: the elements, the elements per row, and the size of a work item: in
+elements, in rows if there are ROW or COLUMN operands, or in columns if these are summed."""
 
 
 def sum_of(name):
-    """The name of the sum of all elements of the value `name`."""
+    """Return the name of the sum over all elements of the value `name`."""
     return f"{name}.sum"

@@ -1,4 +1,4 @@
-"""Source of loops over elements: a run of elementwise ops becomes one pass over its arrays.
+"""Loop kernels: a sequence of elementwise ops compiled to one Numba loop over the arrays.
 
     program = LoopProgram(
         operands=[full("x", "float32", 2), row("b", "float32", 1), number("k", "float32")],
@@ -10,14 +10,14 @@
     print(loop.source)
     loop(x, b, k, z, z_sum)  # compiled at the first call, or loaded from the disk
 
-The call takes the operands in their order, then an array for each store that is not put into an
-operand, then one for each sum. All arrays are contiguous, of the number of dimensions that was
-said; sizes are checked, nothing else is. Distinct arrays that are written must not overlap others:
-what is computed in place is said so (`stores={"z": "x"}`).
+A call takes the operands in order, then an array for each store that does not overwrite an operand,
+then one for each sum. All arrays are contiguous and have the declared number of dimensions; only
+sizes are checked. A written array must not overlap others; in-place results are declared
+(`stores={"z": "x"}`).
 
-Numba is imported when a loop is compiled, not before. Results have the bits of the NumPy forwards
-but for exp, log, tanh and their kin, which are the library's own (a few units in the last place),
-and for sums: those of all elements are added up by blocks, the blocks' sums in float64.
+Numba is imported when a loop is first compiled. Results have the bits of NumPy except for exp, log,
+tanh and similar functions, which are the package's own (a few units in the last place), and for
+sums, which are added block by block, the sums of blocks in float64.
 """
 
 from framework.compiler.loop_cache import LoopMachineCode
@@ -46,10 +46,7 @@ __all__ = [
 
 
 class LoopKernel:
-    """One compiled loop, to be called with arrays (see `LoopProgram`).
-
-    `source` is its text.
-    """
+    """A compiled loop, called with arrays (see `LoopProgram`); `source` is its Python source."""
 
     def __init__(self, source, kind):
         self.source, self.kind = source, kind
@@ -58,28 +55,28 @@ class LoopKernel:
 
     @property
     def cached(self):
-        """Whether the machine code is there already, in this process or on the disk."""
+        """Whether the machine code is in memory or on disk."""
         return self._native is not None or self._file.is_compiled()
 
     def native(self):
-        """The machine code; made now if need be, which takes a second or more.
+        """Return the machine code, compiled if necessary, which takes a second or more.
 
         Raises:
-            RuntimeError: Numba is not there, or not to be used.
+            RuntimeError: Numba is not installed, or the backend does not use it.
         """
         if self._native is None:
             library = tier.library("elementwise")
             if library is None:
-                raise RuntimeError("Loops need Numba, and a tier that uses it.")
+                raise RuntimeError("loops require Numba and a backend that uses it.")
             self._native = self._file.compile(library)
         return self._native
 
     def compiled(self):
-        """The machine code as a function of arrays, made as by `native`."""
+        """Return the machine code as a function of arrays; see `native`."""
         return self.native().call
 
     def address(self):
-        """Where the machine code of a task is."""
+        """Return the address of the machine code of a task."""
         return self.native().address
 
     def __call__(self, *arrays):
@@ -90,16 +87,16 @@ _built = {}
 
 
 def build(program):
-    """The loop of a program; the same one for programs that differ in their names only.
+    """Return the loop of a program, shared with programs that differ only in names.
 
     Raises:
-        InvalidArgumentError: an op, dtype or layout has no form here, or names do not fit.
+        InvalidArgumentError: an op, dtype or layout has no loop form, or a name is wrong.
     """
     key = LoopCodegen(program).text()
     return _built.get(key) or _built.setdefault(key, LoopKernel(*key))
 
 
-gives = scalar_code.gives  # (op's name, dtypes, attributes): the dtype of what a loop computes
+gives = scalar_code.gives  # (op name, dtypes, attributes) -> dtype of the result in a loop
 
 
-is_slow = scalar_code.is_slow  # (op's name, exponent of a power): does NumPy's own loop likely win?
+is_slow = scalar_code.is_slow  # (op name, exponent of a power) -> whether NumPy is likely faster

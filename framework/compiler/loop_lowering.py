@@ -1,4 +1,4 @@
-"""A group of elementwise steps as one Numba loop."""
+"""Lowering of a fusion group to one loop kernel, and estimates of what loops save."""
 
 import itertools
 import math
@@ -16,9 +16,9 @@ from framework.kernels.products import COLUMNS
 
 
 def fits_loop(step):
-    """Whether a step may be part of a loop: its op has a form there, and its operands a layout."""
+    """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in step.values):
-        return False  # nothing is to be done
+        return False  # there are no elements
     if is_sum(step):
         return True
     (output,) = step.outputs if len(step.outputs) == 1 else (None,)
@@ -32,17 +32,17 @@ def fits_loop(step):
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
     gives = loop_kernels.gives(step.op.name, dtypes, step.attrs)
-    if gives is None or gives != output.dtype:  # float64 is equal to None
+    if gives is None or gives != output.dtype:  # `is None` first: np.dtype("float64") == None
         return False
-    if step.op.name == "power":  # of numbers it is the C library's in NumPy too: the same bits
+    if step.op.name == "power":  # for scalars NumPy, too, calls the C library: the same bits
         exponent = None if type(step.args[1]) is Value else step.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
     return not loop_kernels.is_slow(step.op.name)
 
 
 _NUMBERS = (int, float, bool)
-_TOGETHER = 8  # rows, as many as products have in a unit
-CHUNK = 512  # elements of a unit where rows are too few
+_ROWS = 8  # rows per chunk, as in matrix products
+CHUNK = 512  # elements of a work item if there are too few rows
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -51,14 +51,14 @@ _DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64"
 
 
 class GroupLoop:
-    """The loop of a group.
+    """The loop kernel of a fusion group.
 
     Args:
-        group: a Group of steps that `fits_loop`.
-        in_place: {id of an output: the input that lies where it is written}.
+        group: a FusionGroup of nodes that satisfy `fits_loop`.
+        in_place: {id of an output: the input that it overwrites}.
 
-    It is called with `inputs`, then `outputs`, then `sums`: Values, in order; `flat` says whether
-    their arrays are to have one axis. A Value in `counts` is a sum that is still to be divided.
+    A call takes the arrays of the Values `inputs`, `outputs` and `sums`, in order; if `flat`, with
+    one axis. `counts` is {id of a sum: the divisor that makes it a mean}, applied by the caller.
     """
 
     def __init__(self, group, in_place):
@@ -85,7 +85,7 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # Where nobody sees rows, arrays of any shape share one loop: they are passed flat.
+        # Without rows, arrays of all shapes share one loop that takes them flat.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
             loop_kernels.LoopOperand(
@@ -101,27 +101,29 @@ class GroupLoop:
 
     @cached_property
     def loop(self):
-        """The loop, to be called with arrays."""
+        """The loop as a function of arrays."""
         return loop_kernels.build(self.program)
 
     @cached_property
     def task(self):
-        """The loop as a task for the thread team."""
+        """The loop as a task of the thread team."""
         return loop_kernels.build(self.program._replace(task=True))
 
     @property
     def divisible(self):
-        """Whether any elements may be a part of the task."""
+        """Whether chunks of the task can be any ranges of elements."""
         return self.flat and not self._sums and bool(self.shape)
 
     @property
     def by_columns(self):
-        """Whether the task's units are columns."""
+        """Whether the work items of the task are columns."""
         return by_columns_alone(self._sums)
 
     def units(self):
-        """How many units the task has, how many go together, and how many elements, or rows where
-        the loop sees rows, or columns where it adds those up, a unit has."""
+        """Return (number of work items, least items per chunk, size of an item).
+
+        The size counts elements; rows if the loop distinguishes rows; columns if it sums them.
+        """
         if self.by_columns:
             return self.columns, COLUMNS, 1
         if self._sums or not self.shape:
@@ -129,13 +131,13 @@ class GroupLoop:
         rows = math.prod(self.shape[:-1])
         if not self.flat:
             rows = self.size // self.columns
-            return rows, min(_TOGETHER, -(-rows // _TOGETHER)), 1
-        if rows >= _TOGETHER * _TOGETHER // 2:
-            return rows, _TOGETHER, self.shape[-1]
+            return rows, min(_ROWS, -(-rows // _ROWS)), 1
+        if rows >= _ROWS * _ROWS // 2:
+            return rows, _ROWS, self.shape[-1]
         return -(-self.size // CHUNK), 1, CHUNK
 
     def bytes_of(self, value, each):
-        """How many bytes of a value a unit touches alone; None where it may be all of them."""
+        """Return the bytes of a value that only one work item touches; None if items share them."""
         kind = layout(value, self.shape)
         if self.by_columns:
             own = kind in (loop_kernels.FULL, loop_kernels.ROW)
@@ -147,7 +149,7 @@ class GroupLoop:
         return each * (1 if self.flat else self.columns) * value.dtype.itemsize
 
     def seconds(self):
-        """About how long it takes one thread."""
+        """Estimate the seconds on one thread."""
         nbytes = sum(v.nbytes for v in (*self.inputs, *self.outputs))
         costly = sum(step[1] in _COSTLY for step in self._steps)
         return 6e-12 * nbytes + 9e-11 * costly * self.size
@@ -190,21 +192,22 @@ class GroupLoop:
 
 
 def _constants(group):
-    """{id of an input: the `Constant` that it is}, of those that need not be arrays."""
+    """Return {id of an input: its `LoopConstant`} for inputs that become literals."""
     summed = {id(s.args[0]) for s in group.steps if is_sum(s)}
     read = [v for v in group.inputs if id(v) not in summed]
     found = {id(v): c for v in read if (c := _constant(v, group.shape))}
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
     if any(layout(v, group.shape) == loop_kernels.FULL for v in arrays):
         return found
-    return {
-        key: c for key, c in found.items() if c.layout != loop_kernels.FULL
-    }  # else no size is told
+    # Keep an array of full shape: the loop takes its size from there.
+    return {key: c for key, c in found.items() if c.layout != loop_kernels.FULL}
 
 
 def _constant(value, shape):
-    """A value as a `Constant` beside results of a shape, where all its elements are one number of
-    the usual dtype; else None. One of another layout stays an array: it may be what tells rows."""
+    """Return a float32 value whose elements are all equal as a `LoopConstant`, else None.
+
+    A ROW or COLUMN stays an array: the loop may take the size of rows from it.
+    """
     array, kind = value.constant, layout(value, shape)
     if array is None or array.dtype != np.float32 or not array.size or any(array.strides):
         return None
@@ -213,30 +216,30 @@ def _constant(value, shape):
     return loop_kernels.LoopConstant(number, array.dtype, kind) if fits else None
 
 
-# What NumPy's calls take, in seconds: each, and for each byte that it reads or writes.
+# Estimated seconds of a NumPy call: per call, and per byte read or written.
 CALL, BYTE = 0.5e-6, 1e-10
-# What NumPy's calls must have taken before loops take over: about what it costs to load Numba,
-# where it is not, and to compile the loops that the disk lacks.
-_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # the second for each loop
-TRIAL = 20  # calls before it is looked at what loops would save,
-LARGE = 1 << 25  # unless so many bytes are made in each: then it is looked at at once
+# Loops replace NumPy calls once these have taken as many seconds as importing Numba and compiling
+# the loops that are not on disk.
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
+TRIAL = 20  # calls before the plan estimates what loops would save,
+LARGE = 1 << 25  # or, if a call computes as many bytes, none
 
 
 def work(group):
-    """About how long a group takes as NumPy calls, in seconds: what a loop could save."""
+    """Estimate the seconds that a group takes in NumPy, which a loop could save."""
     return sum(
         CALL + BYTE * sum(v.nbytes for v in (*step.values, *step.made)) for step in group.steps
     )
 
 
 def calls_until_due(cost, missing):
-    """After how many calls in all, of `cost` seconds each, loops are to take over.
+    """Return the number of calls, of `cost` estimated seconds each, after which loops pay.
 
-    It depends on sizes and on what is there already, not on a clock: the same run on the same
-    machine changes at the same call.
+    It depends on sizes and the cache on disk, never on a clock, so that a program changes backend
+    at the same call each time.
 
     Args:
-        missing: how many loops are yet to be compiled.
+        missing: the number of loops that must be compiled.
     """
     if tier.tier() == "numba":
         return 0

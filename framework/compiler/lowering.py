@@ -1,8 +1,8 @@
-"""How a step is written: NumPy calls that write into an array given to them, where there are such.
+"""Lowering of op nodes to lines of NumPy code that write into a given array, where possible.
 
-A ufunc writes into `out`. `INTO` holds what other forwards can do the same: each entry is given the
-step, the names of its operands and of `out`, and `number(n)`, which gives the name of a number in
-the step's dtype; it gives the lines, or None where this step is not like that.
+A ufunc writes into `out`. `INTO` has writers for other ops: `writer(node, operands, out, number)`
+returns lines of source, or None for a node that it does not support. `operands` and `out` are names
+in the source; `number(n)` returns the name of the number n in the node's dtype.
 """
 
 import math
@@ -14,29 +14,30 @@ from framework.compiler.ir import OpNode
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
-# NumPy compares with a number element by element, and takes 5 times as long as with an array.
+# With a scalar operand, these NumPy loops are not vectorised and take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
-_MANY = 1024  # elements, from which on a number is slower than an array of it
+_MANY = 1024  # elements from which a scalar operand is slower than an array filled with it
 
 
 def call(ufunc, name, operands, out):
-    """The call of a ufunc that writes into `out`, or gives a new array where that is None."""
-    if out is not None:  # NumPy wants the keyword for these two
+    """Return the source of a ufunc call that writes into `out`, or allocates if `out` is None."""
+    if out is not None:  # these two require the keyword
         out = f"out={out}" if ufunc in (np.maximum, np.minimum) else out
         operands = [*operands, out]
     return f"{name}({', '.join(operands)})"
 
 
-# What takes a tenth of a ufunc's time on NumPy's numbers, and gives the same.
+# On NumPy scalars, an operator gives the same result as the ufunc in a tenth of the time.
 OPERATORS = {"add": " + ", "subtract": " - ", "multiply": " * ", "divide": " / "}
 
 
 def number(step, operand, everywhere):
-    """The text of a step that makes one number, of numbers or as a sum; None for other steps.
+    """Return the expression of a node whose result is a scalar or a full sum; None for others.
 
     Args:
-        operand: `operand(arg)` gives the text of an array, or of one of NumPy's numbers.
-        everywhere: `everywhere(shape, number, dtype)` gives the name of such an array.
+        operand: `operand(arg)` returns the expression of an array or a NumPy scalar.
+        everywhere: `everywhere(shape, number, dtype)` returns the name of an array filled with
+            the number.
     """
     if not step.op.plain or step.made[0].shape:
         return None
@@ -62,10 +63,10 @@ def number(step, operand, everywhere):
 
 
 def differs(step, name, bound):
-    """The text of what a guard asks of a value: whether Python would read something else of it.
+    """Return the condition under which a guard fails: Python would read another value.
 
     Args:
-        bound: `bound(key, text, value)` gives the name of an object.
+        bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
     """
     if step.how == "bool":
         return f"bool({name})" if not step.expected else f"not {name}"
@@ -76,7 +77,7 @@ def differs(step, name, bound):
 
 
 def into(step):
-    """The writer of a step that is not a ufunc but can write into an array; None otherwise."""
+    """Return the writer of a node that is not a ufunc but can write into an array, or None."""
     writer = INTO.get(step.op.name)
     if writer is None or writer(step, ["a"] * len(step.args), "out", str) is None:
         return None
@@ -116,7 +117,7 @@ def _tanh_back(step, operands, out, number):
 
 
 def _axes(step):
-    """(the axes that a step adds up, whether they are kept); None if it is no sum into an array."""
+    """Return (axes, keepdims) of a sum or mean whose result is an array; None for other nodes."""
     if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(step):
         return None
     (x,), (y,) = step.values, step.made
@@ -129,7 +130,7 @@ def _axes(step):
 
 
 def _added(step, operands, out, number):
-    """A sum, as `sums.added` takes it."""
+    """Lower a sum to a matrix product where `sums.as_product` allows it, else to `add.reduce`."""
     found = _axes(step)
     if found is None:
         return None
@@ -158,12 +159,12 @@ def _reduce_mean(step, operands, out, number):
 
 
 def seen(text, value, shape):
-    """An array in another shape."""
+    """Return the expression of an array in another shape."""
     return text if value.shape == shape else f"{text}.reshape({shape})"
 
 
 def spread(step):
-    """The shape of the arrays that a writer wants its numbers in; None where it wants numbers."""
+    """Return the shape to which a writer's scalar operands are expanded; None for scalars."""
     if step.op.name in SLOW_WITH_NUMBERS:
         return step.made[0].shape if step.made[0].size >= _MANY else None
     found = _axes(step)
@@ -172,7 +173,7 @@ def spread(step):
 
 
 def _matmul(step, operands, out, number):
-    """Of two matrices: BLAS reads either of them transposed as it is."""
+    """Lower a product of two matrices: BLAS reads transposed operands without a copy."""
     a, b = step.values if len(step.values) == 2 else (None, None)
     if a is None or len(a.shape) != 2 or len(b.shape) != 2 or not _is_float(step):
         return None
@@ -191,11 +192,11 @@ INTO = {
     "sum_to": _added, "reduce_sum": _added, "reduce_mean": _reduce_mean, "matmul": _matmul,
 }  # fmt: skip
 
-# Writers that read an operand after they have begun to write.
+# Writers that still read an operand after writing to `out`, which must not share its memory.
 LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
-# Kernels that write their first output into `out`, where they are given one. An entry tells of a
-# step which of its inputs that may be: positions, or None where it has no such output.
+# Kernels that can write their first output into `out`. For a node, an entry returns the positions
+# of the inputs that `out` may overwrite, or None where the node does not compute that output.
 KERNELS = {
     **dict.fromkeys(
         ("batch_norm", "conv", "conv_bias", "conv_input", "cell_put", "gelu_with_slope"),
@@ -210,7 +211,7 @@ KERNELS = {
 
 
 def takes_out(step):
-    """Whether the step's op is a kernel that can write its first output into an array."""
+    """Return whether the node's kernel can write its first output into a given array."""
     found = KERNELS.get(step.op.name)
     return found is not None and found(step) is not None and step.outputs[0].nbytes > 0
 
@@ -225,13 +226,13 @@ NAMES = {
 
 
 def read_as_arrays(graph):
-    """ids of the 0-d Values that a forward reads which may not do with NumPy's numbers."""
+    """Return the ids of 0-d Values that must be arrays: ops other than ufuncs read them."""
     readers = [s for s in graph.steps if type(s) is OpNode and ufunc_of(s.op) is None]
     return {id(v) for s in readers for v in s.values if not v.shape}
 
 
 def is_literal(value):
-    """Whether the text of an attribute gives it again."""
+    """Return whether `repr` of an attribute evaluates to the attribute."""
     if isinstance(value, (tuple, list)):
         return all(map(is_literal, value))
     return value is None or type(value) in (bool, int, str)

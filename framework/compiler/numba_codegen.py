@@ -1,4 +1,4 @@
-"""The source of a plan with loops: runs of products and loops become calls of a thread team."""
+"""Code generation of plans for the Numba backend: loop kernels and parallel regions."""
 
 from framework.compiler import loop_kernels
 from framework.compiler.fusion import FusionGroup, is_sum, lone
@@ -12,78 +12,78 @@ from framework.compiler.product_tiling import (
     TiledProduct,
     TiledProductTask,
     product_of,
-    with_streamed,
+    tile_products,
 )
-from framework.compiler.region_kernels import ScratchBuffer, parts_of
+from framework.compiler.region_kernels import ScratchBuffer, kernel_calls
 from framework.kernels import tier
 
-_FEW, _SMALL = 3, 5e-6  # loops, and seconds: up to here loops are called one by one
-_SHARED = 1 << 18  # bytes, whose columns are added up by more than one thread
-_JOINS = 1 << 17  # bytes: from here on NumPy, which writes over what it reads, does as well
-_OF_PRODUCT = 8e-12  # seconds of a multiplication
-_HEAVY = 1e-4  # seconds of a piece, from which on only what works on its result goes with it
+_FEW, _SMALL = 3, 5e-6  # tasks and seconds up to which loops are called without a region
+_SHARED = 1 << 18  # bytes from which several threads sum the columns of an array
+# bytes up to which single nodes join a region; beyond, NumPy is as fast: it works in place
+_JOINS = 1 << 17
+_OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
+_HEAVY = 1e-4  # seconds of a task from which only readers of its result join the region
 
 
 class NumbaCodegen(NumpyCodegen):
-    """A Program whose groups are loops, and whose products of matrices are the package's own.
+    """Generates fusion groups as loop kernels and consecutive tasks as parallel regions.
 
-    Those that follow one another wait in a stretch, and are written as one call before the first
-    step that needs something of them.
+    Tasks are pending until a node that cannot join them; then the region is generated as one call.
 
-    `loops`: all of them, to be compiled.
+    `loops`: the loop kernels to compile.
     """
 
     any_order = True
 
     def __init__(self, graph, name, argument_names, state=None):
         self.loops = []
-        self._called, self._stretches = {}, {}  # by name
-        self._waiting = []  # (piece, its line, its loop if it may be called alone)
-        self._fixed = set()  # names of arrays that are there before a run
-        self._made = set()  # ids of the classes that wait
-        self._heavy = False  # whether what waits is worth a call of its own
-        self._gone, self._unneeded = [], []  # names and classes that what waits is the last to read
-        self._in_place = {}  # id of a class -> what stands for the memory that it is written to
-        graph = with_streamed(graph)
+        self._called, self._regions = {}, {}  # name -> loop; name -> region
+        self._pending = []  # (task, its line, (name, loop) if it can be called alone)
+        self._fixed = set()  # names of arrays that exist before a call
+        self._made = set()  # alias classes that pending tasks write
+        self._heavy = False  # whether a pending task exceeds _HEAVY
+        self._gone, self._unneeded = [], []  # names and classes to release after the region
+        self._in_place = {}  # alias class -> key of the memory that it overwrites
+        graph = tile_products(graph)
         self._uses = graph.uses()
         super().__init__(graph, name, argument_names, state)
 
     def compiled(self):
-        """The function `make`; loops are compiled now."""
+        """Compile the loops and the source, and return its function `make`."""
         for name, loop in self._called.items():
             self.namespace[name] = loop.compiled()
-        for name, stretch in self._stretches.items():
-            self.namespace[name] = stretch.compiled(tier.library("team").do)
+        for name, region in self._regions.items():
+            self.namespace[name] = region.compiled(tier.library("team").do)
         return super().compiled()
 
-    # ---- stretches ----
+    # ---- parallel regions ----
 
     def _step(self, position, step):
-        if self._waiting and not self._passes(step):
+        if self._pending and not self._joins(step):
             self._close()
         super()._step(position, step)
 
-    def _passes(self, step):
-        """Whether a step joins the stretch that is open, or may be written before it."""
+    def _joins(self, step):
+        """Return whether a node joins the open region or can run before it."""
         if type(step) is OpNode and (self._is_another_view(step) or self._moves_others(step)):
             return True
         if self._heavy:
             return self._follows(step)
         if type(step) is not OpNode:
             return type(step) in (FusionGroup, TiledProduct, DrawNode)
-        if product_of(step) is not None or parts_of(step) is not None:
+        if product_of(step) is not None or kernel_calls(step) is not None:
             return True
         return self._group_of(step) is not None
 
     def _moves_others(self, step):
-        """Whether a step is a movement that reads nothing of what waits."""
+        """Return whether a node is a movement that reads no result of pending tasks."""
         if step.op.kind != "movement" or not step.op.plain or takes_out(step):
             return False
         return not any(self.lives.root(v) in self._made for v in step.values)
 
     def _follows(self, step):
-        """Whether a step goes over what waits: a thread then finds its rows in its cache."""
-        parts = parts_of(step)
+        """Return whether a node reads rows of pending results: a thread has its rows in cache."""
+        parts = kernel_calls(step)
         if parts is not None:
             rows = [u.thing for u in parts[0].uses if u.along and not u.written]
             return any(self.lives.root(v) in self._made for v in rows)
@@ -94,50 +94,50 @@ class NumbaCodegen(NumpyCodegen):
             return False
         return any(self.lives.root(v) in self._made for v in group.inputs)
 
-    def _wait(self, piece, made, line, loop=None):
-        """Let a piece wait. `line` is a call of it, `loop` what it calls."""
-        self._waiting.append((piece, line, loop))
+    def _add_task(self, task_of_region, made, line, loop=None):
+        """Add a task to the open region. `line` is its source, `loop` the (name, loop) it calls."""
+        self._pending.append((task_of_region, line, loop))
         self._made.update(self.lives.root(v) for v in made)
-        self._heavy |= piece.work > _HEAVY
+        self._heavy |= task_of_region.work > _HEAVY
 
     def _close(self):
-        """Write what waits."""
-        waiting, self._waiting = self._waiting, []
+        """Generate the open region: single loop calls if it is small, else one call of the team."""
+        pending, self._pending = self._pending, []
         self._made, self._heavy = set(), False
-        if not waiting:
+        if not pending:
             return
-        pieces, lines, called = zip(*waiting, strict=True)
-        few = len(pieces) <= _FEW and sum(piece.work for piece in pieces) <= _SMALL
+        tasks, lines, called = zip(*pending, strict=True)
+        few = len(tasks) <= _FEW and sum(task_of_region.work for task_of_region in tasks) <= _SMALL
         if few and all(called):
             self._body += lines
             self._called.update(called)
             self.loops += [loop for _, loop in called]
         else:
-            self._stretch(pieces, lines)
+            self._region(tasks, lines)
         for root in self._unneeded:
             self.arena.release(root)
         if self._gone:
             super()._let_go(self._gone)
         self._gone, self._unneeded = [], []
 
-    def _stretch(self, pieces, lines):
-        stretch = ParallelRegion(pieces, self._fixed)
-        made, run = self._unique("stretch"), self._unique("run")
-        self._stretches[made] = stretch
-        tasks = [p.task.loop if type(p.task) is TiledProductTask else p.task for p in pieces]
+    def _region(self, tasks, lines):
+        region = ParallelRegion(tasks, self._fixed)
+        made, run = self._unique("region"), self._unique("run")
+        self._regions[made] = region
+        tasks = [p.task.loop if type(p.task) is TiledProductTask else p.task for p in tasks]
         self.loops += [task for task in tasks if type(task) is loop_kernels.LoopKernel]
-        self._before.append(f"{run} = {made}({', '.join(stretch.fixed)})")
-        self._body.append(f"{run}({', '.join(stretch.given)})  # these, side by side:")
+        self._before.append(f"{run} = {made}({', '.join(region.fixed)})")
+        self._body.append(f"{run}({', '.join(region.given)})  # parallel region:")
         self._body += [f"#     {line}" for line in lines]
 
     def _release(self, root):
-        if self._waiting:
+        if self._pending:
             self._unneeded.append(root)
         else:
             super()._release(root)
 
     def _let_go(self, names):
-        if self._waiting:
+        if self._pending:
             self._gone += names
         else:
             super()._let_go(names)
@@ -146,10 +146,10 @@ class NumbaCodegen(NumpyCodegen):
         self._close()
         super()._finish()
 
-    # ---- pieces ----
+    # ---- tasks ----
 
     def _place(self, value):
-        """The name of a value's array for a stretch."""
+        """Return the name of a value's array, as a task needs it."""
         slot = self._in_buffers.get(id(value))
         if slot is not None:
             name = self.arena.name(slot, value.shape, value.dtype)
@@ -160,15 +160,15 @@ class NumbaCodegen(NumpyCodegen):
         return name
 
     def _memory(self, value):
-        """What stands for the memory in which a value lies."""
+        """Return a key that is equal for values in the same memory."""
         root = self.lives.root(value)
         slot = self._in_buffers.get(id(value), self.arena.slot_of(root))
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """An access by units of so many bytes, by all parts to everything where None."""
+        """Return an access by work items of `unit` bytes; with None, each chunk touches all."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # it may be a view of a part of what lies there
+            unit = None  # it may be a view of a part of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, step):
@@ -176,21 +176,21 @@ class NumbaCodegen(NumpyCodegen):
             self._group(position, step.group, step)
         elif (product := product_of(step)) is not None:
             self._product(position, step, product)
-        elif (parts := parts_of(step)) is not None and (self._waiting or not is_sum(step)):
+        elif (parts := kernel_calls(step)) is not None and (self._pending or not is_sum(step)):
             self._kernel(position, step, parts)
-        elif (group := self._group_of(step)) is not None and (self._waiting or _adds_much(group)):
+        elif (group := self._group_of(step)) is not None and (self._pending or _adds_much(group)):
             self._group(position, group)
         else:
             super()._op(position, step)
 
     def _group_of(self, step):
-        """A step that is in no group as one of its own, which may join a stretch; else None."""
+        """Return a group of a single ungrouped node that can join a region, or None."""
         small = all(v.nbytes <= _JOINS for v in (*step.values, *step.made))
         suits = small or is_sum(step) == "leading" or (self._heavy and not is_sum(step))
         return lone(step, self._uses) if suits and fits_loop(step) else None
 
     def _product(self, position, step, product):
-        """Have a product of matrices wait for the others of its stretch."""
+        """Add a matrix product to the open region."""
         (made,), (a, b) = step.outputs, step.values
         out = self._destination(position, step, made) or self._empty(made)
         places = [self._place(v) for v in (a, b)]
@@ -204,15 +204,15 @@ class NumbaCodegen(NumpyCodegen):
             self._access(a, 4 * a.shape[1] if rows and not product.transposed[0] else None),
             self._access(b, None),
         )
-        piece = RegionTask(
+        task_of_region = RegionTask(
             product, (self._place(made), *places), tuple((v.size, v.dtype) for v in (made, a, b)),
             product.numbers, product.extent, product.unit, accesses,
             product.multiplications * _OF_PRODUCT,
         )  # fmt: skip
-        self._wait(piece, [made], line)
+        self._add_task(task_of_region, [made], line)
 
     def _kernel(self, position, step, parts):
-        """Have the parts of a kernel wait."""
+        """Add the tasks of a kernel to the open region."""
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
         for value in step.made:
@@ -222,12 +222,12 @@ class NumbaCodegen(NumpyCodegen):
         line = f"{made} = {step.op.name}({', '.join(operands)})"
         line = line if step.layer is None else f"{line}  # {step.layer.path}"
         for part in parts:
-            self._wait(self._piece_of_units(*part), step.made, line)
-            line = f"{made}, their sums added up"
+            self._add_task(self._kernel_task(*part), step.made, line)
+            line = f"{made}: add the sums of chunks"
         used = [use.thing for part in parts for use in part.uses]
         self._unneeded += [thing for thing in used if type(thing) is ScratchBuffer]
 
-    def _piece_of_units(self, units, uses):
+    def _kernel_task(self, units, uses):
         arrays, accesses = [], []
         for thing, along, written in uses:
             if type(thing) is Value:
@@ -256,21 +256,21 @@ class NumbaCodegen(NumpyCodegen):
         line = f"{step.outputs[0].name} = {' @ '.join(read)}"
         return line if step.layer is None else f"{line}  # {step.layer.path}"
 
-    def _group(self, position, group, streamed=None):
-        """Have a loop wait; what is assigned is written over the variable's old value.
+    def _group(self, position, group, tiled=None):
+        """Add the loop of a group to the open region; assigned values overwrite their variables.
 
         Args:
-            streamed: the step, where the group is part of one with a product.
+            tiled: the TiledProduct that the group belongs to, or None.
         """
-        places, in_place = {}, self._overwritten(position, group, streamed)
-        if streamed is not None:
-            streamed.product.name = self._numbered_name("matmul")
-            places[id(streamed.product)] = streamed.product.name
+        places, in_place = {}, self._overwritten(position, group, tiled)
+        if tiled is not None:
+            tiled.product.name = self._numbered_name("matmul")
+            places[id(tiled.product)] = tiled.product.name
         for value in group.outputs:
             if id(value) in group.late or id(value) in in_place or not value.shape:
                 continue
             found = self._owned(position, group, value)
-            if found is not None and not self._is_multiplied(found[1], streamed):
+            if found is not None and not self._is_multiplied(found[1], tiled):
                 variable, old = found
                 in_place[id(value)] = old
                 value.name = places[id(old)] = self._numbered_name(value.step.op.name)
@@ -278,7 +278,7 @@ class NumbaCodegen(NumpyCodegen):
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
-            # What is assigned lies in place already, or is too small to look for a place.
+            # Assigned values are already in place, or too small to matter.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.step.op.name)
@@ -288,12 +288,12 @@ class NumbaCodegen(NumpyCodegen):
             if id(value) in owned:
                 self._in_place[self.lives.root(value)] = self._memory(owned[id(value)])
         line, called = self._call_of_loop(group, made, places)
-        product = None if streamed is None else streamed.product
-        piece = self._piece_of_loop(group, made, places, in_place, product)
-        if streamed is not None:
+        product = None if tiled is None else tiled.product
+        task_of_region = self._loop_task(group, made, places, in_place, product)
+        if tiled is not None:
             called = None
-            piece, line = self._piece_of_rows(streamed, made, piece, line)
-        self._wait(piece, group.outputs, line, called)
+            task_of_region, line = self._tiled_task(tiled, made, task_of_region, line)
+        self._add_task(task_of_region, group.outputs, line, called)
         counts = [(v, made.counts[id(v)]) for v in made.sums if id(v) in made.counts]
         if counts:
             self._close()
@@ -301,23 +301,23 @@ class NumbaCodegen(NumpyCodegen):
             number = self._number(count, value.dtype)
             self._line(f"divide({value.name}, {number}, {value.name})")
 
-    def _is_multiplied(self, value, streamed):
-        """Whether a product, of which the loop has some rows only, may still read a value."""
-        read = () if streamed is None else streamed.step.values
+    def _is_multiplied(self, value, tiled):
+        """Return whether the tiled product reads a value; the loop must not overwrite it then."""
+        read = () if tiled is None else tiled.step.values
         return self.lives.root(value) in {self.lives.root(v) for v in read}
 
-    def _overwritten(self, position, group, streamed):
-        """{id of an output: the input in whose slot it is written, as nobody reads that later}."""
+    def _overwritten(self, position, group, tiled):
+        """Return {id of an output: the input whose slot it overwrites}."""
         found = {}
-        read = [v for v in group.inputs if streamed is None or v is not streamed.product]
-        read = [v for v in read if not self._is_multiplied(v, streamed)]
+        read = [v for v in group.inputs if tiled is None or v is not tiled.product]
+        read = [v for v in read if not self._is_multiplied(v, tiled)]
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            full = value.shape == group.shape and value.shape  # a loop gives numbers new arrays
+            full = value.shape == group.shape and value.shape  # scalars get new arrays
             if id(value) in group.late or not full or root in self.lives.escaped:
                 continue
-            if not value.shape:  # a number is stored where the loop has ended, beside its operands
+            if not value.shape:  # scalars are stored after the loop
                 continue
             for old, at in zip(read, roots, strict=True):
                 unread = self.lives.last[at] == position and roots.count(at) == 1
@@ -331,8 +331,8 @@ class NumbaCodegen(NumpyCodegen):
                     break
         return found
 
-    def _piece_of_loop(self, group, made, places, in_place, product=None):
-        """The task of a loop; a `product` among its inputs has no memory."""
+    def _loop_task(self, group, made, places, in_place, product=None):
+        """Return the RegionTask of a loop; a `product` among its inputs has no memory."""
         outs = (*made.outputs, *made.sums)
         extent, unit, each = made.units()
         accesses = []
@@ -356,18 +356,18 @@ class NumbaCodegen(NumpyCodegen):
             tuple(accesses), made.seconds(),
         )  # fmt: skip
 
-    def _piece_of_rows(self, streamed, made, loop, line):
-        """The task of a product and the loop that takes its rows, and its line.
+    def _tiled_task(self, tiled, made, loop, line):
+        """Return the RegionTask of a tiled product with its loop, and its line of source.
 
         Args:
-            loop, line: those of the loop.
+            loop, line: those of the loop alone.
         """
-        step, place = streamed.step, made.inputs.index(streamed.product)
+        step, place = tiled.step, made.inputs.index(tiled.product)
         product = product_of(step)
         read = [self._place(v) for v in step.values]
         arrays, expected = list(loop.arrays), list(loop.expected)
         arrays[place], expected[place] = read[0], (step.values[0].size, step.values[0].dtype)
-        alike = streamed.product.size, streamed.product.dtype.itemsize
+        alike = tiled.product.size, tiled.product.dtype.itemsize
         beside = [
             at
             for at, (size, dtype) in enumerate(loop.expected)
@@ -376,17 +376,17 @@ class NumbaCodegen(NumpyCodegen):
         task = TiledProductTask(loop.task, place, len(arrays), beside, product)
         accesses = (*(self._access(v, None) for v in step.values), *loop.accesses)
         seconds = loop.work + product.multiplications * _OF_PRODUCT
-        piece = RegionTask(
+        task_of_region = RegionTask(
             task, (*read, *arrays), (*((v.size, v.dtype) for v in step.values), *expected),
             loop.numbers, loop.extent, loop.unit, accesses, seconds, task.ahead,
         )  # fmt: skip
-        return piece, f"{self._text_of_product(step, product)}, by rows for {line}"
+        return task_of_region, f"{self._text_of_product(step, product)}, row by row for {line}"
 
     def _number_place(self, value):
         return self._place(value) if id(value) in self._in_buffers else self._as_array(value)
 
     def _call_of_loop(self, group, made, places):
-        """The line that calls a loop alone, and (name, the loop)."""
+        """Return the line that calls a loop without a region, and (name, loop)."""
         outs = [*made.outputs, *made.sums]
         operands = [
             self._number_of_loop(v)
@@ -397,7 +397,7 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         steps = ", ".join(s.op.name for s in group.steps)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # the arrays go by the names of their memory
+        if made.flat:  # its operands are named after their memory, so the comment lists the values
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
             steps = f"{written} from {', '.join(read)} by {steps}"
@@ -410,11 +410,11 @@ class NumbaCodegen(NumpyCodegen):
         return self._flat(value, name) if flat else name
 
     def _number_of_loop(self, value):
-        """A 0-d array."""
+        """Return the expression of a value as a 0-d array."""
         return f"{self._name(value)}.reshape(())" if value.shape else self._as_array(value)
 
 
 def _adds_much(group):
-    """Whether a group adds up columns of an array that is worth two threads."""
+    """Return whether a group sums the columns of an array that is worth several threads."""
     (step,) = group.steps
     return is_sum(step) == "leading" and step.values[0].nbytes >= _SHARED

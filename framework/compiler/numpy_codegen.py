@@ -1,4 +1,4 @@
-"""A graph as the source of a Python function: straight-line NumPy, with memory planned ahead."""
+"""Code generation of plans in NumPy: a graph becomes straight-line code with assigned buffers."""
 
 import keyword
 import re
@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from framework.compiler import lowering
-from framework.compiler.arena import Arena, most
+from framework.compiler.arena import Arena, peak
 from framework.compiler.blocked_codegen import BlockedFunction
 from framework.compiler.fusion import FusionGroup, ufunc_of
 from framework.compiler.ir import DrawNode, GuardNode
@@ -16,14 +16,14 @@ from framework.compiler.numpy_tasks import products
 
 
 class NumpyCodegen:
-    """The source of a plan, and what its names stand for.
+    """Generates the source of a plan and its namespace.
 
-    `source` defines `make(buffers...)`, which gives `run(arguments...)`. A run returns the tuple
-    of result arrays; None where a guard does not hold, having changed nothing then. Where it
-    `calls_numpy`, NumPy may warn of what it computes.
+    `source` defines `make(buffers...)`, which returns the function of the arguments. That returns a
+    tuple of result arrays, or None if a guard fails, before any variable has changed. If
+    `calls_numpy`, its computations can cause NumPy warnings.
     """
 
-    any_order = False  # whether values may be laid otherwise in memory than by ops
+    any_order = False  # whether the memory order of values may differ from that of eager ops
 
     def __init__(self, graph, name, argument_names, state=None):
         self.graph = graph
@@ -31,22 +31,21 @@ class NumpyCodegen:
         self.arena = Arena()
         self.lives = Liveness(graph)
         self._names = set(self.namespace) | {"make", "run"}
-        self._known = {
-            id(f): name for name, f in lowering.NAMES.items()
-        }  # key of an object -> name
-        self._numbered = {}  # op's name -> how many values have been named after it
-        self._functions = []  # sources of the groups' functions
+        # key of an object of the namespace -> its name
+        self._known = {id(f): name for name, f in lowering.NAMES.items()}
+        self._numbered = {}  # op name -> number of values named after it
+        self._functions = []  # sources of the functions of fusion groups
         self.calls_numpy = False
-        self._before, self._body = [], []  # lines of `make` before those of the run, and these
-        self._in_buffers = {}  # id of a Value that lies in the arena -> its slot
-        self._elsewhere = []  # (bytes, first step, last step) of arrays that ops allocate
+        self._before, self._body = [], []  # lines of `make`, lines of the plan function
+        self._in_buffers = {}  # id of a Value in the arena -> its slot
+        self._elsewhere = []  # (bytes, first, last position) of arrays that ops allocate
         self._c_order = set()  # ids of Values known to be contiguous
-        self._numbers = set()  # ids of 0-d Values that are NumPy's numbers, not arrays
+        self._numbers = set()  # ids of 0-d Values that are NumPy scalars, not arrays
         self._as_arrays = lowering.read_as_arrays(graph)
-        self._drawn = {}  # id of a generator's state -> the names of (variable, array before)
+        self._drawn = {}  # id of a generator's state -> names of variable and previous array
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # an earlier program of the same graph had its own
+            value.name = None  # set by an earlier code generation from this graph
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -57,15 +56,15 @@ class NumpyCodegen:
 
     @property
     def elsewhere(self):
-        """Bytes that ops allocate beside the arena, at most at one step; without what escapes.
+        """The peak of bytes in arrays that ops allocate outside the arena, without results.
 
-        These are results and what is kept for the way back, not what a kernel works in meanwhile.
+        Temporary memory within kernels is not counted.
         """
-        return most(self._elsewhere)
+        return peak(self._elsewhere)
 
     def compiled(self):
-        """The function `make`."""
-        # The text is this package's own: op names and numbers; names a user chose are sanitised.
+        """Compile the source and return its function `make`."""
+        # The source is generated from op names and numbers; user-defined names are sanitised.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
         return self.namespace["make"]
 
@@ -83,21 +82,21 @@ class NumpyCodegen:
         return name
 
     def _numbered_name(self, text):
-        """`relu_1`, `relu_2`: the bare name is the function's."""
+        """Return `relu_1`, `relu_2`, ...; `relu` itself is the name of the function."""
         while True:
             number = self._numbered[text] = self._numbered.get(text, 0) + 1
             if f"{text}_{number}" not in self._names:
                 return self._unique(f"{text}_{number}")
 
     def _bound(self, key, text, value):
-        """The name of an object of the namespace."""
+        """Return the name of an object in the namespace, added at its first use."""
         if key not in self._known:
             name = self._known[key] = self._unique(text)
             self.namespace[name] = value
         return self._known[key]
 
     def _name(self, value):
-        """The name under which a Value is found; a variable's array is fetched at its first use."""
+        """Return the name of a Value; add a line that reads a variable at its first use."""
         if value.name is None:
             if value.constant is not None:
                 value.name = self._bound(id(value), "c", value.constant)
@@ -113,7 +112,7 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """A Python number as it is; for a ufunc beside floats, as a 0-d array: half the time."""
+        """Return the expression of a number: beside floats a 0-d array, which is faster."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -124,14 +123,14 @@ class NumpyCodegen:
         return self._bound(("object", id(number)), "n", number)
 
     def _everywhere(self, shape, number, dtype):
-        """An array that is the number everywhere."""
+        """Return the name of an array filled with the number."""
         array, text = np.full(shape, number, dtype), "ones" if number == 1 else "full"
         return self._bound(("full", shape, array.flat[0].tobytes(), dtype), text, array)
 
-    # ---- steps ----
+    # ---- nodes ----
 
     def _check_state(self, state):
-        """Begin with the guards on Python state."""
+        """Add the guards on Python state."""
         if state is not None:
             self._body += state.source(self._bound, self._unique)
 
@@ -148,7 +147,7 @@ class NumpyCodegen:
         self._forget(position, step)
 
     def _line(self, text, step=None, note=None):
-        """Add a line that computes."""
+        """Add a line that computes, with the layer as a comment."""
         self.calls_numpy = True
         layer = getattr(step, "layer", None)
         notes = [n for n in (None if layer is None else layer.path, note) if n]
@@ -202,7 +201,7 @@ class NumpyCodegen:
             self._call(position, step)
 
     def _is_another_view(self, step):
-        """Whether a step gives another shape to what fills a slot: no more than another name."""
+        """Return whether the node reshapes a value in the arena, which needs no computation."""
         return step.op.name == "reshape" and id(step.values[0]) in self._in_buffers
 
     def _view(self, step):
@@ -220,14 +219,14 @@ class NumpyCodegen:
         self._line(f"{y.name} = {f'asarray({text})' if wanted else text}", step)
 
     def _as_number(self, arg):
-        """The text of an array, or of one of NumPy's numbers; a Python number as it is."""
+        """Return the expression of an array, a NumPy scalar or a Python number."""
         if not hasattr(arg, "constant"):
             return repr(arg)
         name = self._name(arg)
         return name if arg.shape or id(arg) in self._numbers else f"{name}[()]"
 
     def _float_beside(self, step):
-        """The dtype in which a number beside floats counts."""
+        """Return the dtype that scalar operands of a node adopt, or None."""
         dtypes = {v.dtype for v in step.values}
         return dtypes.pop() if len(dtypes) == 1 else None
 
@@ -249,11 +248,11 @@ class NumpyCodegen:
     def _products(self, position, step):
         given, outputs = iter([self._operand(a) for a in step.args]), iter(step.outputs)
         task = partial(self._task, position, step, given, outputs)
-        lanes = [f"({', '.join(map(task, lane))},), " for lane in step.attrs["lanes"]]
-        self._line(f"large_dots(({''.join(lanes)}))", step)
+        chains = [f"({', '.join(map(task, chain))},), " for chain in step.attrs["chains"]]
+        self._line(f"large_dots(({''.join(chains)}))", step)
 
     def _task(self, position, step, given, outputs, spec):
-        """The text of a task of `large_dots`; its outputs are named."""
+        """Return the expression of a task of `large_dots`, and name its outputs."""
         operands = []
         for place in spec.places:
             made = None if place is None else step.outputs[place[0]]
@@ -268,7 +267,7 @@ class NumpyCodegen:
         return f"{call}({', '.join(operands)})"
 
     def _placed(self, position, step, value, maker):
-        """The name of an output, which stands for where it will be written."""
+        """Name an output and assign its memory before the line that writes it; return the name."""
         out = self._destination(position, step, value) or self._empty(value)
         value.name = self._numbered_name(maker.op.name)
         self._body.append(f"{value.name} = {out}")
@@ -302,7 +301,7 @@ class NumpyCodegen:
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
         self._line(f"{outputs} = {call}({', '.join(operands)})", step)
         for value in step.outputs:
-            if id(value) in self._as_arrays:  # ufuncs give NumPy's numbers
+            if id(value) in self._as_arrays:  # ufuncs return NumPy scalars
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
@@ -311,7 +310,7 @@ class NumpyCodegen:
         return self._bound(("attribute", id(value)), "attribute", value)
 
     def _contiguous(self, value):
-        """The name of an array in C order and aligned, of a 0-d array where it is a number."""
+        """Return the name of a value as an aligned array in C order; add a copy if necessary."""
         if value.constant is not None and not value.constant.flags.c_contiguous:
             whole = np.array(value.constant, order="C")
             return self._bound(("contiguous", id(value)), "c", whole)
@@ -326,7 +325,7 @@ class NumpyCodegen:
         return name
 
     def _group(self, position, group):
-        """A group as NumPy calls over blocks."""
+        """Generate a fusion group as NumPy calls over blocks."""
         blocks = BlockedFunction(
             self._unique("group"), group, self._bound, self._over(position, group)
         )
@@ -336,7 +335,7 @@ class NumpyCodegen:
         self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 
     def _over(self, position, group):
-        """The inputs on whose memory each output of a group may lie: see `BlockedFunction`."""
+        """Return the argument `over` of `BlockedFunction`."""
         over = {}
         for value in group.outputs:
             found = self._owned(position, group, value)
@@ -348,7 +347,7 @@ class NumpyCodegen:
     # ---- memory ----
 
     def _destination(self, position, step, value):
-        """Where a value is written: its variable's own array, a slot of the arena; None: new."""
+        """Return the array for a value: its variable's or one in the arena; None to allocate."""
         root = self.lives.root(value)
         if root in self.lives.escaped:
             found = self._owned(position, step, value)
@@ -356,7 +355,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            self._body.append(f"{name} = own({variable})")  # see `own` for why it has its line
+            self._body.append(f"{name} = own({variable})")  # on a line of its own: see `own`
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
@@ -366,14 +365,14 @@ class NumpyCodegen:
         return self.arena.name(slot, value.shape, value.dtype)
 
     def _note_allocated(self, position, step, value):
-        """Count a value that the op has allocated; movements give views."""
+        """Count a value that the op allocates; movement ops return views."""
         escapes = self.lives.root(value) in self.lives.escaped
         if not escapes and id(value) not in self._in_buffers and step.op.kind != "movement":
             last = self.lives.read_last.get(id(value), position)
             self._elsewhere.append((value.nbytes, position, last))
 
     def _written_over(self, position, step, value):
-        """Whether a value gets the slot of one that the step reads, and no later one."""
+        """Take over the slot of an input that no later node reads; return whether there is one."""
         if type(step) is FusionGroup:
             return False
         to = self.lives.root(value)
@@ -382,7 +381,7 @@ class NumpyCodegen:
         return any(self.arena.hand_over(root, value, to) for root in unread)
 
     def _flat(self, value, name):
-        """An array that lies in C order, with one axis."""
+        """Return the expression of a contiguous array with one axis."""
         if len(value.shape) == 1:
             return name
         slot = self._in_buffers.get(id(value))
@@ -391,7 +390,7 @@ class NumpyCodegen:
         return self.arena.name(slot, (value.size,), value.dtype)
 
     def _owned(self, position, step, value):
-        """(the variable that is assigned the value, its old Value), where this is the last read."""
+        """Return (variable, its old Value) if the value can overwrite that array, else None."""
         targets = [v for v, held in self.graph.assigned if held is value]
         held_elsewhere = any(v is value for v in self.graph.results)
         if len(targets) != 1 or held_elsewhere or position <= self.lives.last_stop:
@@ -400,7 +399,7 @@ class NumpyCodegen:
         old = [v for v in overwritable(step) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        old = old[0]  # `v * v` reads it twice
+        old = old[0]  # it can occur twice, as in `v * v`
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None
@@ -408,7 +407,7 @@ class NumpyCodegen:
         return variable, old
 
     def _forget(self, position, step):
-        """Give slots back and let go of arrays that no later step reads."""
+        """Release the slots and delete the names of values that no later node reads."""
         gone = []
         for value in {id(v): v for v in (*step.values, *step.made)}.values():
             root = self.lives.root(value)
@@ -427,18 +426,18 @@ class NumpyCodegen:
     def _let_go(self, names):
         self._body.append(f"del {', '.join(names)}")
 
-    # ---- the end ----
+    # ---- assignments and results ----
 
     def _finish(self):
         for value in self.graph.ends:
-            self._name(value)  # what variables hold is fetched before the first is assigned
+            self._name(value)  # read variables before the first assignment
         for variable, value in self.graph.assigned:
             self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
         names = map(self._as_array, self.graph.results)
         self._body.append(f"return ({''.join(f'{name}, ' for name in names)})")
 
     def _as_array(self, value):
-        """The name of a value, which may be one of NumPy's numbers, as an array."""
+        """Return the expression of a value as an array; it may be a NumPy scalar."""
         name = self._name(value)
         outside = (value.constant, value.variable, value.argument)
         known = value.shape or any(x is not None for x in outside)

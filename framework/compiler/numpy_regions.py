@@ -1,7 +1,7 @@
-"""Large products as one step, with what follows each element by element, and in lanes with what
-else is done row by row: see `matmul.several`.
+"""Parallel regions of plans without Numba: large products, their epilogues and row kernels.
 
-For plans in NumPy calls without Numba. The numbers are the same, to the last bit.
+Independent tasks run in parallel; tasks that need the same rows form a chain, which a thread runs
+for a range of rows (see `matmul.several`). Results are equal to the last bit.
 """
 
 from framework.compiler.ir import Graph, OpNode
@@ -9,28 +9,28 @@ from framework.compiler.numpy_tasks import ProductTasks, products
 from framework.core.op import table
 
 
-def together(graph):
-    """The graph with such products as one step, in an order that may be another."""
+def with_parallel_tasks(graph):
+    """Return the graph with tasks gathered into nodes of the op `products`, reordered."""
     tasks = ProductTasks(graph)
     if not tasks.by_end:
         return graph
-    return Graph(graph.arguments, _ordered(graph, tasks), graph.assigned, graph.results)
+    return Graph(graph.arguments, _scheduled(graph, tasks), graph.assigned, graph.results)
 
 
 class _TaskChain:
-    """Tasks of which each needs the same rows of those before it.
+    """Tasks that need only the same rows of the results of earlier ones.
 
-    `numbers`: {id of what they make: its number among the outputs of the lane}.
+    `numbers`: {id of a result: its index among the outputs of the chain}.
     """
 
     def __init__(self):
         self.tasks, self.places, self.numbers, self.made = [], [], {}, []
 
     def add(self, task, places):
-        """Put a task at the end.
+        """Append a task.
 
         Args:
-            places: {the place of an argument: the Value made in this lane that it is}.
+            places: {index of an argument: the result of this chain that it is}.
         """
         self.tasks.append(task)
         self.places.append(places)
@@ -43,7 +43,7 @@ class _TaskChain:
         return zip(self.tasks, self.places, strict=True)
 
     def takes(self, task, places):
-        """Whether a task may be at the end."""
+        """Return whether the chain can be extended by the task."""
         rows = {t.rows for t in (*self.tasks, task)}
         along = {id(v) for t in self.tasks for v in t.along}
         fits = len(rows) == 1 and None not in rows and task.goes_with(places)
@@ -51,84 +51,84 @@ class _TaskChain:
 
 
 class _Scheduler:
-    """Steps in their new order: tasks wait until one of their results is read by what cannot be in
-    a lane with them; all that wait are done together then."""
+    """Orders nodes: tasks are pending until a node outside their chain reads a result; then all
+    pending tasks become one node."""
 
     def __init__(self):
-        self.steps, self._lanes, self._views = [], [], []
-        self._lane_of = {}  # id of a Value that waits -> (its lane, the Value that it is a view of)
+        self.steps, self._chains, self._views = [], [], []
+        self._chain_of = {}  # id of a pending Value -> (its chain, the Value that it is a view of)
 
-    def waits(self, value):
-        return id(value) in self._lane_of
+    def is_pending(self, value):
+        return id(value) in self._chain_of
 
     def view(self, step):
-        """A reshape of a Value that waits."""
+        """Add a reshape of a pending Value."""
         self._views.append(step)
         (x,), (y,) = step.values, step.outputs
-        self._lane_of[id(y)] = self._lane_of[id(x)]
+        self._chain_of[id(y)] = self._chain_of[id(x)]
 
     def task(self, task):
-        found = {i: self._lane_of[id(a)] for i, a in enumerate(task.args) if self.waits(a)}
+        found = {i: self._chain_of[id(a)] for i, a in enumerate(task.args) if self.is_pending(a)}
         places = {i: value for i, (_, value) in found.items()}
-        lanes = {id(lane): lane for lane, _ in found.values()}
-        if len(lanes) == 1:
-            (lane,) = lanes.values()
-            if lane.takes(task, places):
-                self._put(lane, task, places)
+        chains = {id(chain): chain for chain, _ in found.values()}
+        if len(chains) == 1:
+            (chain,) = chains.values()
+            if chain.takes(task, places):
+                self._put(chain, task, places)
                 return
-        if lanes:
+        if chains:
             self.finish()
-        self._lanes.append(_TaskChain())
-        self._put(self._lanes[-1], task, {})
+        self._chains.append(_TaskChain())
+        self._put(self._chains[-1], task, {})
 
-    def _put(self, lane, task, places):
-        lane.add(task, places)
-        self._lane_of.update((id(v), (lane, v)) for v in task.made)
+    def _put(self, chain, task, places):
+        chain.add(task, places)
+        self._chain_of.update((id(v), (chain, v)) for v in task.made)
 
     def finish(self):
-        if self._lanes:
-            self.steps += [_step(self._lanes), *self._views]
-        self._lanes, self._views, self._lane_of = [], [], {}
+        if self._chains:
+            self.steps += [_step(self._chains), *self._views]
+        self._chains, self._views, self._chain_of = [], [], {}
 
 
-def _ordered(graph, tasks):
-    order = _Scheduler()
+def _scheduled(graph, tasks):
+    scheduler = _Scheduler()
     for step in graph.steps:
         task = tasks.by_end.get(id(step))
         if task is not None:
-            order.task(task)
+            scheduler.task(task)
         elif id(step) in tasks.absorbed:
             continue
-        elif not any(map(order.waits, step.values)):
-            order.steps.append(step)
+        elif not any(map(scheduler.is_pending, step.values)):
+            scheduler.steps.append(step)
         elif type(step) is OpNode and step.op is table["reshape"]:
-            order.view(step)
+            scheduler.view(step)
         else:
-            order.finish()
-            order.steps.append(step)
-    order.finish()
-    return order.steps
+            scheduler.finish()
+            scheduler.steps.append(step)
+    scheduler.finish()
+    return scheduler.steps
 
 
-def _step(lanes):
-    """One step for some lanes; what is alone stays what it is."""
-    first = lanes[0].tasks[0]
-    if len(lanes) == len(lanes[0].tasks) == 1 and first.is_plain:
+def _step(chains):
+    """Return one node for several chains; a single product without epilogue stays as it is."""
+    first = chains[0].tasks[0]
+    if len(chains) == len(chains[0].tasks) == 1 and first.is_plain:
         return first.step
     args, made, specs = [], [], []
-    for lane in lanes:
-        specs.append(tuple([_spec(lane, *found, args, len(made)) for found in lane.pairs]))
-        made += lane.made
-    attrs = {"lanes": tuple(specs), "made": tuple([(v.shape, v.dtype) for v in made])}
+    for chain in chains:
+        specs.append(tuple([_task_spec(chain, *found, args, len(made)) for found in chain.pairs]))
+        made += chain.made
+    attrs = {"chains": tuple(specs), "made": tuple([(v.shape, v.dtype) for v in made])}
     return OpNode(products, args, attrs, tuple(made), (), first.step.layer)
 
 
-def _spec(lane, task, places, args, before):
-    """The attribute of a task, whose arguments join `args`."""
+def _task_spec(chain, task, places, args, before):
+    """Return the TaskSpec of a task and append its arguments to `args`."""
     found = []
     for i, arg in enumerate(task.args):
         if i in places:
-            found.append((before + lane.numbers[id(places[i])], arg.shape))
+            found.append((before + chain.numbers[id(places[i])], arg.shape))
         else:
             found.append(None)
             args.append(arg)

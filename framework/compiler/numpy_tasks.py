@@ -1,5 +1,6 @@
-"""What threads share in plans of NumPy calls without Numba, as tasks for `matmul.several`: a large
-product with what follows it element by element, or a kernel that works row by row.
+"""Tasks that threads share in plans without Numba, run by `matmul.several`.
+
+A task is a large matrix product with an elementwise epilogue, or a kernel that computes row by row.
 """
 
 from typing import NamedTuple
@@ -11,12 +12,17 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-_UFUNCS = (np.add, np.multiply)  # either operand may come first
+_UFUNCS = (np.add, np.multiply)  # epilogues: commutative, so the order of operands is free
 
 
 class RowKernel(NamedTuple):
-    """An op that works by rows: its form for that, how many arguments and outputs, the first ones,
-    have those rows, and whether threads share it at a size."""
+    """A kernel that computes row by row.
+
+    by_rows: the function that computes a range of rows.
+    arguments, outputs: how many leading arguments and outputs have these rows.
+    shares: `shares(size)` returns whether threads share the work at a size.
+    dtypes: type codes of the supported dtypes.
+    """
 
     by_rows: object
     arguments: int
@@ -32,8 +38,8 @@ _KERNELS = {
 }
 
 
-def _products(*arrays, lanes, made):
-    """The results of some lanes."""
+def _products(*arrays, chains, made):
+    """Compute the outputs of several chains of tasks."""
     given, outs = iter(arrays), [np.empty(shape, dtype) for shape, dtype in made]
     free = iter(outs)
 
@@ -47,61 +53,62 @@ def _products(*arrays, lanes, made):
             return spec.kernel(*operands, *own, **dict(spec.attrs))
         return spec.product(operands, *own)
 
-    matmul.several([[task(spec) for spec in lane] for lane in lanes])
+    matmul.several([[task(spec) for spec in chain] for chain in chains])
     return tuple(outs)
 
 
 class TaskSpec(NamedTuple):
-    """A task as an attribute of its step.
+    """A task, as an attribute of its node.
 
     Args:
-        places: of each operand: None for the next argument of the step, or (the number of one of
-            its outputs, the shape in which it is seen).
-        count: how many outputs it has.
-        kernel, attrs: its form by rows; or None and
-        turned: whether either factor of the product is transposed, and
-        following: what follows: (a ufunc, the same of the product that is its operand, or None).
+        places: for each operand None (the next argument of the node) or (index of an output of the
+            node, shape to view it in).
+        count: the number of outputs.
+        kernel, attrs: the row kernel and its attributes; None and () for a product.
+        transposed: whether each factor of the product is transposed.
+        epilogue: a tuple of (ufunc, None for an array operand, or the `transposed` of a second
+            product that is the operand).
     """
 
     places: tuple
     count: int
     kernel: object
     attrs: tuple
-    turned: tuple
-    following: tuple
+    transposed: tuple
+    epilogue: tuple
 
     def product(self, operands, out):
-        """The product as `several` takes it."""
+        """Return the product as a task of `matmul.several`."""
         given = iter(operands)
-        a, b = factors(given, self.turned)
-        steps = [(u, next(given) if t is None else factors(given, t)) for u, t in self.following]
+        a, b = factors(given, self.transposed)
+        steps = [(u, next(given) if t is None else factors(given, t)) for u, t in self.epilogue]
         return a, b, out, steps
 
     def text(self, operands, out):
-        """The source of that, of those of the operands and of `out`."""
+        """Return the source of the task, given those of the operands and of `out`."""
         given = iter(operands)
-        pair = lambda turned: ", ".join([next(given) + ".T" * t for t in turned])
-        factors = pair(self.turned)
-        operands = [(u, next(given) if t is None else f"({pair(t)})") for u, t in self.following]
+        pair = lambda transposed: ", ".join([next(given) + ".T" * t for t in transposed])
+        factors = pair(self.transposed)
+        operands = [(u, next(given) if t is None else f"({pair(t)})") for u, t in self.epilogue]
         steps = "".join([f"({u.__name__}, {x}), " for u, x in operands])
         return f"({factors}, {out}, ({steps}))"
 
 
-def factors(given, turned):
-    """The next two, transposed as said."""
-    a, b = (next(given).T if t else next(given) for t in turned)
+def factors(given, transposed):
+    """Return the next two operands, transposed as requested."""
+    a, b = (next(given).T if t else next(given) for t in transposed)
     return a, b
 
 
-# Of plans alone: no tape ever sees it. Its arguments are those of the tasks, one after the other,
-# without what the tasks of a lane make for one another.
+# This op appears in plans only; tapes never record it. Its arguments are those of all tasks in
+# order, except results of earlier tasks of the same chain.
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
 class ProductTasks:
-    """The products of a graph, each with what follows it.
+    """The tasks of a graph.
 
-    `by_end`: {id of a task's last step: the task}. `absorbed`: ids of all steps of tasks.
+    `by_end`: {id of a task's last node: the task}. `absorbed`: ids of all nodes of product tasks.
     """
 
     def __init__(self, graph):
@@ -113,28 +120,28 @@ class ProductTasks:
             if id(step) in self.absorbed:
                 continue
             if _is_large(step):
-                self._follow(ProductTask(step))
+                self._add_epilogue(ProductTask(step))
             elif _is_by_rows(step):
                 self.by_end[id(step)] = RowTask(step)
 
-    def _follow(self, task):
+    def _add_epilogue(self, task):
         steps = [task.step]
         while self._is_alone(task.output):
-            taken = self._taken(task, self._reader[id(task.output)])
-            if not taken:
+            epilogue_nodes = self._epilogue_nodes(task, self._reader[id(task.output)])
+            if not epilogue_nodes:
                 break
-            steps += taken
-        while steps[-1].op is table["reshape"]:  # another name for what the task makes
+            steps += epilogue_nodes
+        while steps[-1].op is table["reshape"]:  # a trailing reshape is not part of the task
             (task.output,) = steps.pop().values
         self.absorbed.update(map(id, steps))
         self.by_end[id(steps[-1])] = task
 
     def _is_alone(self, value):
-        """Whether one step reads the value, and nothing else."""
+        """Return whether exactly one node reads the value."""
         return self._uses.get(id(value)) == 1 and id(value) in self._reader
 
-    def _taken(self, task, step):
-        """The steps that the task can do too, where this one reads its result."""
+    def _epilogue_nodes(self, task, step):
+        """Return the nodes that become part of the epilogue, given a reader of the result."""
         if type(step) is not OpNode or id(step) in self.absorbed:
             return []
         now, made = task.output, step.outputs[0]
@@ -144,25 +151,25 @@ class ProductTasks:
             other = next((a for a in step.args if a is not now), None)
             if type(other) is not Value or other.dtype != now.dtype:
                 return []
-            way = self._way_from_product(task, other)
-            if not way and not task.goes_along(other):
+            nodes = self._nodes_from_product(task, other)
+            if not nodes and not task.has_row_layout(other):
                 return []
-            task.add(ufunc_of(step.op), other, way[:1])
+            task.add(ufunc_of(step.op), other, nodes[:1])
             task.output = made
-            return [*way, step]
+            return [*nodes, step]
         task.output = made
         return [step]
 
-    def _way_from_product(self, task, value):
-        """A product of the task's size and what makes the value of it, no more than reshapes."""
-        way = []
+    def _nodes_from_product(self, task, value):
+        """Return the nodes from a second product of equal size to `value`: reshapes only."""
+        nodes = []
         while self._is_alone(value):
             step = self._maker.get(id(value))
             if type(step) is not OpNode or id(step) in self.absorbed:
                 break
-            way.insert(0, step)
+            nodes.insert(0, step)
             if _is_large(step):
-                return way if step.outputs[0].shape == task.shape else []
+                return nodes if step.outputs[0].shape == task.shape else []
             if step.op is not table["reshape"]:
                 break
             (value,) = step.values
@@ -170,62 +177,64 @@ class ProductTasks:
 
 
 class ProductTask:
-    """A product, what follows it, and the Value of the result."""
+    """A matrix product with its epilogue; `output` is the Value of the result."""
 
     def __init__(self, step):
-        self.step, self.args, self._following = step, list(step.args), []
+        self.step, self.args, self._epilogue = step, list(step.args), []
         (self.output,) = step.outputs
         self.shape = self.output.shape
-        self._along = [] if step.attrs.get("transpose_a") else [0]  # arguments with its rows
+        # indices of the arguments that have its rows
+        self._along = [] if step.attrs.get("transpose_a") else [0]
 
-    def goes_along(self, other):
-        """Whether an operand is of the result's shape, or a row of the product."""
+    def has_row_layout(self, other):
+        """Return whether an epilogue operand has the result's shape or is one row."""
         shape = self.output.shape
         if other.shape == shape:
             return len(shape) > 1
         return other.shape == shape[-1:] == self.shape[-1:]
 
     def add(self, ufunc, other, product):
-        """Have a ufunc follow.
+        """Add a ufunc to the epilogue.
 
         Args:
-            product: of which `other` is another shape, as a sequence of its step; or nothing.
+            other: the second operand.
+            product: [the node of the product that computes `other`], or [].
         """
         for step in product:
             self.args += step.args
-            self._following.append((ufunc, _turned(step)))
+            self._epilogue.append((ufunc, _transposed(step)))
         if not product:
             if other.shape == self.output.shape:
                 self._along.append(len(self.args))
             self.args.append(other)
-            self._following.append((ufunc, None))
+            self._epilogue.append((ufunc, None))
 
     @property
     def made(self):
         return (self.output,)
 
-    along = made  # what has its rows
+    along = made  # the outputs that have its rows
 
     @property
     def is_plain(self):
-        """Whether it is no more than its first step."""
+        """Whether it has no epilogue."""
         return self.output is self.step.outputs[0]
 
     @property
     def rows(self):
-        """How many rows it has where it is done by rows; else None."""
+        """The number of rows if chunks are rows, else None."""
         return self.shape[0] if self.shape[0] >= self.shape[1] else None
 
     def goes_with(self, places):
-        """Whether of the arguments at these places it needs its own rows only."""
+        """Return whether a chunk reads only its own rows of the arguments at these indices."""
         return set(places) <= set(self._along)
 
     def spec(self, places):
-        return TaskSpec(places, 1, None, (), _turned(self.step), tuple(self._following))
+        return TaskSpec(places, 1, None, (), _transposed(self.step), tuple(self._epilogue))
 
 
 class RowTask:
-    """A step whose kernel works by rows, as a task."""
+    """A node with a row kernel, as a task."""
 
     is_plain = True
 
@@ -244,12 +253,12 @@ class RowTask:
         return TaskSpec(places, len(self.made), self._kernel.by_rows, attrs, (), ())
 
 
-def _turned(step):
+def _transposed(step):
     return tuple([bool(step.attrs.get(f"transpose_{x}")) for x in "ab"])
 
 
 def _is_large(step):
-    """Whether a step is a product that NumPy's threads share."""
+    """Return whether a node is a matrix product large enough for several threads."""
     if type(step) is not OpNode or step.op is not table["matmul"] or len(step.values) != 2:
         return False
     a, b = step.values
@@ -260,7 +269,7 @@ def _is_large(step):
 
 
 def _is_by_rows(step):
-    """Whether a step has a kernel by rows that NumPy's threads share."""
+    """Return whether a node has a row kernel and is large enough for several threads."""
     kernel = _KERNELS.get(step.op.name) if type(step) is OpNode else None
     if kernel is None or len(step.values) != len(step.args):
         return False
@@ -271,6 +280,6 @@ def _is_by_rows(step):
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
-    lines = [x.shape[-1:], (x.size // x.shape[-1],)]  # a number for each column, or for each row
+    lines = [x.shape[-1:], (x.size // x.shape[-1],)]  # one element per column, or per row
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
     return fits and all(step.attrs.get("needed", (True,)))

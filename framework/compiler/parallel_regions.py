@@ -1,9 +1,9 @@
-"""Products and loops of a plan that follow one another, done by the thread team in one call.
+"""Parallel regions: consecutive products, loops and kernels that the thread team runs in one call.
 
-Each is a piece of some units, mostly rows. Pieces are gathered into phases (see
-`kernels/fast/team.py`): within one, a part of the units goes through all pieces before another
-thread has done its own. So a piece joins the phase of the one before it unless it needs more of
-what others of the phase write than its own units.
+Each task has work items, mostly rows, and is cut into chunks. Tasks form phases with barriers
+between them (see `kernels/fast/team.py`). Within a phase, a thread runs a chunk through all tasks
+without waiting. So a task starts a new phase if it reads items that other chunks of the phase
+write.
 """
 
 import ctypes
@@ -19,10 +19,11 @@ _WHOLE = None
 
 
 class MemoryAccess(NamedTuple):
-    """What a piece reads or writes.
+    """Memory that a task reads or writes.
 
-    key: what stands for the memory. unit: how many bytes a unit has there, if a part touches its
-    own units and no others, else None. columns: whether units are columns of a matrix there.
+    key: identifies the memory.
+    unit: the bytes of a work item if a chunk touches only its own items, else None.
+    columns: whether work items are columns of a matrix.
     """
 
     key: object
@@ -32,13 +33,14 @@ class MemoryAccess(NamedTuple):
 
 
 class RegionTask(NamedTuple):
-    """A task of a stretch.
+    """A task of a parallel region.
 
-    task: what gives its `address()`, compiled then if need be.
-    arrays: the names of its arrays, in the order of its numbers. expected: (size, dtype) of each.
-    numbers: those that follow. ahead: gives those before, when all is compiled.
-    extent, unit: how many units there are, and how many of them go together.
-    accesses: of all arrays. work: about how long it takes one thread, in seconds.
+    task: an object with `address()`, which compiles the machine code if necessary.
+    arrays: the names of its arrays. expected: (size, dtype) of each.
+    ahead: a function that returns the numbers before the addresses of the arrays.
+    numbers: those after them.
+    extent, unit: the number of work items; chunks are multiples of `unit` items.
+    accesses: a MemoryAccess for each array. work: the estimated seconds on one thread.
     """
 
     task: object
@@ -52,12 +54,12 @@ class RegionTask(NamedTuple):
     ahead: Callable = tuple
 
     def cut(self, parts):
-        """How many units a part has."""
+        """Return the work items of a chunk, given the number of chunks."""
         return -(-self.extent // (parts * self.unit)) * self.unit
 
 
 def _conflict(a, b):
-    """Whether a piece must wait until all parts of an earlier one are done."""
+    """Return whether a task must wait for all chunks of an earlier one."""
     cut, other = (a.extent, a.unit), (b.extent, b.unit)
     return any(
         x.key == y.key
@@ -68,92 +70,93 @@ def _conflict(a, b):
     )
 
 
-def phases(pieces):
-    """(first piece, the one after the last, parts) of each phase."""
+def phases(tasks):
+    """Return (first task, end, number of chunks) of each phase."""
     starts = [0]
-    for at, piece in enumerate(pieces):
-        if any(_conflict(before, piece) for before in pieces[starts[-1] : at]):
+    for at, task in enumerate(tasks):
+        if any(_conflict(before, task) for before in tasks[starts[-1] : at]):
             starts.append(at)
-    found = zip(starts, [*starts[1:], len(pieces)], strict=True)
-    return [(first, last, _parts(pieces[first:last])) for first, last in found]
+    found = zip(starts, [*starts[1:], len(tasks)], strict=True)
+    return [(first, last, _chunk_count(tasks[first:last])) for first, last in found]
 
 
-def _parts(pieces):
-    number = threads.parts(sum(piece.work for piece in pieces))
-    return max(1, min(number, max(-(-piece.extent // piece.unit) for piece in pieces)))
+def _chunk_count(tasks):
+    number = threads.parts(sum(task.work for task in tasks))
+    return max(1, min(number, max(-(-task.extent // task.unit) for task in tasks)))
 
 
 class ParallelRegion:
-    """Pieces, in order.
+    """Tasks that the thread team runs in one call.
 
     Args:
-        pieces: a list of Piece.
-        fixed: the names of the arrays that are there before a run, in the order of `bound`.
+        tasks: a list of RegionTask.
+        fixed: the names of the arrays that exist before a call, such as those of the arena.
 
-    `given`: the names of the other arrays, in the order in which a run gives them.
+    `fixed` and `given`: the names of these arrays and of those that a call receives, in order.
     """
 
-    def __init__(self, pieces, fixed):
-        self.pieces, self.phases = pieces, phases(pieces)
-        names = list(dict.fromkeys(name for piece in pieces for name in piece.arrays))
+    def __init__(self, tasks, fixed):
+        self.tasks, self.phases = tasks, phases(tasks)
+        names = list(dict.fromkeys(name for task in tasks for name in task.arrays))
         self.fixed = [name for name in names if name in fixed]
         self.given = [name for name in names if name not in fixed]
         self.expected = {
             name: expected
-            for piece in pieces
-            for name, expected in zip(piece.arrays, piece.expected, strict=True)
+            for task in tasks
+            for name, expected in zip(task.arrays, task.expected, strict=True)
         }
 
     def compiled(self, do):
-        """`bound(fixed arrays...)`, which gives `run(given arrays...)`.
+        """Compile, and return `bind(fixed arrays...)`, which returns `run(given arrays...)`.
 
         Args:
             do: `team.do`.
         """
-        addresses = [piece.task.address() for piece in self.pieces]
+        addresses = [task.task.address() for task in self.tasks]
         return lambda *arrays: _RegionCall(self, addresses, arrays, do)
 
     def lists(self, addresses):
-        """Numbers of all tasks, {name: places of its address}, (task, its numbers) of each."""
+        """Return the numbers of all tasks, {array: indices of its address}, [(code, index)]."""
         numbers, places, tasks = [], {}, []
-        for piece, address in zip(self.pieces, addresses, strict=True):
+        for task, address in zip(self.tasks, addresses, strict=True):
             tasks.append((address, len(numbers)))
-            numbers += piece.ahead()
-            for name in piece.arrays:
+            numbers += task.ahead()
+            for name in task.arrays:
                 places.setdefault(name, []).append(len(numbers))
                 numbers.append(0)
-            numbers += piece.numbers
+            numbers += task.numbers
         return numbers, places, tasks
 
 
 class _RegionCall:
-    """A stretch on certain memory; one thread calls it at a time."""
+    """A parallel region bound to its fixed arrays; one thread calls it at a time."""
 
-    def __init__(self, stretch, addresses, arrays, do):
-        numbers, places, tasks = stretch.lists(addresses)
+    def __init__(self, region, addresses, arrays, do):
+        numbers, places, tasks = region.lists(addresses)
         self._numbers = np.array(numbers, np.int64)
         start = self._numbers.ctypes.data
         self._tasks = [(address, start + 8 * at) for address, at in tasks]
-        self._stretch, self._do, self._fixed = stretch, do, arrays
+        self._region, self._do, self._fixed = region, do, arrays
         self.cut()
-        for name, array in zip(stretch.fixed, arrays, strict=True):
+        for name, array in zip(region.fixed, arrays, strict=True):
             self._put(places[name], array)
-        self._places = [places[name] for name in stretch.given]
-        self._expected = [stretch.expected[name] for name in stretch.given]
-        self._known = [_nothing] * len(stretch.given)  # the arrays whose addresses are filled in
-        _runs.add(self)
+        self._places = [places[name] for name in region.given]
+        self._expected = [region.expected[name] for name in region.given]
+        # weak references to the arrays whose addresses are filled in
+        self._known = [_nothing] * len(region.given)
+        _calls.add(self)
 
     def cut(self):
-        """Have as many parts as suit the number of threads."""
-        found, tasks, pieces = [], [], self._stretch.pieces
-        for first, last, _ in self._stretch.phases:
-            parts = _parts(pieces[first:last])
+        """Cut the tasks into chunks for the current number of threads."""
+        found, numbers, tasks = [], [], self._region.tasks
+        for first, last, _ in self._region.phases:
+            parts = _chunk_count(tasks[first:last])
             found.append((first, last, parts))
-            for piece, task in zip(pieces[first:last], self._tasks[first:last], strict=True):
-                tasks += *task, piece.extent, piece.cut(parts)
+            for task, code in zip(tasks[first:last], self._tasks[first:last], strict=True):
+                numbers += *code, task.extent, task.cut(parts)
         most = max(parts for _, _, parts in found)
-        # in one step: a thread may be about to call it
-        self._lists = np.array(tasks, np.int64), np.array(found, np.int64).reshape(-1), most
+        # one assignment: another thread may be about to call it
+        self._lists = np.array(numbers, np.int64), np.array(found, np.int64).reshape(-1), most
 
     def __call__(self, *arrays):
         known = self._known
@@ -166,16 +169,17 @@ class _RegionCall:
         flags = array.flags
         plain = flags.c_contiguous and flags.aligned
         if not plain or (array.size, array.dtype) != self._expected[at]:
-            raise ValueError("the sizes of the arrays do not fit together")
+            raise ValueError("arrays of a parallel region have wrong sizes or dtypes")
         self._put(self._places[at], array)
-        # Mostly these are variables' own arrays, which stay. They must not be held here: a variable
-        # is written in place only if nobody else has its array.
+        # These are mostly arrays of variables, which rarely change. A strong reference here would
+        # prevent in-place updates of the variable.
         self._known[at] = weakref.ref(array)
 
     def _put(self, places, array):
-        """Fill in where an array lies. This is done for each new batch, so it has to be brief."""
+        """Fill in the address of an array; this runs for each new batch."""
         if array.flags.writeable and array.size:
-            address = ctypes.addressof(ctypes.c_char.from_buffer(array))  # a quarter of the time
+            # a quarter of the time of `ctypes.data`
+            address = ctypes.addressof(ctypes.c_char.from_buffer(array))
         else:
             address = array.ctypes.data
         for place in places:
@@ -186,13 +190,13 @@ def _nothing():
     return None
 
 
-_runs = weakref.WeakSet()
+_calls = weakref.WeakSet()
 
 
-def _cut_anew():
-    """For another number of threads."""
-    for run in list(_runs):
-        run.cut()
+def _cut_all():
+    """Cut all regions anew after the number of threads has changed."""
+    for call in list(_calls):
+        call.cut()
 
 
-threads.when_set(_cut_anew)
+threads.when_set(_cut_all)

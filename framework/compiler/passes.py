@@ -1,56 +1,57 @@
-"""Passes over a graph: constants, common subexpressions, what changes nothing, dead code."""
+"""Passes: constant folding, common subexpressions, algebraic simplification, dead code."""
 
 import itertools
 
 import numpy as np
 
-from framework.compiler.epilogues import with_absorbed
+from framework.compiler.epilogues import fuse_epilogues
 from framework.compiler.ir import DrawNode, Graph, GuardNode, OpNode, Value
-from framework.compiler.kernel_patterns import merged
+from framework.compiler.kernel_patterns import match_kernel_patterns
 from framework.compiler.liveness import may_stop
 from framework.core.op import table
 
-_FOLDED = 1 << 16  # elements of the largest constant that is computed ahead
+_FOLDED = 1 << 16  # elements of the largest constant that is folded
 
 
 def optimized(graph):
-    """The graph after all passes."""
+    """Return the graph after all passes that both backends use."""
     graph = without_dead(simplified(graph), stays=may_stop)
-    return merged(without_dead(with_absorbed(graph), stays=may_stop))
+    return match_kernel_patterns(without_dead(fuse_epilogues(graph), stays=may_stop))
 
 
 def for_loops(graph):
-    """The graph in the form that loops take most of in; NumPy alone is faster without."""
+    """Return the graph after the passes for the Numba backend, which would slow NumPy down."""
     steps = []
     for step in graph.steps:
-        steps += _outer(step) or [_whole_sum(step) or step]
-    steps = _checks_first(graph, steps)
+        steps += _outer_product(step) or [_sum_without_reshape(step) or step]
+    steps = _raising_nodes_first(graph, steps)
     graph = Graph(graph.arguments, steps, graph.assigned, graph.results)
     return without_dead(graph, stays=may_stop)
 
 
-def _checks_first(graph, steps):
-    """The steps, those first that may refuse the arguments (labels out of range), and what moves
-    these for them: then nothing interrupts what is computed."""
+def _raising_nodes_first(graph, steps):
+    """Move nodes that can raise for bad arguments (labels out of range) to the front, with the
+    reshapes that they need: a parallel region cannot be interrupted."""
     first = {}  # by id
-    ways = {id(v): () for v in graph.arguments}  # id of a Value: the steps that make it of these
+    # id of a Value -> the nodes that compute it from the arguments
+    producers = {id(v): () for v in graph.arguments}
     for step in steps:
         if type(step) is GuardNode:
-            break  # it may hold off what would be refused
+            break  # if the guard fails, later nodes must not raise
         if type(step) is DrawNode:
             continue
-        read = [ways.get(id(v)) for v in step.values if v.constant is None]
+        read = [producers.get(id(v)) for v in step.values if v.constant is None]
         if None in read or not (step.op.kind == "movement" or may_stop(step)):
             continue
-        way = [*itertools.chain(*read), step]
+        path = [*itertools.chain(*read), step]
         if may_stop(step):
-            first.update((id(s), s) for s in way)
-        ways.update((id(v), way) for v in step.made)
+            first.update((id(s), s) for s in path)
+        producers.update((id(v), path) for v in step.made)
     return [*first.values(), *(step for step in steps if id(step) not in first)]
 
 
-def _whole_sum(step):
-    """The sum or mean of all elements of a reshaped array as that of the array; None for others."""
+def _sum_without_reshape(step):
+    """Return a full sum or mean of a reshape as one of the original array; None for others."""
     if type(step) is not OpNode or step.op.name not in ("reduce_sum", "reduce_mean"):
         return None
     ((x,), (made,)), seen = (step.values, step.outputs), step.values[0]
@@ -63,9 +64,9 @@ def _whole_sum(step):
     return made.step
 
 
-def _outer(step):
-    """Elementwise products in the place of a matrix product whose sums have one term: the same
-    bits; None for others."""
+def _outer_product(step):
+    """Return elementwise nodes for an outer product (a matrix product over an axis of size 1), with
+    the same bits; None for other nodes."""
     if type(step) is not OpNode or step.op.name != "matmul" or len(step.values) != 2:
         return None
     (made,), (a, b) = step.outputs, step.values
@@ -85,18 +86,19 @@ def _outer(step):
 def _reshaped(value, shape, step, steps):
     if value.shape == shape:
         return value
-    turned = Value(np.broadcast_to(np.zeros((), value.dtype), shape))
-    steps.append(OpNode(table["reshape"], [value], {"shape": shape}, (turned,), (), step.layer))
-    turned.step = steps[-1]
-    return turned
+    reshaped = Value(np.broadcast_to(np.zeros((), value.dtype), shape))
+    steps.append(OpNode(table["reshape"], [value], {"shape": shape}, (reshaped,), (), step.layer))
+    reshaped.step = steps[-1]
+    return reshaped
 
 
 def simplified(graph):
-    """One walk: fold constants, share equal subexpressions, leave out what changes nothing."""
-    standing, known, steps = {}, {}, []  # id of a Value -> the one in its place; key -> outputs
+    """Fold constants, share common subexpressions and drop identity operations, in one walk."""
+    replacements, steps = {}, []  # id of a Value -> the Value that replaces it
+    known = {}  # key of a node -> its outputs
 
     def resolved(value):
-        return standing.get(id(value), value)
+        return replacements.get(id(value), value)
 
     keep = []  # replaced Values stay alive, so that no id is used twice
     for step in graph.steps:
@@ -109,11 +111,11 @@ def simplified(graph):
             steps.append(step)
             continue
         args = [resolved(a) if type(a) is Value else a for a in step.args]
-        found = _unchanged(step, args)
+        found = _identity_argument(step, args)
         if found is None:
             found = _folded(step, args)
         op, attrs = step.op, step.attrs
-        if found is None and _drops_ones(step):
+        if found is None and _only_drops_axes(step):
             op, attrs = table["reshape"], {"shape": step.made[0].shape}
         key = None
         if found is None:
@@ -121,7 +123,7 @@ def simplified(graph):
             found = known.get(key) if key is not None else None
         if found is not None:
             keep.append(step)
-            standing.update((id(old), new) for old, new in zip(step.made, found, strict=True))
+            replacements.update((id(old), new) for old, new in zip(step.made, found, strict=True))
             continue
         new = OpNode(op, args, attrs, step.outputs, step.saved, step.layer)
         for value in new.made:
@@ -133,8 +135,8 @@ def simplified(graph):
     return Graph(graph.arguments, steps, assigned, [resolved(v) for v in graph.results])
 
 
-def _unchanged(step, args):
-    """(the argument,) that the step gives back as it is, else None."""
+def _identity_argument(step, args):
+    """Return (argument,) where the node returns its first argument unchanged, else None."""
     op = step.op.name
     if not args or type(args[0]) is not Value or len(step.made) != 1:
         return None
@@ -147,16 +149,16 @@ def _unchanged(step, args):
     return None
 
 
-# What gives the elements as they are, over axes of size 1.
+# Over axes of size 1, these return the elements unchanged.
 _REDUCTIONS = frozenset(("sum_to", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min"))
 _SAME_WHERE_ALIKE = _REDUCTIONS | {"identity", "stop_gradient", "cast", "reshape", "broadcast_to"}
 _SAME_WITH_ONE = frozenset(("multiply", "divide"))
 
 
-def _drops_ones(step):
-    """Whether a step does no more than leave out axes of size 1, as losses of (n, 1) outputs do.
+def _only_drops_axes(step):
+    """Return whether a reduction only drops axes of size 1, as in losses of (n, 1) outputs.
 
-    What is left without axes is a number: as a sum it is one at once.
+    A 0-d result stays a sum: that gives a NumPy scalar, which is faster than a 0-d array.
     """
     if step.op.name not in _REDUCTIONS:
         return False
@@ -172,7 +174,7 @@ def _is_one(arg):
 
 
 def _folded(step, args):
-    """The outputs computed now, where all that they depend on is constant."""
+    """Return the outputs as constants where all arguments are constant, else None."""
     if any(type(a) is Value and a.constant is None for a in args):
         return None
     if sum(v.size for v in step.made) > _FOLDED or not any(type(a) is Value for a in args):
@@ -187,7 +189,7 @@ def _folded(step, args):
 
 
 def _key(op, args, attrs):
-    """What two steps that compute the same have in common; None where that cannot be told."""
+    """Return a key that is equal for equal computations; None where attributes are unhashable."""
     try:
         attrs = tuple([(name, _hashable(value)) for name, value in attrs.items()])
     except TypeError:

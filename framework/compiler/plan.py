@@ -11,7 +11,7 @@ from framework.compiler.ir import OpNode, are_current, can_be_undone, check, gen
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.numba_codegen import NumbaCodegen
 from framework.compiler.numpy_codegen import NumpyCodegen
-from framework.compiler.numpy_regions import together
+from framework.compiler.numpy_regions import with_parallel_tasks
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.turns import callers, held, taken, turn_of
 from framework.core.quiet import _context, _slowly
@@ -59,7 +59,9 @@ class Plan:
         self._waiting = None  # the program with loops, until it takes over
         self._changing = threading.Lock()  # who has it moves on towards loops
         self.tier = "numpy"
-        program = NumpyCodegen(grouped(together(self._graph), _fits_blocks, alone), *self._names)
+        program = NumpyCodegen(
+            grouped(with_parallel_tasks(self._graph), _fits_blocks, alone), *self._names
+        )
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
         # Numbers of calls, from 0: when loops are due next, None for never; of the next event.

@@ -1,9 +1,8 @@
-"""Large products of which one loop alone reads the result: it gets them some rows at a time.
+"""Producer-consumer tiling: a loop takes a large matrix product a few rows at a time.
 
-The gradient of a layer's weights is such a product, the optimizer's update its only reader. Done
-one after the other, as many bytes as the weights have go to memory and come back from there, which
-takes about as long as the update itself, and have to have a place. Done row by row they stay in the
-cache. The product is done where the loop stands, which may be later than where it stood.
+A typical product is the gradient of a layer's weights, whose only reader is the optimizer's update.
+Computed as a whole, it is written to memory and read back, which takes about as long as the update.
+Row by row it stays in the cache and needs no buffer. The product moves to the position of the loop.
 """
 
 from typing import NamedTuple
@@ -16,13 +15,13 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-_LEAST = 1 << 20  # bytes of a result, less of which stay in the cache by themselves
+_LEAST = 1 << 20  # bytes; smaller products stay in the cache anyway
 
 
 class TiledProduct:
-    """A product of matrices and the group that reads it, as one step.
+    """Node of a matrix product and the fusion group that is its only reader.
 
-    `values` are what both read but for the product itself, which nobody else sees.
+    `values` are the inputs of both, without the product itself.
     """
 
     saved = ()
@@ -35,17 +34,17 @@ class TiledProduct:
         self.layer = group.layer
 
 
-def with_streamed(graph):
-    """The graph with such pairs as one step, where the group stood."""
+def tile_products(graph):
+    """Return the graph with such pairs replaced by a TiledProduct, at the group's position."""
     uses, makers = graph.uses(), {}
     for step in graph.steps:
         if type(step) is OpNode and step.op.name == "matmul":
             makers[id(step.outputs[0])] = step
-    pairs = {}  # id of a group -> its product's step
+    pairs = {}  # id of a group -> the node of its product
     for group in graph.steps:
         if type(group) is FusionGroup:
             made = [makers[id(v)] for v in group.inputs if id(v) in makers]
-            found = [s for s in made if uses[id(s.outputs[0])] == 1 and _suits(s, group)]
+            found = [s for s in made if uses[id(s.outputs[0])] == 1 and _can_tile(s, group)]
             pairs.update({id(group): s for s in found[:1]})
     if not pairs:
         return graph
@@ -58,8 +57,8 @@ def with_streamed(graph):
     return Graph(graph.arguments, steps, graph.assigned, graph.results)
 
 
-def _suits(step, group):
-    """Whether a group can take the result of a product in rows, and that pays."""
+def _can_tile(step, group):
+    """Return whether a group can read a product row by row, and it pays."""
     (made,) = step.outputs
     if made.shape != group.shape or made.nbytes < _LEAST or any(is_sum(s) for s in group.steps):
         return False
@@ -73,7 +72,7 @@ def _suits(step, group):
 
 
 def product_of(step):
-    """The product of matrices that a step is, if it is one for a stretch; else None."""
+    """Return the task of a matrix product for a parallel region; None for other nodes."""
     if step.op.name != "matmul" or len(step.values) != 2:
         return None
     (made,) = step.outputs
@@ -81,17 +80,17 @@ def product_of(step):
     if any(len(v.shape) != 2 or v.dtype != np.float32 or not v.size for v in values):
         return None
     a = step.values[0]
-    turned = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
-    depth = a.shape[0] if turned[0] else a.shape[1]
-    return products.prepared(*made.shape, depth, *turned)
+    transposed = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
+    depth = a.shape[0] if transposed[0] else a.shape[1]
+    return products.prepared(*made.shape, depth, *transposed)
 
 
 class TiledProductTask(NamedTuple):
-    """The task of a product whose rows a loop takes.
+    """The task of a tiled product.
 
-    loop: the loop's task. place: of the product among its arrays. arrays: how many these are.
-    beside: the places of those that are read or written number by number with it.
-    product: a `ProductTask`.
+    loop: the task of the loop. place: the index of the product among the loop's arrays.
+    arrays: the number of these arrays. beside: the indices of those with the product's shape.
+    product: the product's task, see `kernels.products.prepared`.
     """
 
     loop: object
@@ -101,11 +100,11 @@ class TiledProductTask(NamedTuple):
     product: object
 
     def address(self):
-        """Where the machine code is; the loop's is to be there too."""
+        """Return the address of the machine code; that of the loop must be compiled, too."""
         return self.product.address_of_rows()
 
     def ahead(self):
-        """The numbers before those of the arrays: see `kernels.fast.products.rows_for`."""
+        """Return the numbers before the arrays' addresses, see `kernels.fast.products.rows_for`."""
         columns, *strides, depth, _, _, _ = self.product.numbers
         own = self.place, self.arrays + len(SIZES), sum(1 << at for at in self.beside)
         return (self.loop.address(), *own, columns, strides[1], strides[2], depth)

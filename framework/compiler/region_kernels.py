@@ -1,4 +1,4 @@
-"""Kernels that work unit by unit (`kernels/kernel_task.py`), as pieces of a plan's stretches."""
+"""Op nodes as tasks of parallel regions, for the kernels of `kernels/kernel_task.py`."""
 
 import math
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-_MOST_ADDED = 1 << 14  # numbers: loops add up more of them sooner
+_MOST_ADDED = 1 << 14  # elements; loops sum more of them faster
 
 
 class ScratchBuffer:
-    """float32 memory that pieces of one stretch use between them."""
+    """float32 memory that tasks of a region pass data through; not a Value of the graph."""
 
     dtype = _FLOAT
 
@@ -26,9 +26,10 @@ class ScratchBuffer:
 
 
 class ArrayUse(NamedTuple):
-    """What is done with an array: a Value, a Scratch, or an array that is there before a run.
+    """How a kernel uses an array.
 
-    along: whether a unit touches its own share of it, and no other.
+    thing: a Value, a ScratchBuffer, or an array that exists before a call.
+    along: whether a work item touches only its own part of it.
     """
 
     thing: object
@@ -37,15 +38,15 @@ class ArrayUse(NamedTuple):
 
 
 class KernelCall(NamedTuple):
-    """A kernel, and what it does with its arrays, in order."""
+    """A kernel and the uses of its arrays, in order."""
 
     units: KernelTask
     uses: tuple
 
 
-def parts_of(step):
-    """The kernels that a step consists of, one after the other; None where it has others."""
-    find = PARTS.get(step.op.name) if type(step) is OpNode else None
+def kernel_calls(step):
+    """Return the kernel calls that compute a node, in order; None if it has no such kernels."""
+    find = KERNEL_CALLS.get(step.op.name) if type(step) is OpNode else None
     return None if find is None else find(step)
 
 
@@ -58,7 +59,7 @@ def _made(thing):
 
 
 def _size_of_rows(step, vector):
-    """(rows, size) where the step goes by float32 rows of a vector's size, in Numba's form."""
+    """Return (rows, size) if the node computes float32 rows of the vector's size in Numba."""
     values = (*step.args, *step.made)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
@@ -66,13 +67,13 @@ def _size_of_rows(step, vector):
 
 
 def _rows_of(x, size):
-    """(rows, size), where x is for Numba's form."""
+    """Return (rows, size) if the Numba kernel supports x, else None."""
     fast = rows.is_fast(x.dtype, x.size, size, loaded=True)
     return (x.size // size, size) if fast else None
 
 
 def _norm(step):
-    """Of x and what is a row it makes y and what is a number of each row."""
+    """Return the kernel of a normalization: rows of x and vectors give y and saved scalars."""
     x, *vectors = step.args
     found = _size_of_rows(step, vectors[0])
     if found is None:
@@ -84,7 +85,7 @@ def _norm(step):
 
 
 def _norm_back(step):
-    """The cotangents of what is a row are added up from sums of some rows each."""
+    """Return the kernels of its gradient: partial sums over rows, then the gradients of vectors."""
     g, x, vector, *of_rows = step.args
     found = _size_of_rows(step, vector)
     if found is None:
@@ -103,7 +104,7 @@ def _norm_back(step):
 
 
 def _sparse_cross_entropy(step):
-    """Losses of logits, exponentials and their sums."""
+    """Return the kernel that computes losses, exponentials of logits and their sums."""
     logits, labels = step.args
     found = _rows_of_labels(logits, labels)
     if found is None:
@@ -124,14 +125,14 @@ def _sparse_cross_entropy_back(step):
 
 
 def _rows_of_labels(x, labels):
-    """(rows, size) of float32 rows and their int64 labels."""
+    """Return (rows, size) of float32 rows with int64 labels, or None."""
     if not (type(x) is type(labels) is Value and x.dtype == _FLOAT and labels.dtype == np.int64):
         return None
     return _rows_of(x, x.shape[-1])
 
 
 def _total(step):
-    """The sum or mean of all elements."""
+    """Return the kernel of a sum or mean over all elements."""
     (x,), (made,) = step.values, step.outputs
     if is_sum(step) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
         return None
@@ -176,8 +177,8 @@ def _spread(bias, mask):
     return bias, attention.NO_MASK if mask is None else mask
 
 
-# By the names of ops. They may read an input after they have begun to write.
-PARTS = {
+# op name -> function that returns its kernel calls. Outputs must not share memory with inputs.
+KERNEL_CALLS = {
     "attention": _attention,
     "attention_back": _attention_back,
     "layer_norm": _norm,

@@ -1,4 +1,4 @@
-"""The tensors of a result, and how new arrays take their places in it."""
+"""Flatten the result of a traced call to tensors, and rebuild such results from arrays."""
 
 from functools import partial
 
@@ -11,13 +11,13 @@ from framework.core.tensor import Tensor, masks
 _new = object.__new__
 
 
-def packing(result):
-    """The tensors in a result, and the function that puts new arrays in their places.
+def result_packer(result):
+    """Return (tensors of a result, function that builds such a result from arrays).
 
-    The masks of tensors come after them. (None, None) where something in the result is neither a
-    tensor nor None nor a plain value.
+    Masks of tensors follow the tensors. Return (None, None) if the result contains anything but
+    tensors, numbers, strings and None.
     """
-    tensors, pack = _packing(result)
+    tensors, pack = _unmasked_packer(result)
     if not masks.in_use or tensors is None:
         return tensors, pack
     masks_of = [mask_of(t) for t in tensors]
@@ -40,7 +40,7 @@ def _as_mask(mask):
     return mask if type(mask) is Tensor else Tensor(np.asarray(mask))
 
 
-def _packing(result):
+def _unmasked_packer(result):
     if type(result) is Tensor:
         return [result], _one
     if result is None:
@@ -50,16 +50,16 @@ def _packing(result):
         return None, None
     tensors = [v for v in leaves if type(v) is Tensor]
     firsts = first_places(tensors)
-    several = _several if len(firsts) == len(set(firsts)) else partial(_several_alike, firsts)
+    build = _tensors if len(firsts) == len(set(firsts)) else partial(_with_repeats, firsts)
 
-    if several is _several and type(result) in _FLAT and all(type(v) is Tensor for v in result):
+    if build is _tensors and type(result) in _FLAT and all(type(v) is Tensor for v in result):
         return tensors, _FLAT[type(result)]
-    # The tensors of this run may go.
+    # Do not keep the tensors of this call alive.
     leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
     structure = nest.map_structure(lambda _: None, result)
 
     def pack(arrays):
-        found = iter(several(arrays))
+        found = iter(build(arrays))
         new = [next(found) if v is _TENSOR else v for v in leaves]
         return nest.pack_sequence_as(structure, new)
 
@@ -67,42 +67,42 @@ def _packing(result):
 
 
 def _tensor(leaf):
-    """A number as a tensor; others as they are."""
+    """Return a number as a tensor, other leaves unchanged."""
     return Tensor(np.asarray(leaf)) if isinstance(leaf, (int, float, np.generic)) else leaf
 
 
-def _several(arrays):
-    """A list of tensors."""
+def _tensors(arrays):
+    """Return a tensor for each array."""
     found = []
-    for array in arrays:  # as Tensor(array) does it, without the call
+    for array in arrays:  # inlined Tensor(array)
         tensor = _new(Tensor)
         tensor.array, tensor.serial = array, None
         found.append(tensor)
     return found
 
 
-def _several_alike(firsts, arrays):
-    """The same, a tensor that stands at several places once."""
-    found = _several(arrays)
+def _with_repeats(firsts, arrays):
+    """Return a tensor for each array; equal indices share one tensor."""
+    found = _tensors(arrays)
     return [found[place] for place in firsts]
 
 
 def first_places(tensors):
-    """For each of these tensors the first place where it stands."""
+    """Return, for each tensor, the index of its first occurrence."""
     known = {}
     return [known.setdefault(id(tensor), place) for place, tensor in enumerate(tensors)]
 
 
 def _in_tuple(arrays):
     if len(arrays) != 1:
-        return tuple(_several(arrays))
+        return tuple(_tensors(arrays))
     tensor = _new(Tensor)
     tensor.array, tensor.serial = arrays[0], None
     return (tensor,)
 
 
-_TENSOR = object()  # stands for one
-_FLAT = {list: _several, tuple: _in_tuple}  # by type of the result
+_TENSOR = object()  # placeholder
+_FLAT = {list: _tensors, tuple: _in_tuple}  # result type -> builder
 
 
 def _one(arrays):

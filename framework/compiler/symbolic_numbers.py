@@ -16,15 +16,15 @@ from framework.core.tensor import Tensor
 
 _LIMITS = {"int32": 2**31, "int64": 2**63}
 _LARGEST = float(np.finfo(np.float32).max)
-_EXACT = 2**53  # ints below it are floats without rounding
+_EXACT = 2**53  # smaller ints convert to float64 exactly
 
 
 class _NumberIndex(int):
-    """Which of the prelude's numbers is meant."""
+    """The index of a number in a ScalarProgram."""
 
 
 class _NewNumber:
-    """In the place of what a guard expects: the step gives one more number."""
+    """Marks a step whose result is a further number, instead of a guard's expected value."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -34,22 +34,23 @@ _NEW = {kind: _NewNumber(kind) for kind in (int, float)}
 
 
 class ScalarProgram:
-    """What Python did with the numbers of one run, to be done again on others.
+    """The Python arithmetic of a trace on symbolic numbers, to be repeated for other numbers.
 
     Args:
-        recording: of the run; it is given an argument for each number that an op gets.
+        recording: the GraphRecorder of the trace; each number that an op receives becomes an
+            argument of its graph.
         numbers: ints and floats.
 
-    A call with other numbers gives the 0-d arrays that the graph takes besides its own arguments,
-    or None where Python would have read another value.
+    A call with other numbers returns the values of these arguments as 0-d arrays, or None if Python
+    would have read another value (a guard fails).
     """
 
     def __init__(self, recording, numbers):
         self._recording = recording
         self._plain = list(numbers)
         self._read = set()
-        self._steps = []  # (function, operands, what it must give or a _New)
-        self._outputs = {}  # (place, dtype) -> the tensor of the recorded run
+        self._steps = []  # (function, operands, expected result or a _NewNumber)
+        self._outputs = {}  # (index, dtype) -> tensor of the trace
         self.reads = []
         self.numbers = [self._number(i) for i in range(len(self._plain))]
 
@@ -57,17 +58,17 @@ class ScalarProgram:
         return _KINDS[type(self._plain[place])](self, _NumberIndex(place))
 
     def close(self):
-        """The run is over: numbers left somewhere are nothing but their values."""
+        """End the trace: from now on, symbolic numbers act as plain numbers."""
         self._recording = self.numbers = None
 
-    # ---- what numbers tell it ----
+    # ---- recording ----
 
     def plain(self, place):
         return self._plain[place]
 
-    def guard(self, how, function, operands, found):
+    def guard(self, how, function, operands, result):
         if self._recording is not None:
-            self._steps.append((function, operands, found))
+            self._steps.append((function, operands, result))
             self.reads.append(how)
 
     def read(self, place):
@@ -77,16 +78,16 @@ class ScalarProgram:
             self.guard(type(plain).__name__, _itself, (place,), plain)
         return plain
 
-    def derived(self, function, operands, found):
-        """What `function` gave, as a number of the prelude."""
+    def derived(self, function, operands, result):
+        """Record the result of `function` and return it as a symbolic number."""
         if self._recording is None:
-            return found
-        self._steps.append((function, operands, _NEW[type(found)]))
-        self._plain.append(found)
+            return result
+        self._steps.append((function, operands, _NEW[type(result)]))
+        self._plain.append(result)
         return self._number(len(self._plain) - 1)
 
     def tensor(self, place, dtype):
-        """The number at `place` as a tensor: an argument of the graph; None if it does not fit."""
+        """Return a number as a tensor argument of the graph; None if the dtype cannot hold it."""
         plain = self._plain[place]
         if self._recording is None or not _fits(plain, dtype):
             return None
@@ -96,35 +97,35 @@ class ScalarProgram:
             self._recording.take_argument(made)
         return self._outputs[place, dtype]
 
-    # ---- other numbers ----
+    # ---- replay ----
 
     def values(self, numbers):
-        """The plain number for each argument it adds; None where a guard does not hold."""
+        """Return the number for each added argument; None if a guard fails."""
         known = list(numbers)
         try:
             for function, operands, expected in self._steps:
-                found = function(*[known[o] if type(o) is _NumberIndex else o for o in operands])
+                result = function(*[known[o] if type(o) is _NumberIndex else o for o in operands])
                 if type(expected) is _NewNumber:
-                    if type(found) is not expected.kind:
+                    if type(result) is not expected.kind:
                         return None
-                    known.append(found)
-                elif not same(found, expected):
+                    known.append(result)
+                elif not same(result, expected):
                     return None
-        except (ArithmeticError, ValueError):  # eager, the body raises it
+        except (ArithmeticError, ValueError):  # the eager body will raise it
             return None
-        found = [known[place] for place, _ in self._outputs]
-        fit = all(_fits(v, dtype) for v, (_, dtype) in zip(found, self._outputs, strict=True))
-        return found if fit else None
+        result = [known[place] for place, _ in self._outputs]
+        fit = all(_fits(v, dtype) for v, (_, dtype) in zip(result, self._outputs, strict=True))
+        return result if fit else None
 
     def __call__(self, numbers):
-        found = self.values(numbers)
-        if found is None:
+        result = self.values(numbers)
+        if result is None:
             return None
-        return [np.asarray(v, d.np) for v, (_, d) in zip(found, self._outputs, strict=True)]
+        return [np.asarray(v, d.np) for v, (_, d) in zip(result, self._outputs, strict=True)]
 
 
 def same(a, b):
-    """Whether two plain numbers are one, 0.0 and -0.0 apart, nan and nan together."""
+    """Return whether two numbers are identical: 0.0 and -0.0 differ, nan equals nan."""
     return type(a) is type(b) and (repr(a) == repr(b) if type(a) is float else a == b)
 
 
@@ -133,7 +134,7 @@ def _itself(number):
 
 
 def _fits(number, dtype):
-    """Whether the number counts as one of the dtype, rounded at most."""
+    """Return whether the dtype can hold the number, possibly rounded."""
     if dtype in _LIMITS:
         return type(number) is int and -_LIMITS[dtype] <= number < _LIMITS[dtype]
     if type(number) is int:
@@ -143,48 +144,48 @@ def _fits(number, dtype):
     return dtype == "float64"
 
 
-# ---- the numbers themselves ----------------------------------------------------------------------
+# ---- symbolic numbers --------------------------------------------------------------------------
 
 
 class _SymbolicNumber(WeakNumber):
-    """A number of a prelude: computes as its plain number does, and tells what it is asked."""
+    """A number that behaves as its plain number and records what Python computes and reads."""
 
-    __slots__ = ("_place", "_prelude")
+    __slots__ = ("_place", "_program")
 
-    def __init__(self, prelude, place):
-        self._prelude, self._place = prelude, place
+    def __init__(self, program, place):
+        self._program, self._place = program, place
 
     def _read(self):
-        return self._prelude.read(self._place)
+        return self._program.read(self._place)
 
     def _adopted(self, dtype):
-        return self._prelude.tensor(self._place, dtype)
+        return self._program.tensor(self._place, dtype)
 
     def _operand(self, other):
-        """(for the prelude, as a plain number)"""
+        """Return (index or number for the program, plain number)."""
         if isinstance(other, _SymbolicNumber):
-            if other._prelude is not self._prelude:
+            if other._program is not self._program:
                 return (other._read(),) * 2
-            return other._place, self._prelude.plain(other._place)
+            return other._place, self._program.plain(other._place)
         return other, other
 
     def _computed(self, function, *operands):
-        """`function(*operands)`, which Python computes, as a number."""
+        """Return `function(*operands)` as a symbolic number, and record it."""
         operands, plain = zip(*map(self._operand, operands), strict=True)
-        found = function(*plain)
-        if type(found) in _NEW:
-            return self._prelude.derived(function, operands, found)
+        result = function(*plain)
+        if type(result) in _NEW:
+            return self._program.derived(function, operands, result)
         for place in operands:
             if type(place) is _NumberIndex:
-                self._prelude.read(place)
-        return found
+                self._program.read(place)
+        return result
 
-    def _asked(self, how, function, *operands):
-        """`function(*operands)`, which Python reads."""
+    def _guarded(self, how, function, *operands):
+        """Return `function(*operands)` and record a guard on its value."""
         operands, plain = zip(*map(self._operand, operands), strict=True)
-        found = function(*plain)
-        self._prelude.guard(how, function, operands, found)
-        return found
+        result = function(*plain)
+        self._program.guard(how, function, operands, result)
+        return result
 
     def __pow__(self, other, modulus=None):
         if modulus is not None:
@@ -203,10 +204,10 @@ class _SymbolicNumber(WeakNumber):
         return self._computed(round, self, *(() if digits is None else (digits,)))
 
     def __bool__(self):
-        return self._asked("bool", bool, self)
+        return self._guarded("bool", bool, self)
 
     def __int__(self):
-        return self._asked("int", int, self)
+        return self._guarded("int", int, self)
 
     def __float__(self):
         return float(self._read())
@@ -239,7 +240,7 @@ class _SymbolicNumber(WeakNumber):
 
 
 def _plain(nest):
-    """What NumPy is given, numbers in it as plain ones."""
+    """Replace symbolic numbers in a nest by plain ones, for NumPy."""
     if isinstance(nest, WeakNumber):
         return nest._read()
     if type(nest) is dict:
@@ -250,14 +251,14 @@ def _plain(nest):
 
 
 class SymbolicFloat(_SymbolicNumber):
-    """In the place of a float."""
+    """Acts as a float."""
 
     __slots__ = ()
     __class__ = property(lambda self: float)
 
 
 class SymbolicInt(_SymbolicNumber):
-    """In the place of an int."""
+    """Acts as an int."""
 
     __slots__ = ()
     __class__ = property(lambda self: int)
@@ -292,7 +293,7 @@ def _comparison(function):
     def method(self, other):
         if type(other) not in _WITH:
             return NotImplemented
-        return self._asked("bool", function, self, other)
+        return self._guarded("bool", function, self, other)
 
     return method
 

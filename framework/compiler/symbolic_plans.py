@@ -6,7 +6,7 @@ from framework.compiler.compiler_log import brief
 from framework.compiler.graph_comparison import Difference, difference
 from framework.compiler.ir import Graph, GraphRecorder
 from framework.compiler.plan import Plan
-from framework.compiler.result_packing import packing
+from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
@@ -80,7 +80,7 @@ class SymbolicPlans:
                 return body(tensors)
             recorder = AuditRecorder(audit.graph, tensors, given)
             call = lambda: body(tensors)
-            run = traced(recorder, call, packing, watches=False, keeps_lines=True)
+            run = traced(recorder, call, result_packer, watches=False, keeps_lines=True)
 
             def by_plan(entry):
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
@@ -108,7 +108,7 @@ class SymbolicPlans:
         prelude = ScalarProgram(recording, values)
         run_body = lambda: body(tensors, prelude.numbers)
         try:
-            run = traced(recording, run_body, packing, body.function)
+            run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
             # Perhaps a plain number would have done: as if nothing had been, with that.
             attempts.give_up()

@@ -21,7 +21,7 @@ from framework.compiler.graph_comparison import difference
 from framework.compiler.ir import GraphRecorder
 from framework.compiler.partition import JointGraph, Partition, why_not, why_not_gradients
 from framework.compiler.plan import Plan
-from framework.compiler.result_packing import first_places, packing
+from framework.compiler.result_packing import first_places, result_packer
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
 from framework.core import nest
@@ -107,7 +107,7 @@ class TapePlans:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
             watches = audit is None and key in compiled.user_code
             run = traced(
-                recording, run_body, packing, body.function, watches, keeps_lines=not watches
+                recording, run_body, result_packer, body.function, watches, keeps_lines=not watches
             )
         taped = _TapedTrace(run, inner, copies, alike, tape)
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from framework.compiler.loop_cache import LoopMachineCode
-from framework.compiler.region_kernels import PARTS
+from framework.compiler.region_kernels import KERNEL_CALLS
 from framework.kernels import gelu, threads, tier
 from framework.kernels.kernel_task import KernelTask
 
@@ -216,7 +216,7 @@ def install(monkeypatch):
         ),
     )
     for name in ("reduce_sum", "reduce_mean"):  # kernels of Numba, which eager code has not here
-        monkeypatch.delitem(PARTS, name)
+        monkeypatch.delitem(KERNEL_CALLS, name)
     library = tier.library
     libraries = {"elementwise": "loops", "team": ThreadTeam, "products": Products}
     monkeypatch.setattr(tier, "library", libraries.get)

@@ -131,6 +131,6 @@ def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
 
 
 def test_the_most_at_one_step():
-    assert arena.most([]) == 0
-    assert arena.most([(5, 0, 2), (7, 2, 3), (6, 3, 3)]) == 13
-    assert arena.most([(5, 0, 2), (7, 3, 4)]) == 7
+    assert arena.peak([]) == 0
+    assert arena.peak([(5, 0, 2), (7, 2, 3), (6, 3, 3)]) == 13
+    assert arena.peak([(5, 0, 2), (7, 3, 4)]) == 7

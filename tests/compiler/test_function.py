@@ -207,9 +207,9 @@ def test_arguments_are_converted_to_the_signature(args, kwargs):
 @pytest.mark.parametrize(
     ("args", "kwargs", "named"),
     [
-        ((tf.ones([1, 3]), 2), {}, r"'x' is TensorSpec\(shape=\(1, 3\).*wants .*\(None, 2\)"),
+        ((tf.ones([1, 3]), 2), {}, r"'x' is TensorSpec\(shape=\(1, 3\).*expects .*\(None, 2\)"),
         ((tf.ones([2]), 2), {}, r"'x' is TensorSpec\(shape=\(2,\)"),
-        ((tf.ones([1, 2], tf.float64), 2), {}, "'x' is .*tf.float64.*wants .*tf.float32"),
+        ((tf.ones([1, 2], tf.float64), 2), {}, "'x' is .*tf.float64.*expects .*tf.float32"),
         ((tf.ones([1, 2]), 2.5), {}, "'n' is 2.5"),
         ((tf.ones([1, 2]), "a"), {}, "'n' is 'a'"),
         ((tf.ones([1, 2]), None), {}, "'n' is None"),

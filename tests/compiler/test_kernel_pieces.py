@@ -166,7 +166,7 @@ def test_a_classifiers_step_is_one_call(between, calls):
     for _ in range(4):
         step(*batch)
     lines = [line.strip() for line in step.source.splitlines()]
-    assert sum("side by side" in line for line in lines) == calls
+    assert sum("parallel region" in line for line in lines) == calls
     assert sum("= class_indices(" in line for line in lines) == 1  # before it
     assert sum(" @ " in line for line in lines) == 5
 

@@ -393,18 +393,18 @@ WRONG = {
     "no float16": LoopProgram([full("x", "float16", 1)], [], {"x": None}),
     "named 'z'": LoopProgram([X], [("y", "add", ("x", "z"))], {"y": None}),
     "neither a name nor a number": LoopProgram([X], [("y", "add", ("x", None))], {"y": None}),
-    "Two values": LoopProgram([X], [("x", "add", ("x", 1))], {"x": None}),
-    "Two operands": LoopProgram([X, X], [], {"x": None}),
-    "No value is named": LoopProgram([X], [], {"y": None}),
+    "two values": LoopProgram([X], [("x", "add", ("x", 1))], {"x": None}),
+    "two operands": LoopProgram([X, X], [], {"x": None}),
+    "no value is named": LoopProgram([X], [], {"y": None}),
     "differ in dtype": LoopProgram([X], [("y", "greater", ("x", 0))], {"y": "x"}),
-    "which is no operand": LoopProgram([X], [("y", "add", ("x", 0))], {"y": "z"}),
+    "which is not an operand": LoopProgram([X], [("y", "add", ("x", 0))], {"y": "z"}),
     "over 'rows'": LoopProgram([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
-    "No sum of bool": LoopProgram([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
+    "cannot sum bool": LoopProgram([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
     "full shape": LoopProgram([row("b", "float32", 1)], [("y", "add", ("b", 0))], {}),
     "results' shape": LoopProgram(
         [X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}
     ),
-    "only numbers": LoopProgram(
+    "only scalars": LoopProgram(
         [X], [], {}, {"x": "all"}, after=[("y", "add", ("x", sum_of("x")))]
     ),
 }

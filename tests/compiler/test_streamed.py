@@ -8,7 +8,7 @@ from framework.kernels import threads, tier
 
 pytest.importorskip("numba")
 
-STREAMS = "by rows for"
+STREAMS = "row by row for"
 SHAPES = [
     # rows, depth, columns: as they suit; with rests of rows and columns; columns in two parts
     (512, 64, 512), (645, 33, 420), (300, 40, 1100), (9000, 24, 32),

@@ -101,7 +101,7 @@ def test_products_wait_for_all_of_what_they_read(monkeypatch):
         found, expected = compiled(x, y), body(variables[1], x, y)
         for a, b in zip((*found, variables[0]), (*expected, variables[1]), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
-    assert "side by side" in compiled.source
+    assert "parallel region" in compiled.source
     monkeypatch.undo()
 
 
@@ -164,7 +164,7 @@ def test_a_step_with_any_number_of_threads():
     found = []
     for count in (1, 2, 3):
         source, values = network(count, "numba")
-        assert "side by side" in source
+        assert "parallel region" in source
         found.append([v.tobytes() for v in values])
         for a, b in zip(values, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
@@ -193,7 +193,7 @@ def test_sums_over_rows_go_with_a_product_by_columns():
         np.testing.assert_allclose(half, exact / 2, rtol=1e-4, atol=1e-3)
         bits.add((total.numpy().tobytes(), half.numpy().tobytes()))
     assert len(bits) == 1
-    assert "w.T" in f.source.split("side by side:")[1].split("\n")[1]
+    assert "w.T" in f.source.split("parallel region:")[1].split("\n")[1]
 
 
 def test_other_arrays_of_variables_are_found():
@@ -208,7 +208,7 @@ def test_other_arrays_of_variables_are_found():
 
     x = tf.constant(np.ones((256, 64), "f"))
     expected = [f(x).numpy() for _ in range(3)]
-    assert "side by side" in f.source
+    assert "parallel region" in f.source
     for array in (np.ones((64, 128), "f"), np.zeros((64, 128), "f")):
         v.assign(array)  # other arrays of the same size are found
         assert np.array_equal(f(x).numpy(), expected[0]) == bool(array.any())
@@ -272,7 +272,7 @@ def test_loops_on_a_large_product_go_with_it(name):
             np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
         np.testing.assert_array_equal(x, given)
     ((entry,),) = compiled._compiled.plans.values()
-    assert "side by side" in compiled.source
+    assert "parallel region" in compiled.source
     assert products <= entry.plan.nbytes[0] / C.numpy().nbytes < products + 0.01
 
 
@@ -282,7 +282,7 @@ def test_a_loop_behind_a_product_is_part_of_its_call():
     compiled = tf.function(lambda x: 2.0 * FOLLOWED["another shape"][0](x) - 1.0)
     for _ in range(4):
         compiled(C)
-    run = compiled.source.partition("# these, side by side:")[2].splitlines()
+    run = compiled.source.partition("# parallel region:")[2].splitlines()
     assert "@" in run[1]
     assert "loop(reshape_1" in run[2]
 
