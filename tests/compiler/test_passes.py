@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework.kernels import tier
-from tests.compiler.test_absorbing import source_of
+from tests.compiler.test_epilogues import source_of
 
 _rng = np.random.default_rng(11)
 
