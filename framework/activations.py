@@ -2,8 +2,9 @@
 
 from framework.core import dtypes
 from framework.core.axes import one_axis
+from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
-from framework.core.doors import cast, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor

@@ -3,7 +3,7 @@
 from framework.core import dtypes
 from framework.core.axes import all_axes
 from framework.core.configurable import Resolved, Watched, serialize_value
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.registry import Registry
 from framework.ops import elementwise as e
 from framework.ops import reduction

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core.configurable import Resolved, Watched, one_of, serialize_value
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
 from framework.ops import contraction, reduction

@@ -19,10 +19,10 @@ from framework.autodiff.batch_rules import (
 )  # fmt: skip
 from framework.autodiff.diagonal import Diagonal
 from framework.core import dtypes, recorders
-from framework.core.doors import strict
 from framework.core.dtypes import Shape
 from framework.core.errors import BatchedValueError
 from framework.core.operand import Operand
+from framework.core.promotion import strict
 from framework.core.recorders import Recorder, thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable

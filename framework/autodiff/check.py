@@ -14,7 +14,7 @@ from framework.autodiff.explain import serials_of
 from framework.autodiff.repeat import RepeatableFunction, in_double
 from framework.autodiff.tape import GradientTape
 from framework.core import dtypes, nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable

@@ -24,7 +24,8 @@ from framework.autodiff.batch_rules import repeated, shape_of
 from framework.autodiff.batching import Batched
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
 from framework.core.op import Op
 from framework.core.recorders import Recorder, thread

@@ -10,7 +10,7 @@ import functools
 from framework.autodiff.forward import ForwardAccumulator
 from framework.autodiff.tape import GradientTape
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.variable import CoreVariable
 from framework.ops.elementwise import identity

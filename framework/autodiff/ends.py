@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.autodiff.batching import Batched
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.recorders import serials
 from framework.core.tensor import Tensor

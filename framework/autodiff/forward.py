@@ -21,7 +21,7 @@ from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.op import no_derivative
 from framework.core.recorders import Recorder, serials, thread

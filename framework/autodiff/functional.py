@@ -5,7 +5,7 @@ import inspect
 
 from framework.autodiff.tape import GradientTape
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import identity
 

@@ -14,7 +14,7 @@ from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.diagonal import Diagonal, identity
 from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor

@@ -7,7 +7,7 @@ import numpy as np
 from framework.autodiff.batch_rules import shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
 from framework.core import nest, recorders
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.recorders import Recorder

@@ -23,7 +23,7 @@ from framework.compiler.input_signature import InputSignature
 from framework.compiler.symbolic_plans import SymbolicPlans
 from framework.compiler.tape_plans import TapePlans, listening_tape
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import Shape
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Mapping
 
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import SignatureError
 from framework.core.spec import TensorSpec
 from framework.core.symbolic import KerasTensor

@@ -4,10 +4,10 @@ from framework.core.operators import Operators
 
 
 class Operand(Operators):
-    """Something that an op is called on and that is no tensor: the op hands its call on to it.
+    """An input of an op that is not a Tensor; the op delegates its call to it.
 
-    The doors leave it as it is. A subclass has `shape`, `dtype` and `_op_call(op, args, attrs)`,
-    which gives what `op(*args, **attrs)` is.
+    Conversion returns it unchanged. A subclass has `shape`, `dtype` and
+    `_op_call(op, args, attrs)`, which returns the result of `op(*args, **attrs)`.
     """
 
     __slots__ = ()
@@ -17,15 +17,15 @@ class Operand(Operators):
 
 
 class WeakNumber:
-    """A Python number that a recording leaves open: beside tensors it takes on their dtype.
+    """A symbolic Python number in a trace: beside a tensor it takes the tensor's dtype.
 
-    The doors treat it as the number that it stands for; `__class__` is that number's.
+    Conversion treats it as a number of the Python type that `__class__` returns.
     """
 
     __slots__ = ()
 
     def _read(self):
-        """The plain number; the recording holds for this one only then."""
+        """Return the number's value; the trace is then valid for this value only."""
         raise NotImplementedError
 
     def _adopted(self, dtype):

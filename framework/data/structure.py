@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from framework.core import dtypes, nest
-from framework.core.conversion import array_of
-from framework.core.doors import tensor
+from framework.core.conversion import array_of, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor

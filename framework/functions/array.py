@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from framework.core.doors import strict, tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, float32
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation, when_run
+from framework.core.promotion import strict
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 

@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, floating, strict, strict_all, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.ops import contraction as ops
 from framework.ops import elementwise, movement, reduction, spectral

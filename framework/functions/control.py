@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import (
     DTypeError,

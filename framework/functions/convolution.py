@@ -1,8 +1,9 @@
 """Convolutions over one, two or three spatial axes, and transposed convolutions."""
 
-from framework.core.doors import strict, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import strict
 from framework.functions import windows
 from framework.functions.creation import sizes
 from framework.kernels.windows import output_sizes

@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import cast, strict_all, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import strict_all
 from framework.core.tensor import Tensor
 from framework.ops import counting as ops
 from framework.ops import elementwise, movement, reduction

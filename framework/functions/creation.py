@@ -6,8 +6,8 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.axes import one_axis
-from framework.core.conversion import array_of
-from framework.core.doors import cast, strict_all, tensor
+from framework.core.cast import cast
+from framework.core.conversion import array_of, tensor
 from framework.core.errors import (
     FrameworkError,
     InvalidArgumentError,
@@ -16,6 +16,7 @@ from framework.core.errors import (
 )
 from framework.core.operand import Operand, WeakNumber
 from framework.core.operations import Operation, apply, operation
+from framework.core.promotion import strict_all
 from framework.core.standins import is_symbolic
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor

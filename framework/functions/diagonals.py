@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from framework.core.doors import strict, strict_all, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import strict, strict_all
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement
 

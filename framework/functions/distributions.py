@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import always
 from framework.functions.creation import sizes

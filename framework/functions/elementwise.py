@@ -5,10 +5,11 @@ import functools
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import cast as _cast
-from framework.core.doors import floating, strict, strict_all, tensor
+from framework.core.cast import cast as _cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.op import NO_ATTRS
+from framework.core.promotion import floating, strict, strict_all
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.ops import division, special

@@ -3,7 +3,8 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.operations import always, operation
 from framework.functions.creation import sizes

@@ -3,10 +3,12 @@
 import numpy as np
 
 from framework.core.axes import one_axis
-from framework.core.doors import cast, strict, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, bool_
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import strict
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise

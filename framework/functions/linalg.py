@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from framework.core.doors import cast, floating, strict_all, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import floating, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.contraction import matmul, norm
 from framework.ops import einsum as _einsum

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes
-from framework.core.doors import floating, strict, strict_all, tensor
+from framework.core.conversion import tensor
 from framework.core.operations import operation
+from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.ops import elementwise, movement, reduction
 from framework.ops.casting import like, widened

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import strict_all, tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import Operation, apply, operation
+from framework.core.promotion import strict_all
 from framework.core.standins import is_symbolic
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes

@@ -7,9 +7,11 @@ import numpy as np
 from framework import activations
 from framework.core import dtypes, random
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, floating, strict, strict_all, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import always, operation
+from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, norm, reduction, rows

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from framework.core.doors import strict_all, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError
+from framework.core.promotion import strict_all
 from framework.ops import complex as ops
 from framework.ops import elementwise
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor

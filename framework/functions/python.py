@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.autodiff.tape import UnconnectedGradients
 from framework.core import nest
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DTypeError, InvalidArgumentError, TapeError
 from framework.core.recorders import pause_all

@@ -4,8 +4,10 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, floating, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError
+from framework.core.promotion import floating
 from framework.ops import elementwise
 from framework.ops import reduction as ops
 from framework.ops.casting import like, widened

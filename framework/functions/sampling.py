@@ -3,9 +3,11 @@
 import numpy as np
 
 from framework.core import dtypes, random
-from framework.core.doors import cast, floating, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import always, operation
+from framework.core.promotion import floating
 from framework.core.random import set_seed as _set_seed
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, reduction

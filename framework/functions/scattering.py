@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from framework.core.doors import strict_all, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import strict_all
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, scatter, segment
 from framework.ops.counting import unravel_index as _unravel_index

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.ops import elementwise, movement

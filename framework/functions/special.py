@@ -1,7 +1,7 @@
 """Special functions. Each has derivatives of every order."""
 
-from framework.core.doors import floating
 from framework.core.errors import InvalidArgumentError
+from framework.core.promotion import floating
 from framework.ops import reduction
 from framework.ops import special as ops
 

@@ -5,9 +5,10 @@ import warnings
 from framework import activations
 from framework.constraints import ConstraintField
 from framework.core import dtypes
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError
+from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.spec import InputSpec

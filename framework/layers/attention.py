@@ -1,9 +1,10 @@
 """Attention layers without projections: Attention and AdditiveAttention."""
 
 from framework.core import random
+from framework.core.cast import cast
 from framework.core.configurable import one_of
-from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError
+from framework.core.promotion import promote
 from framework.core.random import SeedGenerator
 from framework.initializers import Seed
 from framework.layers.base import Layer

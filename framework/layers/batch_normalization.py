@@ -4,7 +4,7 @@ import numpy as np
 
 from framework.constraints import ConstraintField
 from framework.core.axes import one_axis
-from framework.core.doors import cast
+from framework.core.cast import cast
 from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField

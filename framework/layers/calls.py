@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 
 from framework.core import dtypes, nest
-from framework.core.conversion import array_of
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import array_of, tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.operand import Operand
 from framework.core.recorders import thread

@@ -3,8 +3,8 @@
 from framework.activations import Activation as ActivationField
 from framework.activations import linear, relu
 from framework.constraints import ConstraintField
-from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
 from framework.layers.core import PositiveInt

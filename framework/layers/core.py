@@ -7,8 +7,8 @@ from framework.activations import linear
 from framework.constraints import ConstraintField
 from framework.core import dtypes, nest, random
 from framework.core.configurable import Resolved
-from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.promotion import promote
 from framework.core.random import SeedGenerator
 from framework.core.symbolic import KerasTensor, known_size
 from framework.core.tensor import Tensor

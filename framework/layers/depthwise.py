@@ -2,7 +2,7 @@
 
 from framework.activations import Activation as ActivationField
 from framework.constraints import ConstraintField
-from framework.core.doors import promote
+from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
 from framework.layers.core import PositiveInt

@@ -7,8 +7,8 @@ from framework.activations import Activation as ActivationField
 from framework.activations import linear
 from framework.constraints import ConstraintField
 from framework.core.configurable import Resolved
-from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, VarianceScaling
 from framework.layers.base import Layer

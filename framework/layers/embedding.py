@@ -4,7 +4,9 @@ import warnings
 
 from framework.constraints import ConstraintField
 from framework.core import dtypes
-from framework.core.doors import cast, promote, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
+from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt

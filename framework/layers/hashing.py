@@ -3,8 +3,9 @@
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
-from framework.core.doors import cast, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.kernels.hashing import fingerprint, keyed_hash
 from framework.layers.base import Layer

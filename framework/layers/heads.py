@@ -4,9 +4,10 @@ import functools
 import string
 
 from framework.core import dtypes
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast, promote
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.promotion import promote
 from framework.core.symbolic import KerasTensor
 from framework.layers.activation import Softmax
 from framework.layers.base import Layer

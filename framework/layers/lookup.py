@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.cast import cast
 from framework.core.configurable import one_of
-from framework.core.doors import cast, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer

@@ -4,8 +4,9 @@ Hu et al. 2021, arXiv:2106.09685.
 """
 
 from framework import initializers
-from framework.core.doors import cast, promote
+from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError
+from framework.core.promotion import promote
 from framework.layers.building import lock
 from framework.ops.contraction import matmul
 

@@ -6,10 +6,11 @@ import string
 import numpy as np
 
 from framework.core.axes import one_axis
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast, promote
 from framework.core.dtypes import epsilon
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.promotion import promote
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer

@@ -3,8 +3,8 @@
 import math
 
 from framework.core import random
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.core.random import SeedGenerator
 from framework.initializers import Seed

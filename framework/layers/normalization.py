@@ -7,8 +7,8 @@ import numpy as np
 from framework.constraints import ConstraintField
 from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
 from framework.layers.base import Layer

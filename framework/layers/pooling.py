@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.spec import InputSpec

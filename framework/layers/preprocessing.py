@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 from framework.core.axes import one_axis
+from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
-from framework.core.doors import cast
 from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor

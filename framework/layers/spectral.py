@@ -2,8 +2,8 @@
 
 import math
 
+from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.initializers import TruncatedNormal
 from framework.layers.nested import LayerField

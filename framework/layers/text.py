@@ -5,7 +5,7 @@ import string
 import numpy as np
 
 from framework.core.configurable import Resolved, one_of
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer

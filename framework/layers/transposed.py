@@ -2,8 +2,8 @@
 
 from framework.activations import Activation as ActivationField
 from framework.constraints import ConstraintField
-from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError
+from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
 from framework.kernels.windows import transposed

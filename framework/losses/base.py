@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from framework.core import nest
 from framework.core.axes import all_axes
 from framework.core.configurable import Resolved, Watched, one_of, serialize_value
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name

@@ -1,7 +1,7 @@
 """Classification and distribution losses: Keras classes and functions of the same names."""
 
 from framework.core.configurable import Resolved
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.fields import ComputeDtype, Name
 from framework.losses.base import Loss, ReductionField, losses, operands

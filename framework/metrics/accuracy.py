@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.dtypes import Shape, as_dtype, floatx
 from framework.core.errors import ShapeError
 from framework.core.fields import ComputeDtype, Name

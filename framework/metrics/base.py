@@ -5,8 +5,7 @@ import numpy as np
 from framework import initializers
 from framework.core import nest
 from framework.core.configurable import Watched, serialize_value
-from framework.core.conversion import array_of
-from framework.core.doors import tensor
+from framework.core.conversion import array_of, tensor
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.fields import ComputeDtype, Name
 from framework.core.naming import auto_name

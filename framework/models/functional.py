@@ -1,8 +1,8 @@
 """Functional: the model of the layer and op calls between KerasTensors."""
 
 from framework.core import nest
+from framework.core.cast import cast
 from framework.core.conversion import array_of
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor

@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, OutOfRangeError, ShapeError
 from framework.core.op import Op, no_derivative
 from framework.core.recorders import thread

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 
 from framework.core.axes import one_axis
+from framework.core.cast import cast
 from framework.core.conversion import tensor
-from framework.core.doors import cast
 from framework.core.dtypes import Shape, as_dtype, epsilon, floatx
 from framework.core.errors import OutOfRangeError, ShapeError
 from framework.core.op import Op, elementwise, no_derivative

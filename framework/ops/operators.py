@@ -5,7 +5,7 @@ from operator import index
 
 import numpy as np
 
-from framework.core import doors
+from framework.core import promotion
 from framework.core.errors import DTypeError, OutOfRangeError, ShapeError, SymbolicValueError
 from framework.core.op import NO_ATTRS
 from framework.core.operand import Operand
@@ -68,7 +68,7 @@ def _strict_binary(op):
 
     The fast path repeats the code of `Op.wrap`, which saves a call in every operator.
     """
-    strict, forward, new = doors.strict, op.forward, object.__new__
+    strict, forward, new = promotion.strict, op.forward, object.__new__
 
     def operator(x, y):
         if type(y) is not Tensor or type(x) is not Tensor:
@@ -94,7 +94,7 @@ def _strict_binary(op):
 
 def _strict_division(op, general):
     """Return a strict operator with a fast path for floats; `general` computes other dtypes."""
-    strict, forward, new, last = doors.strict, op.forward, object.__new__, division.LAST_INTEGER
+    strict, forward, new, last = promotion.strict, op.forward, object.__new__, division.LAST_INTEGER
 
     def operator(x, y):
         if type(y) is not Tensor or type(x) is not Tensor:
@@ -123,7 +123,7 @@ def _strict_division(op, general):
 
 def _reflected_division(op, general):
     def operator(y, x):
-        x, y = doors.strict(x, y)
+        x, y = promotion.strict(x, y)
         return op(x, y) if type(x) is float else general(x, y)
 
     return operator
@@ -154,12 +154,12 @@ def _rounded(x, digits=0):
 
 def _arithmetic(name, op, convert):
     """Return an operator and its reflected form."""
-    if convert is doors.promote:
+    if convert is promotion.promote:
         op = KERAS.get(name, op)
         convert = division.promoted_floats if name == "truediv" else convert
         return _binary(op, convert), _reflected(op, convert)
     general = DIVISIONS.get(name, op)
-    if convert is not doors.strict:
+    if convert is not promotion.strict:
         return _binary(general, convert), _reflected(general, convert)
     if general is op:
         return _strict_binary(op), _reflected(op, convert)
@@ -297,13 +297,15 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if op is None or method != "__call__" or kwargs:
         plain = [np.asarray(x) if isinstance(x, ours) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
-    return op(*doors.strict_all(*inputs))
+    return op(*promotion.strict_all(*inputs))
 
 
 ITEMS = {Tensor: _getitem, KerasTensor: _item_of_symbolic}
 
 for _cls, _convert in (
-    (Tensor, doors.strict), (CoreVariable, doors.strict), (KerasVariable, doors.promote),
-    (KerasTensor, doors.promote),
-):  # fmt: skip
+    (Tensor, promotion.strict),
+    (CoreVariable, promotion.strict),
+    (KerasVariable, promotion.promote),
+    (KerasTensor, promotion.promote),
+):
     add_operators(_cls, _convert)

@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import Shape
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.op import movement, no_derivative

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from framework.core.doors import cast
+from framework.core.cast import cast
 from framework.core.op import Op, elementwise
 from framework.core.quiet import quiet
 from framework.kernels import bessel, choose, gamma, inverse_erf

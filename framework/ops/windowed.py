@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from framework.core.doors import cast
+from framework.core.cast import cast
 from framework.core.dtypes import floatx
 from framework.core.errors import ShapeError
 from framework.kernels.windows import output_sizes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framework.core.doors import cast
+from framework.core.cast import cast
 from framework.core.tensor import Tensor
 from framework.ops.elementwise import clip, maximum, sqrt, square
 from framework.ops.reduction import reduce_sum

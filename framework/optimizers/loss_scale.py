@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.core.own import readable
 from framework.core.tensor import Tensor

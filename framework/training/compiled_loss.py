@@ -6,7 +6,8 @@ import numpy as np
 
 from framework import losses as losses_module
 from framework.core import nest
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.losses.classification import SparseCategoricalCrossentropy

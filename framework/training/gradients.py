@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 
 import numpy as np
 
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import NotFoundError, ShapeError, suggest
 from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices, coalesced, finished, sliced

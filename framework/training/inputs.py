@@ -3,7 +3,8 @@
 import numpy as np
 
 from framework.core import nest
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.data.batches import is_leaf

@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.op import first_order_only, no_derivative
 from framework.core.tensor import Tensor
 from framework.ops.reduction import reduce_sum

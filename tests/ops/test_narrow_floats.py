@@ -32,7 +32,7 @@ def narrow_samples(name, dtype):
 
 
 def rounded(op, sample, dtype):
-    """The arguments in `dtype`, and the same in float32; Python numbers as doors adopt them."""
+    """The arguments in `dtype`, and the same in float32; Python numbers as operands adopt them."""
     numbers = (float, int) if op.kind == "elementwise" else float
     floats = [d.is_float(a) or isinstance(a, numbers) for a in sample.args]
     narrow = [_as(a, dtype) if f else a for a, f in zip(sample.args, floats)]

@@ -2,13 +2,13 @@
 
 from framework.core import dtypes, random
 from framework.core.axes import one_axis
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.operations import always, operation
 from framework.core.random import SeedGenerator
 from framework.functions.neural import dropped
 from framework.functions.sampling import drawn_classes
-from framework.keras.ops.door import floating, ints
+from framework.keras.ops.argument_conversion import floating, ints
 from framework.ops import movement
 
 

@@ -7,17 +7,18 @@ import numpy as np
 from framework.autodiff import custom
 from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import promote, tensor
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import WeakNumber
 from framework.core.operations import operation
+from framework.core.promotion import promote
 from framework.core.sizes import size_of
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.functions import contraction, creation, indexing
 from framework.functions import movement as strict
-from framework.keras.ops.door import as_dtype, floating, ints
+from framework.keras.ops.argument_conversion import as_dtype, floating, ints
 from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.contraction import matmul_with_vectors

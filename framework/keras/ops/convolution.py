@@ -1,10 +1,10 @@
 """keras.ops for convolutions, over one, two or three spatial axes."""
 
-from framework.core.doors import promote
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import promote
 from framework.functions.windows import check_room, last, restored
-from framework.keras.ops.door import ints
+from framework.keras.ops.argument_conversion import ints
 from framework.kernels.windows import output_sizes, transposed
 from framework.ops import conv as ops
 

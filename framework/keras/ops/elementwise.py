@@ -3,8 +3,9 @@
 import math
 
 from framework.core import dtypes
-from framework.core.doors import promote, tensor
-from framework.keras.ops.door import as_dtype, floating
+from framework.core.conversion import tensor
+from framework.core.promotion import promote
+from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.ops import casting, special
 from framework.ops import elementwise as ops
 from framework.ops.division import promoted_floats

@@ -4,11 +4,12 @@ import numpy as np
 
 from framework import activations
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import promote, tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as default_epsilon
 from framework.core.errors import ShapeError
 from framework.core.operations import operation
-from framework.keras.ops.door import as_dtype, floating
+from framework.core.promotion import promote
+from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.keras.ops.reduction import moments
 from framework.ops import attention, elementwise, losses, movement, norm, reduction
 from framework.ops.casting import like, widened

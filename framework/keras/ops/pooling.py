@@ -1,11 +1,12 @@
 """keras.ops: pooling, and normalisation by the root mean square."""
 
 from framework.core.axes import all_axes
-from framework.core.doors import promote, tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
-from framework.keras.ops.door import floating
+from framework.core.promotion import promote
+from framework.keras.ops.argument_conversion import floating
 from framework.ops import elementwise as _e
 from framework.ops import movement as _m
 from framework.ops import pool as _pool

@@ -3,9 +3,11 @@
 import numpy as np
 
 from framework.core.axes import all_axes, one_axis
-from framework.core.doors import cast, promote, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
-from framework.keras.ops.door import as_dtype, floating, summed_dtype
+from framework.core.promotion import promote
+from framework.keras.ops.argument_conversion import as_dtype, floating, summed_dtype
 from framework.ops import elementwise, movement
 from framework.ops import reduction as ops
 from framework.ops.casting import like, widened

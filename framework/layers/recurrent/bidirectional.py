@@ -1,7 +1,7 @@
 """Bidirectional: run a recurrent layer forwards and backwards."""
 
+from framework.core.cast import cast
 from framework.core.configurable import serialize_value
-from framework.core.doors import cast
 from framework.core.errors import InvalidArgumentError
 from framework.layers import nested
 from framework.layers.base import Layer

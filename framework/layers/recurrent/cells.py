@@ -9,7 +9,8 @@ import numpy as np
 from framework.activations import Activation, sigmoid, tanh
 from framework.constraints import ConstraintField
 from framework.core import dtypes
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Ones

@@ -1,6 +1,6 @@
 """Masking: mask the steps of a sequence whose features all equal one value."""
 
-from framework.core.doors import tensor
+from framework.core.conversion import tensor
 from framework.layers.base import Layer
 from framework.ops.elementwise import not_equal, select
 from framework.ops.movement import expand_axes

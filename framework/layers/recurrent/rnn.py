@@ -1,8 +1,9 @@
 """RNN: a layer that runs a cell over sequences, and the base of SimpleRNN, GRU and LSTM."""
 
 from framework.core import nest
+from framework.core.cast import cast
 from framework.core.configurable import Field, Resolved, _annotations, fields_of, serialize_value
-from framework.core.doors import cast, tensor
+from framework.core.conversion import tensor
 from framework.core.dtypes import Shape
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.variable import CoreVariable, KerasVariable

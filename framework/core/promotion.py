@@ -1,4 +1,4 @@
-"""Conversion of operands in public wrappers, by TensorFlow's rule or by Keras's.
+"""Conversion of an op's operands to tensors of one dtype, by TensorFlow's rule or by Keras's.
 
 `strict` (TensorFlow's names): numbers and arrays take the tensor's dtype; two dtypes raise.
 `promote` (keras.ops): Keras's dtype promotion. KerasTensors pass through both unchanged.
@@ -18,8 +18,6 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
 _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds they convert to
-
-
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 

@@ -1,4 +1,4 @@
-"""The two doors: TensorFlow's strict dtype rules and Keras's promotion, for every operand."""
+"""Dtypes of results: TensorFlow's strict rule and Keras's promotion, for every operand."""
 
 import operator
 

@@ -1,14 +1,15 @@
-"""Operands of keras.ops: anything becomes a tensor, dtypes are promoted as Keras does."""
+"""Conversion of arguments of keras.ops: tensors, dtypes, shapes and axes."""
 
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.doors import cast, tensor
+from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.tensor import Tensor
 
 
 def floating(x):
-    """`x` as a tensor of a floating dtype: integers and booleans become floatx."""
+    """Return `x` as a tensor of a floating dtype; integers and booleans are cast to floatx."""
     if type(x) is Tensor and x.array.dtype.kind == "f":
         return x
     x = tensor(x)
@@ -16,19 +17,19 @@ def floating(x):
 
 
 def as_dtype(x, dtype):
-    """`x` as a tensor of `dtype`."""
+    """Return `x` as a tensor of `dtype`."""
     return tensor(x, dtype, casts=True)
 
 
 def summed_dtype(dtype):
-    """What sums and products are made in: small integers and booleans widen to 32 bits."""
+    """Return the dtype of sums and products; small integers and booleans widen to 32 bits."""
     if dtype.is_bool or dtype in ("int8", "int16"):
         return dtypes.int32
     return dtypes.uint32 if dtype in ("uint8", "uint16") else dtype
 
 
 def ints(shape):
-    """A shape or axes, an int, sequence or tensor, as a tuple; None stands for an unknown size."""
+    """Return a shape or axes (an int, sequence or tensor) as a tuple; None is an unknown size."""
     if hasattr(shape, "__array__"):
         shape = np.asarray(shape).tolist()
     if not isinstance(shape, (tuple, list)):
