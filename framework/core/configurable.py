@@ -135,6 +135,8 @@ class Configurable(Owning):
     - `base_by_position`: but a class that has no others takes them by position
     - `former_fields`: arguments of older versions of Keras, and what to write now
     - `left_out`: fields of a base that the class has no use for
+    - `group`: the fields stand after those of a class that lists this one as a base, groups in the
+      order of the bases; they are taken by position too, although type checkers see `kw_only`
     """
 
     __signature__ = _LazySignature()
@@ -142,11 +144,11 @@ class Configurable(Owning):
     def __init_subclass__(cls, **settings):
         ours = in_package(cls)
         super().__init_subclass__(**({} if ours else settings))
-        inherited = fields_of(cls)
         record = cls._framework = ClassRecord(cls, **(settings if ours else {}))
+        record.group = settings.get("group", False)
         own = {}
         if getattr(cls.__dict__.get("__init__", Configurable.__init__), "_from_fields", False):
-            keyword_only = settings.get("kw_only", False)
+            keyword_only = settings.get("kw_only", False) and not record.group
             for name, annotation in _annotations(cls).items():
                 if name.startswith("_"):
                     continue
@@ -154,15 +156,15 @@ class Configurable(Owning):
                 own[name] = Field(name, annotation, default, keyword_only)
                 if _is_property(cls, name):  # the default must not hide a base's property
                     delattr(cls, name)
+        first, grouped, last = _inherited(cls)
         # Where all fields are declared again (other defaults), they keep their places, but for a
         # base's that becomes positional; beside a new one they stand in the order declared here.
-        positional = {n: f for n, f in inherited.items() if not f.keyword_only}
-        if all(n in inherited for n in own):
-            positional = {n: own.get(n, f) for n, f in positional.items()}
-        else:
-            positional = {n: f for n, f in positional.items() if n not in own}
-        base = {n: f for n, f in inherited.items() if f.keyword_only and n not in own}
-        record.fields = {**positional, **own, **base}
+        if own.keys() <= {*first, *grouped, *last}:
+            first, grouped = ({n: own.pop(n, f) for n, f in p.items()} for p in (first, grouped))
+        first = {n: f for n, f in first.items() if n not in own}
+        fields = record.fields = {}
+        for part in (first, own, grouped, last):
+            fields.update((n, f) for n, f in part.items() if n not in fields)
         for name in settings.get("left_out", ()):
             record.fields.pop(name, None)
 
@@ -192,9 +194,29 @@ Configurable._framework = ClassRecord(
 )
 
 
+def _inherited(cls):
+    """Return the fields of the bases: positional, positional of groups, keyword-only."""
+    first, grouped, last = {}, {}, {}
+    for base in cls.__bases__:
+        record = base.__dict__.get("_framework")
+        own = {} if record is None else record.own
+        positional = grouped if own.get("group") else first
+        for name, field in own.get("fields", {}).items():
+            if not any(name in part for part in (first, grouped, last)):
+                (last if field.keyword_only else positional)[name] = field
+    return first, grouped, last
+
+
 def fields_of(cls):
     """The fields of a class by name."""
     return cls._framework.fields
+
+
+def set_default(cls, name, default):
+    """Change the default of an inherited field, which keeps its place."""
+    field = fields_of(cls)[name]
+    fields_of(cls)[name] = Field(name, field.annotation, default, field.keyword_only)
+    setattr(cls, name, default)
 
 
 def value_of(owner, name):
