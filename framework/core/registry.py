@@ -28,7 +28,7 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                self._spellings[name.lower()] = own
+                self._spellings.setdefault(name.lower(), own)  # the function of a loss is first
             return target
 
         return register

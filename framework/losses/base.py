@@ -1,7 +1,8 @@
 """The base class of losses: dtype, masks, sample weights and reduction."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from framework.core import nest
 from framework.core.axes import all_axes
@@ -10,11 +11,12 @@ from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name
+from framework.core.formula import F, follow, public
 from framework.core.naming import auto_name
 from framework.core.registry import Registry, snake_case
 from framework.core.tensor import Tensor
 from framework.ops.elementwise import divide_no_nan
-from framework.ops.losses import as_tensor, floats, label_form, same_rank, shape_of
+from framework.ops.losses import as_tensor, floating, floats, label_form, same_rank, shape_of
 from framework.ops.reduction import reduce_mean, reduce_sum
 
 losses = Registry("loss")
@@ -253,9 +255,45 @@ def _same_ranks(y_true, y_pred):
     )
 
 
-def operands(y_true, y_pred):
-    """Return both as tensors of one floating dtype, that of `y_pred`."""
-    return floats(tensor(y_true), tensor(y_pred))
+# ---- built-in losses -----------------------------------------------------------------------------
+
+
+def formula(*aliases, casts_labels=True) -> Callable[[F], F]:
+    """Return a decorator of a formula of the loss of each sample: its function, found by name.
+
+    The formula gets tensors of one floating dtype, that of `y_pred`. Its parameters after `y_true`
+    and `y_pred` are the fields of the class that has the formula.
+
+    Args:
+        aliases: more names of the function.
+        casts_labels: whether labels are cast too, rather than passed in their own dtype.
+    """
+
+    def operands(y_true, y_pred):
+        if casts_labels:
+            return floats(tensor(y_true), tensor(y_pred))
+        return tensor(y_true), floating(tensor(y_pred))
+
+    def decorate(compute) -> Any:
+        function = losses.add(*aliases)(public(operands, aliases=aliases)(compute))
+        function.casts_labels = casts_labels
+        return function
+
+    return decorate
+
+
+class FormulaLoss(Loss, kw_only=True, group=True):
+    """Base of losses that a function computes: `class Huber(FormulaLoss, formula=huber)`."""
+
+    reduction: ReductionField = "sum_over_batch_size"
+    name: Name = None
+    dtype: ComputeDtype = None
+
+    def __init_subclass__(cls, formula=None, **settings):
+        super().__init_subclass__(**settings)
+        if formula is not None:
+            follow(cls, formula, "call", losses, Loss)
+            cls._framework.casts_labels = formula.casts_labels
 
 
 def get(identifier):

@@ -1,11 +1,39 @@
-"""Classification and distribution losses: Keras classes and functions of the same names."""
+"""Classification and distribution losses: Keras functions, and classes of the same names."""
 
+import warnings
+
+from framework.core.axes import one_axis
 from framework.core.configurable import Resolved
-from framework.core.conversion import tensor
+from framework.core.dtypes import Shape, epsilon
 from framework.core.errors import InvalidArgumentError
-from framework.core.fields import ComputeDtype, Name
-from framework.losses.base import Loss, ReductionField, losses, operands
-from framework.ops import losses as composites
+from framework.core.symbolic import KerasTensor
+from framework.core.tensor import Tensor
+from framework.losses.base import FormulaLoss, ReductionField, formula
+from framework.ops.elementwise import (
+    clip,
+    equal,
+    log,
+    logical_or,
+    maximum,
+    negative,
+    not_equal,
+    select,
+    square,
+)
+from framework.ops.losses import (
+    alike,
+    class_indices,
+    in_32_bits,
+    matched,
+    mean_of_last,
+    refuse,
+    shape_of,
+    sigmoid_cross_entropy,
+    sum_of,
+)
+from framework.ops.movement import expand_axes, reshape, take_along_axis, transpose
+from framework.ops.reduction import reduce_all, reduce_max, reduce_mean
+from framework.ops.rows import softmax_cross_entropy, sparse_softmax_cross_entropy
 
 
 def _fraction(value):
@@ -15,38 +43,26 @@ def _fraction(value):
 
 
 Fraction = Resolved("a number in [0, 1]", _fraction)
-MEAN = "sum_over_batch_size"
+
+# ---- cross-entropies -----------------------------------------------------------------------------
 
 
-@losses.add()
-class BinaryCrossentropy(Loss):
-    """The cross-entropy of binary labels, averaged over `axis`.
-
-    Args:
-        from_logits: whether y_pred holds logits instead of probabilities.
-        label_smoothing: the fraction of each label that is spread evenly over the classes.
-        axis: the axis of the mean.
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> BinaryCrossentropy()([[0.0], [1.0]], [[0.5], [0.25]]).numpy()
-        np.float32(1.0397208)
-    """
-
-    from_logits: bool = False
-    label_smoothing: Fraction = 0.0
-    axis: int = -1
-    reduction: ReductionField = MEAN
-    name: Name = "binary_crossentropy"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.binary_crossentropy(
-            y_true, y_pred, self.from_logits, self.label_smoothing, self.axis
-        )
+def _within(p):
+    """Clip probabilities away from 0 and 1, where the logarithm is infinite."""
+    least = epsilon()
+    return clip(p, least, 1.0 - least)
 
 
-@losses.add("bce")
+def _axis_last(x, axis):
+    """Move the non-negative `axis` of `x` to the end."""
+    last = x.ndim - 1
+    if axis == last:
+        return x
+    return transpose(x, perm=(*(i for i in range(last + 1) if i != axis), axis))
+
+
+@formula("bce")
+@in_32_bits
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     """The cross-entropy of binary labels, averaged over `axis`.
 
@@ -59,40 +75,31 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
         >>> binary_crossentropy([[0.0], [1.0]], [[0.0], [2.0]], from_logits=True).numpy()
         array([0.6931472, 0.126928 ], dtype=float32)
     """
-    return composites.binary_crossentropy(
-        *operands(y_true, y_pred), from_logits, label_smoothing, axis
-    )
+    y_true, y_pred = alike(y_true, y_pred, "binary_crossentropy")
+    axis = one_axis(axis, y_pred.ndim, "binary_crossentropy")
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        losses = sigmoid_cross_entropy(y_pred, y_true)
+    else:
+        p = _within(y_pred)
+        losses = negative(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
+    return reduce_mean(losses, axis=(axis,), keepdims=False)
 
 
-@losses.add()
-class CategoricalCrossentropy(Loss):
-    """The cross-entropy of one-hot labels, or of distributions over classes.
-
-    Args:
-        from_logits: whether y_pred holds logits instead of probabilities.
-        label_smoothing: the fraction of each label that is spread evenly over the classes.
-        axis: the axis of the classes.
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> CategoricalCrossentropy()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
-        np.float32(0.6931472)
-    """
+class BinaryCrossentropy(FormulaLoss, formula=binary_crossentropy):
+    """The cross-entropy of binary labels, averaged over `axis`."""
 
     from_logits: bool = False
     label_smoothing: Fraction = 0.0
     axis: int = -1
-    reduction: ReductionField = MEAN
-    name: Name = "categorical_crossentropy"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.categorical_crossentropy(
-            y_true, y_pred, self.from_logits, self.label_smoothing, self.axis
-        )
 
 
-@losses.add()
+_ONE_HOT = "; for integer class labels use sparse_categorical_crossentropy, or one-hot encode them"
+
+
+@formula()
+@in_32_bits
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     """The cross-entropy of one-hot labels, or of distributions over classes.
 
@@ -105,40 +112,32 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
         >>> categorical_crossentropy([[0.0, 1.0]], [[0.0, 0.0]], from_logits=True).numpy()
         array([0.6931472], dtype=float32)
     """
-    return composites.categorical_crossentropy(
-        *operands(y_true, y_pred), from_logits, label_smoothing, axis
-    )
+    what = "categorical_crossentropy"
+    y_true, y_pred = alike(y_true, y_pred, what, _ONE_HOT)
+    axis = one_axis(axis, y_pred.ndim, what)
+    if shape_of(y_pred)[axis] == 1:
+        warnings.warn(
+            f"{what}: y_pred of shape {shape_of(y_pred)} has one class: the loss is always 0. "
+            "For two classes predict two values, or one value with binary_crossentropy.",
+            SyntaxWarning, stacklevel=2,
+        )  # fmt: skip
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_pred.shape[axis]
+    if from_logits:
+        return softmax_cross_entropy(_axis_last(y_pred, axis), _axis_last(y_true, axis))
+    p = _within(y_pred / sum_of(y_pred, axis, keepdims=True))
+    return negative(sum_of(y_true * log(p), axis))
 
 
-@losses.add()
-class SparseCategoricalCrossentropy(Loss, casts_labels=False):
-    """The cross-entropy of integer labels, which are class indices.
-
-    Args:
-        from_logits: whether y_pred holds logits instead of probabilities.
-        ignore_class: a label whose elements do not count, such as -1 or 255 for "unlabelled".
-        axis: the axis of the classes.
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> SparseCategoricalCrossentropy()([1, 0], [[0.5, 0.5], [0.25, 0.75]]).numpy()
-        np.float32(1.0397208)
-    """
+class CategoricalCrossentropy(FormulaLoss, formula=categorical_crossentropy):
+    """The cross-entropy of one-hot labels, or of distributions over classes."""
 
     from_logits: bool = False
-    ignore_class: int = None
-    reduction: ReductionField = MEAN
+    label_smoothing: Fraction = 0.0
     axis: int = -1
-    name: Name = "sparse_categorical_crossentropy"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.sparse_categorical_crossentropy(
-            y_true, y_pred, self.from_logits, self.ignore_class, self.axis
-        )
 
 
-@losses.add()
+@formula(casts_labels=False)
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
     """The cross-entropy of integer labels, which are class indices.
 
@@ -153,32 +152,57 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
         >>> sparse_categorical_crossentropy([1, 0], logits, from_logits=True).numpy()
         array([0.6931472, 2.126928 ], dtype=float32)
     """
-    return composites.sparse_categorical_crossentropy(
-        tensor(y_true), composites.floating(tensor(y_pred)), from_logits, ignore_class, axis
-    )
+    axis = one_axis(axis, y_pred.ndim, "sparse_categorical_crossentropy")
+    labels, y_pred = _labels(y_true, shape_of(y_pred), axis), _axis_last(y_pred, axis)
+    if ignore_class is None:
+        return _cross_entropy_of_class(labels, y_pred, from_logits)
+    counts = not_equal(labels, ignore_class)
+    labels = select(counts, labels, 0)
+    y_pred = select(expand_axes(counts, (counts.ndim,)), y_pred, 0.0)
+    losses = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
+    if isinstance(losses, (Tensor, KerasTensor)):
+        losses._keras_mask = counts
+    return losses
 
 
-@losses.add()
-class KLDivergence(Loss):
-    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> KLDivergence()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
-        np.float32(0.69314563)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "kl_divergence"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.kl_divergence(y_true, y_pred)
+def _labels(y_true, pred_shape, axis):
+    """Return the labels without a class axis of size 1; raise ShapeError if they do not fit."""
+    shape = squeezed = shape_of(y_true)
+    if len(shape) == len(pred_shape) and shape[axis] == 1:
+        squeezed = shape[:axis] + shape[axis + 1 :]
+        y_true = reshape(y_true, shape=squeezed)
+    expected = pred_shape[:axis] + pred_shape[axis + 1 :]
+    if squeezed != expected and not Shape(squeezed).is_compatible_with(expected):
+        refuse(
+            "sparse_categorical_crossentropy", shape, pred_shape,
+            f"expected one integer class per prediction, in shape {expected}; for one-hot labels "
+            "use categorical_crossentropy",
+        )  # fmt: skip
+    return y_true
 
 
-@losses.add("kld", "kullback_leibler_divergence")
+@in_32_bits
+def _cross_entropy_of_class(labels, y_pred, from_logits):
+    last = y_pred.ndim - 1
+    labels = class_indices(labels, classes=shape_of(y_pred)[last])
+    if from_logits:
+        return sparse_softmax_cross_entropy(y_pred, labels)
+    chosen = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
+    p = _within(chosen / sum_of(y_pred, last, keepdims=True))
+    return negative(reshape(log(p), shape=shape_of(labels)))
+
+
+class SparseCategoricalCrossentropy(FormulaLoss, formula=sparse_categorical_crossentropy):
+    """The cross-entropy of integer labels, which are class indices."""
+
+    from_logits: bool = False
+    ignore_class: int = None
+    reduction: ReductionField = "sum_over_batch_size"
+    axis: int = -1
+
+
+@formula("kld", "kullback_leibler_divergence")
+@in_32_bits
 def kl_divergence(y_true, y_pred):
     """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
 
@@ -186,30 +210,32 @@ def kl_divergence(y_true, y_pred):
         >>> kl_divergence([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
         array([0.69314563], dtype=float32)
     """
-    return composites.kl_divergence(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "kl_divergence")
+    y_true, y_pred = clip(y_true, epsilon(), 1.0), clip(y_pred, epsilon(), 1.0)
+    return sum_of(y_true * log(y_true / y_pred))
 
 
-@losses.add()
-class Hinge(Loss):
-    """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> Hinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
-        np.float32(1.0)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "hinge"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.hinge(y_true, y_pred)
+class KLDivergence(FormulaLoss, formula=kl_divergence):
+    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred)."""
 
 
-@losses.add()
+# ---- margins -------------------------------------------------------------------------------------
+
+
+def _signed(y_true):
+    """Map labels 0 and 1 to -1 and 1; return other labels unchanged."""
+    binary = logical_or(equal(y_true, 0), equal(y_true, 1))
+    all_binary = reduce_all(binary, axis=tuple(range(y_true.ndim)), keepdims=False)
+    return select(all_binary, y_true * 2.0 - 1.0, y_true)
+
+
+def _shortfall(y_true, y_pred, what):
+    y_true, y_pred = matched(y_true, y_pred, what)
+    return maximum(1.0 - _signed(y_true) * y_pred, 0.0)
+
+
+@formula()
+@in_32_bits
 def hinge(y_true, y_pred):
     """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
 
@@ -217,30 +243,15 @@ def hinge(y_true, y_pred):
         >>> hinge([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
         array([1.], dtype=float32)
     """
-    return composites.hinge(*operands(y_true, y_pred))
+    return mean_of_last(_shortfall(y_true, y_pred, "hinge"))
 
 
-@losses.add()
-class SquaredHinge(Loss):
-    """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> SquaredHinge()([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
-        np.float32(1.25)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "squared_hinge"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.squared_hinge(y_true, y_pred)
+class Hinge(FormulaLoss, formula=hinge):
+    """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1."""
 
 
-@losses.add()
+@formula()
+@in_32_bits
 def squared_hinge(y_true, y_pred):
     """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
 
@@ -248,30 +259,15 @@ def squared_hinge(y_true, y_pred):
         >>> squared_hinge([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
         array([1.25], dtype=float32)
     """
-    return composites.squared_hinge(*operands(y_true, y_pred))
+    return mean_of_last(square(_shortfall(y_true, y_pred, "squared_hinge")))
 
 
-@losses.add()
-class CategoricalHinge(Loss):
-    """max(1 + best wrong score - right score, 0), for one-hot labels.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> CategoricalHinge()([[0.0, 1.0]], [[0.5, 1.0]]).numpy()
-        np.float32(0.5)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "categorical_hinge"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.categorical_hinge(y_true, y_pred)
+class SquaredHinge(FormulaLoss, formula=squared_hinge):
+    """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1."""
 
 
-@losses.add()
+@formula()
+@in_32_bits
 def categorical_hinge(y_true, y_pred):
     """max(1 + best wrong score - right score, 0), for one-hot labels.
 
@@ -279,4 +275,11 @@ def categorical_hinge(y_true, y_pred):
         >>> categorical_hinge([[0.0, 1.0]], [[0.5, 1.0]]).numpy()
         array([0.5], dtype=float32)
     """
-    return composites.categorical_hinge(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "categorical_hinge")
+    right = sum_of(y_true * y_pred)
+    wrong = reduce_max((1.0 - y_true) * y_pred, axis=(y_pred.ndim - 1,), keepdims=False)
+    return maximum(wrong - right + 1.0, 0.0)
+
+
+class CategoricalHinge(FormulaLoss, formula=categorical_hinge):
+    """max(1 + best wrong score - right score, 0), for one-hot labels."""

@@ -1,33 +1,17 @@
-"""Regression losses: Keras classes and functions of the same names."""
+"""Regression losses: Keras functions, and classes of the same names."""
 
-from framework.core.fields import ComputeDtype, Name
-from framework.losses.base import Loss, ReductionField, losses, operands
-from framework.ops import losses as composites
+import numpy as np
 
-MEAN = "sum_over_batch_size"
-
-
-@losses.add()
-class MeanSquaredError(Loss):
-    """The mean of the squared difference.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> MeanSquaredError()([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
-        np.float32(0.5)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "mean_squared_error"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.mean_squared_error(y_true, y_pred)
+from framework.core.axes import one_axis
+from framework.core.dtypes import epsilon
+from framework.losses.base import FormulaLoss, formula
+from framework.ops.elementwise import absolute, log, log1p, maximum, minimum, softplus, square
+from framework.ops.losses import in_32_bits, matched, mean_of_last, sum_of
+from framework.ops.norm import unit
 
 
-@losses.add("mse")
+@formula("mse")
+@in_32_bits
 def mean_squared_error(y_true, y_pred):
     """The mean of the squared difference, over the last axis.
 
@@ -35,30 +19,16 @@ def mean_squared_error(y_true, y_pred):
         >>> mean_squared_error([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
         array([0.5, 0.5], dtype=float32)
     """
-    return composites.mean_squared_error(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "mean_squared_error")
+    return mean_of_last(square(y_pred - y_true))
 
 
-@losses.add()
-class MeanAbsoluteError(Loss):
-    """The mean of the absolute difference.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> MeanAbsoluteError()([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
-        np.float32(0.5)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "mean_absolute_error"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.mean_absolute_error(y_true, y_pred)
+class MeanSquaredError(FormulaLoss, formula=mean_squared_error):
+    """The mean of the squared difference."""
 
 
-@losses.add("mae")
+@formula("mae")
+@in_32_bits
 def mean_absolute_error(y_true, y_pred):
     """The mean of the absolute difference, over the last axis.
 
@@ -66,30 +36,16 @@ def mean_absolute_error(y_true, y_pred):
         >>> mean_absolute_error([[0.0, 1.0], [2.0, 3.0]], [[1.0, 1.0], [2.0, 4.0]]).numpy()
         array([0.5, 0.5], dtype=float32)
     """
-    return composites.mean_absolute_error(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "mean_absolute_error")
+    return mean_of_last(absolute(y_pred - y_true))
 
 
-@losses.add()
-class MeanAbsolutePercentageError(Loss):
-    """The mean of the absolute difference, as a percentage of the label.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> MeanAbsolutePercentageError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
-        np.float32(50.0)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "mean_absolute_percentage_error"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.mean_absolute_percentage_error(y_true, y_pred)
+class MeanAbsoluteError(FormulaLoss, formula=mean_absolute_error):
+    """The mean of the absolute difference."""
 
 
-@losses.add("mape")
+@formula("mape")
+@in_32_bits
 def mean_absolute_percentage_error(y_true, y_pred):
     """The mean of the absolute difference, as a percentage of the label, over the last axis.
 
@@ -97,30 +53,17 @@ def mean_absolute_percentage_error(y_true, y_pred):
         >>> mean_absolute_percentage_error([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
         array([50.], dtype=float32)
     """
-    return composites.mean_absolute_percentage_error(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "mean_absolute_percentage_error")
+    share = absolute((y_pred - y_true) / maximum(absolute(y_true), epsilon()))
+    return mean_of_last(share) * 100.0
 
 
-@losses.add()
-class MeanSquaredLogarithmicError(Loss):
-    """The mean of the squared difference of log(1 + value).
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> MeanSquaredLogarithmicError()([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
-        np.float32(0.08220098)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "mean_squared_logarithmic_error"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.mean_squared_logarithmic_error(y_true, y_pred)
+class MeanAbsolutePercentageError(FormulaLoss, formula=mean_absolute_percentage_error):
+    """The mean of the absolute difference, as a percentage of the label."""
 
 
-@losses.add("msle")
+@formula("msle")
+@in_32_bits
 def mean_squared_logarithmic_error(y_true, y_pred):
     """The mean of the squared difference of log(1 + value), over the last axis.
 
@@ -128,94 +71,67 @@ def mean_squared_logarithmic_error(y_true, y_pred):
         >>> mean_squared_logarithmic_error([[1.0, 2.0]], [[2.0, 2.0]]).numpy()
         array([0.08220098], dtype=float32)
     """
-    return composites.mean_squared_logarithmic_error(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "mean_squared_logarithmic_error")
+    least = epsilon()
+    return mean_of_last(square(log1p(maximum(y_pred, least)) - log1p(maximum(y_true, least))))
 
 
-@losses.add()
-class Huber(Loss):
-    """Half the squared error up to an error of `delta`, linear beyond (Huber 1964).
+class MeanSquaredLogarithmicError(FormulaLoss, formula=mean_squared_logarithmic_error):
+    """The mean of the squared difference of log(1 + value)."""
+
+
+@formula()
+@in_32_bits
+def huber(y_true, y_pred, delta=1.0):
+    """Half the squared error up to an error of `delta`, linear beyond, averaged over the last axis.
+
+    Huber 1964, "Robust Estimation of a Location Parameter".
 
     Args:
         delta: the error at which the quadratic part ends.
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> Huber(delta=1.0)([[0.0, 0.0]], [[0.5, 3.0]]).numpy()
-        np.float32(1.3125)
-    """
-
-    delta: float = 1.0
-    reduction: ReductionField = MEAN
-    name: Name = "huber_loss"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.huber(y_true, y_pred, self.delta)
-
-
-@losses.add()
-def huber(y_true, y_pred, delta=1.0):
-    """Half the squared error up to an error of `delta`, linear beyond, averaged over the last axis.
 
     Example:
         >>> huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy()
         array([1.3125], dtype=float32)
     """
-    return composites.huber(*operands(y_true, y_pred), delta)
+    y_true, y_pred = matched(y_true, y_pred, "huber")
+    error = absolute(y_pred - y_true)
+    near = minimum(error, delta)
+    return mean_of_last(square(near) * 0.5 + (error - near) * delta)
 
 
-@losses.add()
-class LogCosh(Loss):
-    """The mean of log(cosh(error)): quadratic near 0, linear for large errors.
+class Huber(FormulaLoss, formula=huber):
+    """Half the squared error up to an error of `delta`, linear beyond (Huber 1964)."""
 
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> LogCosh()([[0.0, 0.0]], [[1.0, 3.0]]).numpy()
-        np.float32(1.3715546)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "log_cosh"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.log_cosh(y_true, y_pred)
+    delta: float = 1.0
+    name = "huber_loss"
 
 
-@losses.add("logcosh")
+@formula("logcosh")
+@in_32_bits
 def log_cosh(y_true, y_pred):
     """The mean of log(cosh(y_pred - y_true)), over the last axis.
+
+    Computed as error + log(1 + exp(-2 error)) - log 2, which does not overflow.
 
     Example:
         >>> log_cosh([[0.0, 0.0]], [[1.0, 3.0]]).numpy()
         array([1.3715546], dtype=float32)
     """
-    return composites.log_cosh(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "log_cosh")
+    error = y_pred - y_true
+    return mean_of_last(error + softplus(error * -2.0) - _LOG_2)
 
 
-@losses.add()
-class Poisson(Loss):
-    """The mean of y_pred - y_true log(y_pred): the Poisson log-likelihood up to a constant.
-
-    Args:
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> Poisson()([[1.0, 0.0]], [[1.0, 2.0]]).numpy()
-        np.float32(1.5)
-    """
-
-    reduction: ReductionField = MEAN
-    name: Name = "poisson"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return composites.poisson(y_true, y_pred)
+_LOG_2 = float(np.log(2.0))
 
 
-@losses.add()
+class LogCosh(FormulaLoss, formula=log_cosh):
+    """The mean of log(cosh(error)): quadratic near 0, linear for large errors."""
+
+
+@formula()
+@in_32_bits
 def poisson(y_true, y_pred):
     """The mean of y_pred - y_true log(y_pred), over the last axis.
 
@@ -223,37 +139,41 @@ def poisson(y_true, y_pred):
         >>> poisson([[1.0, 0.0]], [[1.0, 2.0]]).numpy()
         array([1.5], dtype=float32)
     """
-    return composites.poisson(*operands(y_true, y_pred))
+    y_true, y_pred = matched(y_true, y_pred, "poisson")
+    return mean_of_last(y_pred - y_true * log(y_pred + epsilon()))
 
 
-@losses.add()
-class CosineSimilarity(Loss):
-    """Minus the cosine of the angle between labels and predictions: -1 for equal directions.
+class Poisson(FormulaLoss, formula=poisson):
+    """The mean of y_pred - y_true log(y_pred): the Poisson log-likelihood up to a constant."""
+
+
+@formula()
+def cosine_similarity(y_true, y_pred, axis=-1):
+    """Minus the cosine of the angle between labels and predictions along `axis`.
 
     Args:
         axis: the axis of the vectors.
-        reduction, name, dtype: as in `Loss`.
-
-    Example:
-        >>> CosineSimilarity()([[0.0, 1.0]], [[1.0, 1.0]]).numpy()
-        np.float32(-0.70710677)
-    """
-
-    axis: int = -1
-    reduction: ReductionField = MEAN
-    name: Name = "cosine_similarity"
-    dtype: ComputeDtype = None
-
-    def call(self, y_true, y_pred):
-        return -composites.cosine_similarity(y_true, y_pred, self.axis)
-
-
-@losses.add()
-def cosine_similarity(y_true, y_pred, axis=-1):
-    """Minus the cosine of the angle between labels and predictions along `axis`.
 
     Example:
         >>> cosine_similarity([[0.0, 1.0]], [[1.0, 1.0]]).numpy()
         array([-0.70710677], dtype=float32)
     """
-    return -composites.cosine_similarity(*operands(y_true, y_pred), axis)
+    return -cosine(y_true, y_pred, axis)
+
+
+def cosine(y_true, y_pred, axis=-1):
+    """Return the cosine of the angle between the vectors along `axis`; 0 for a zero vector.
+
+    Args:
+        axis: the axis of the vectors.
+    """
+    y_true, y_pred = matched(y_true, y_pred, "cosine_similarity")
+    axis = one_axis(axis, y_pred.ndim, "cosine_similarity")
+    least = epsilon() ** 2
+    return sum_of(unit(y_true, (axis,), least) * unit(y_pred, (axis,), least), axis)
+
+
+class CosineSimilarity(FormulaLoss, formula=cosine_similarity):
+    """Minus the cosine of the angle between labels and predictions: -1 for equal directions."""
+
+    axis: int = -1

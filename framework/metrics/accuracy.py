@@ -1,5 +1,7 @@
 """Accuracy metrics, and the functions of the same names."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from framework.core.cast import cast
@@ -7,48 +9,129 @@ from framework.core.conversion import tensor
 from framework.core.dtypes import Shape, as_dtype, floatx
 from framework.core.errors import ShapeError
 from framework.core.fields import ComputeDtype, Name
-from framework.metrics.base import metrics
+from framework.core.formula import F, public
 from framework.metrics.reduction import MeanOfFunction
 from framework.ops.elementwise import equal, greater, is_nan, less, select
 from framework.ops.losses import class_indices, label_form, matched, shape_of
 from framework.ops.movement import expand_axes, getitem, reshape, take_along_axis
 from framework.ops.reduction import argmax, reduce_any, reduce_sum
 
-# ---- booleans of correct predictions, on arrays or tensors ---------------------------------------
+
+def matches(*aliases) -> Callable[[F], F]:
+    """Return a decorator of a formula of correct predictions, booleans: its function of numbers."""
+    return public(lambda y_true, y_pred: (tensor(y_true), tensor(y_pred)), _as_numbers, aliases)
 
 
-def _best(x):
-    return argmax(x, axis=x.ndim - 1, dtype=np.int64)
+def _as_numbers(right):
+    return cast(right, dtype=as_dtype(floatx()).np)
 
 
-def _equal(y_true, y_pred):
+class MeanOfMatches(MeanOfFunction, direction="up"):
+    """Base of accuracies: the fraction of correct predictions."""
+
+
+@matches("acc")
+def accuracy(y_true, y_pred):
+    """Return 1 where the prediction equals the label, else 0."""
     y_true, y_pred = matched(y_true, y_pred, "accuracy")
     return equal(y_true, y_pred)
 
 
-def _binary(y_true, y_pred, threshold):
+class Accuracy(MeanOfMatches, formula=accuracy):
+    """The fraction of predictions that equal the labels."""
+
+
+@matches()
+def binary_accuracy(y_true, y_pred, threshold=0.5):
+    """Return 1 where `y_pred > threshold` equals the label (0 or 1), else 0.
+
+    Args:
+        threshold: predictions above it mean 1.
+
+    Example:
+        >>> binary_accuracy([[1], [0]], [[0.7], [0.6]]).numpy()
+        array([[1.],
+               [0.]], dtype=float32)
+    """
     y_true, y_pred = matched(y_true, y_pred, "binary_accuracy")
     return equal(y_true, greater(y_pred, threshold))
 
 
-def _categorical(y_true, y_pred):
+class BinaryAccuracy(MeanOfMatches, formula=binary_accuracy):
+    """The fraction of predictions on the correct side of `threshold`; labels are 0 and 1."""
+
+    threshold: float = 0.5
+
+
+@matches()
+def categorical_accuracy(y_true, y_pred):
+    """Return 1 where the largest prediction has the index of the one-hot label, else 0.
+
+    Example:
+        >>> categorical_accuracy([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        array([1., 0.], dtype=float32)
+    """
     _require_same_shape(y_true, y_pred, "categorical_accuracy")
     return equal(_best(y_true), _best(y_pred))
 
 
-def _sparse(y_true, y_pred):
+class CategoricalAccuracy(MeanOfMatches, formula=categorical_accuracy):
+    """The fraction of samples whose largest prediction is the label; labels are one-hot."""
+
+
+@matches()
+def sparse_categorical_accuracy(y_true, y_pred):
+    """Return 1 where the largest prediction has the class index `y_true`, else 0.
+
+    Example:
+        >>> sparse_categorical_accuracy([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
+        array([1., 0.], dtype=float32)
+    """
     labels = _class_labels(y_true, y_pred, "sparse_categorical_accuracy")
     right = equal(labels, _best(y_pred))
     shape = shape_of(right)
     return reshape(right, shape=shape[:-1]) if len(shape) > 1 and shape[-1] == 1 else right
 
 
-def _top_k(y_true, y_pred, k):
+class SparseCategoricalAccuracy(MeanOfMatches, formula=sparse_categorical_accuracy):
+    """The fraction of samples whose largest prediction is the label; labels are class indices."""
+
+
+@matches()
+def top_k_categorical_accuracy(y_true, y_pred, k=5):
+    """Return 1 where the class of the one-hot label is among the `k` largest predictions, else 0.
+
+    Args:
+        k: the number of predictions that count.
+
+    Example:
+        >>> top_k_categorical_accuracy([[0, 1, 0]], [[0.3, 0.2, 0.5]], k=2).numpy()
+        array([0.], dtype=float32)
+    """
     _require_same_shape(y_true, y_pred, "top_k_categorical_accuracy")
     return _among_best(_best(y_true), y_pred, k)
 
 
-def _sparse_top_k(y_true, y_pred, k, from_sorted_ids):
+class TopKCategoricalAccuracy(MeanOfMatches, formula=top_k_categorical_accuracy):
+    """The fraction of samples with the label among the `k` largest predictions (one-hot labels)."""
+
+    k: int = 5
+    name: Name = None
+    dtype: ComputeDtype = None
+
+
+@matches()
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+    """Return 1 where the class index `y_true` is among the `k` largest predictions, else 0.
+
+    Args:
+        k: the number of predictions that count.
+        from_sorted_ids: whether y_pred holds class indices, the most likely first.
+
+    Example:
+        >>> sparse_top_k_categorical_accuracy([0], [[0.3, 0.2, 0.5]], k=2).numpy()
+        array([1.], dtype=float32)
+    """
     labels = _class_labels(y_true, y_pred, "sparse_top_k_categorical_accuracy")
     if from_sorted_ids:
         first = getitem(y_pred, index=(..., slice(k)))
@@ -57,6 +140,35 @@ def _sparse_top_k(y_true, y_pred, k, from_sorted_ids):
     else:
         right = _among_best(class_indices(labels, classes=shape_of(y_pred)[-1]), y_pred, k)
     return reshape(right, shape=shape_of(y_true))
+
+
+class SparseTopKCategoricalAccuracy(MeanOfMatches, formula=sparse_top_k_categorical_accuracy):
+    """The fraction of samples with the label among the `k` largest predictions (class indices)."""
+
+    k: int = 5
+    name: Name = None
+    dtype: ComputeDtype = None
+    from_sorted_ids: bool = False
+
+
+def accuracy_for(y_true_shape, y_pred_shape):
+    """Return the metric class that "accuracy" means for labels and predictions of these shapes.
+
+    >>> accuracy_for((8,), (8, 10)).__name__, accuracy_for((8, 1), (8, 1)).__name__
+    ('SparseCategoricalAccuracy', 'BinaryAccuracy')
+    """
+    return {
+        "binary": BinaryAccuracy,
+        "categorical": CategoricalAccuracy,
+        "sparse_categorical": SparseCategoricalAccuracy,
+    }[label_form(y_true_shape, y_pred_shape)]
+
+
+# ---- parts of the formulas ----------------------------------------------------------------------
+
+
+def _best(x):
+    return argmax(x, axis=x.ndim - 1, dtype=np.int64)
 
 
 def _among_best(labels, y_pred, k):
@@ -96,207 +208,3 @@ def _require_same_shape(y_true, y_pred, name):
             f"{name}: y_true of shape {s} does not fit y_pred of shape {t}: expected one-hot "
             "labels; for class indices use the metric of the same name with the prefix sparse_."
         )
-
-
-# ---- functions -----------------------------------------------------------------------------------
-
-
-def _as_numbers(right):
-    return cast(right, dtype=as_dtype(floatx()).np)
-
-
-def binary_accuracy(y_true, y_pred, threshold=0.5):
-    """Return 1 where `y_pred > threshold` equals the label (0 or 1), else 0.
-
-    Example:
-        >>> binary_accuracy([[1], [0]], [[0.7], [0.6]]).numpy()
-        array([[1.],
-               [0.]], dtype=float32)
-    """
-    return _as_numbers(_binary(tensor(y_true), tensor(y_pred), threshold))
-
-
-def categorical_accuracy(y_true, y_pred):
-    """Return 1 where the largest prediction has the index of the one-hot label, else 0.
-
-    Example:
-        >>> categorical_accuracy([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
-        array([1., 0.], dtype=float32)
-    """
-    return _as_numbers(_categorical(tensor(y_true), tensor(y_pred)))
-
-
-def sparse_categorical_accuracy(y_true, y_pred):
-    """Return 1 where the largest prediction has the class index `y_true`, else 0.
-
-    Example:
-        >>> sparse_categorical_accuracy([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
-        array([1., 0.], dtype=float32)
-    """
-    return _as_numbers(_sparse(tensor(y_true), tensor(y_pred)))
-
-
-def top_k_categorical_accuracy(y_true, y_pred, k=5):
-    """Return 1 where the class of the one-hot label is among the `k` largest predictions, else 0.
-
-    Example:
-        >>> top_k_categorical_accuracy([[0, 1, 0]], [[0.3, 0.2, 0.5]], k=2).numpy()
-        array([0.], dtype=float32)
-    """
-    return _as_numbers(_top_k(tensor(y_true), tensor(y_pred), k))
-
-
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
-    """Return 1 where the class index `y_true` is among the `k` largest predictions, else 0.
-
-    Args:
-        k: the number of predictions that count.
-        from_sorted_ids: whether y_pred holds class indices, the most likely first.
-
-    Example:
-        >>> sparse_top_k_categorical_accuracy([0], [[0.3, 0.2, 0.5]], k=2).numpy()
-        array([1.], dtype=float32)
-    """
-    return _as_numbers(_sparse_top_k(tensor(y_true), tensor(y_pred), k, from_sorted_ids))
-
-
-# ---- metrics -------------------------------------------------------------------------------------
-
-
-class MeanOfMatches(MeanOfFunction, direction="up"):
-    """Base of accuracies: the fraction of correct predictions."""
-
-
-@metrics.add("acc")
-class Accuracy(MeanOfMatches):
-    """The fraction of predictions that equal the labels.
-
-    Args:
-        name, dtype: as in `Metric`.
-
-    Example:
-        >>> Accuracy()([1, 2, 3, 4], [0, 2, 3, 4]).numpy()
-        np.float32(0.75)
-    """
-
-    name: Name = "accuracy"
-    dtype: ComputeDtype = None
-
-    def values(self, y_true, y_pred):
-        return _equal(y_true, y_pred)
-
-
-@metrics.add()
-class BinaryAccuracy(MeanOfMatches):
-    """The fraction of predictions on the correct side of `threshold`; labels are 0 and 1.
-
-    Args:
-        name, dtype: as in `Metric`.
-        threshold: predictions above it mean 1.
-
-    Example:
-        >>> BinaryAccuracy()([[1], [1], [0], [0]], [[0.98], [1.0], [0.0], [0.6]]).numpy()
-        np.float32(0.75)
-    """
-
-    name: Name = "binary_accuracy"
-    dtype: ComputeDtype = None
-    threshold: float = 0.5
-
-    def values(self, y_true, y_pred):
-        return _binary(y_true, y_pred, self.threshold)
-
-
-@metrics.add()
-class CategoricalAccuracy(MeanOfMatches):
-    """The fraction of samples whose largest prediction is the label; labels are one-hot.
-
-    Args:
-        name, dtype: as in `Metric`.
-
-    Example:
-        >>> CategoricalAccuracy()([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
-        np.float32(0.5)
-    """
-
-    name: Name = "categorical_accuracy"
-    dtype: ComputeDtype = None
-
-    def values(self, y_true, y_pred):
-        return _categorical(y_true, y_pred)
-
-
-@metrics.add()
-class SparseCategoricalAccuracy(MeanOfMatches):
-    """The fraction of samples whose largest prediction is the label; labels are class indices.
-
-    Args:
-        name, dtype: as in `Metric`.
-
-    Example:
-        >>> SparseCategoricalAccuracy()([1, 0], [[0.2, 0.8], [0.4, 0.6]]).numpy()
-        np.float32(0.5)
-    """
-
-    name: Name = "sparse_categorical_accuracy"
-    dtype: ComputeDtype = None
-
-    def values(self, y_true, y_pred):
-        return _sparse(y_true, y_pred)
-
-
-@metrics.add()
-class TopKCategoricalAccuracy(MeanOfMatches):
-    """The fraction of samples with the label among the `k` largest predictions (one-hot labels).
-
-    Args:
-        k: the number of predictions that count.
-        name, dtype: as in `Metric`.
-
-    Example:
-        >>> TopKCategoricalAccuracy(k=1)([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]).numpy()
-        np.float32(0.5)
-    """
-
-    k: int = 5
-    name: Name = "top_k_categorical_accuracy"
-    dtype: ComputeDtype = None
-
-    def values(self, y_true, y_pred):
-        return _top_k(y_true, y_pred, self.k)
-
-
-@metrics.add()
-class SparseTopKCategoricalAccuracy(MeanOfMatches):
-    """The fraction of samples with the label among the `k` largest predictions (class indices).
-
-    Args:
-        k: the number of predictions that count.
-        name, dtype: as in `Metric`.
-        from_sorted_ids: whether y_pred holds class indices, the most likely first.
-
-    Example:
-        >>> SparseTopKCategoricalAccuracy(k=2)([1, 0], [[0.3, 0.2, 0.5], [0.3, 0.2, 0.5]]).numpy()
-        np.float32(0.5)
-    """
-
-    k: int = 5
-    name: Name = "sparse_top_k_categorical_accuracy"
-    dtype: ComputeDtype = None
-    from_sorted_ids: bool = False
-
-    def values(self, y_true, y_pred):
-        return _sparse_top_k(y_true, y_pred, self.k, self.from_sorted_ids)
-
-
-def accuracy_for(y_true_shape, y_pred_shape):
-    """Return the metric class that "accuracy" means for labels and predictions of these shapes.
-
-    >>> accuracy_for((8,), (8, 10)).__name__, accuracy_for((8, 1), (8, 1)).__name__
-    ('SparseCategoricalAccuracy', 'BinaryAccuracy')
-    """
-    return {
-        "binary": BinaryAccuracy,
-        "categorical": CategoricalAccuracy,
-        "sparse_categorical": SparseCategoricalAccuracy,
-    }[label_form(y_true_shape, y_pred_shape)]

@@ -7,6 +7,7 @@ import numpy as np
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.fields import ComputeDtype, Name
+from framework.core.formula import follow
 from framework.core.own import builtin
 from framework.core.recorders import pause_all
 from framework.core.symbolic import KerasTensor
@@ -124,8 +125,16 @@ def call_on_tensors(function, y_true, y_pred):
         return function(Tensor(y_true), Tensor(y_pred))
 
 
-class MeanOfFunction(Mean):
-    """The mean of `values(y_true, y_pred)`, which subclasses define for arrays and tensors."""
+class MeanOfFunction(Mean, computed="values"):
+    """The mean of `values(y_true, y_pred)`, which subclasses define for arrays and tensors.
+
+    A class of the package may name a formula instead: `class Accuracy(..., formula=accuracy)`.
+    """
+
+    def __init_subclass__(cls, formula=None, **settings):
+        super().__init_subclass__(**settings)
+        if formula is not None:
+            follow(cls, formula, cls._framework.computed, metrics, Metric)
 
     def values(self, y_true, y_pred):
         """Return one value per sample."""
@@ -145,7 +154,7 @@ class MeanOfFunction(Mean):
         accumulate(self, builtin(self).values(self, y_true, y_pred), sample_weight, mask, tensors)
 
 
-class MeanOfLoss(MeanOfFunction, direction="down"):
+class MeanOfLoss(MeanOfFunction, computed="loss", direction="down"):
     """The mean of `loss(y_true, y_pred)`; both operands have the same floating dtype."""
 
     def loss(self, y_true, y_pred):

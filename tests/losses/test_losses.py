@@ -6,6 +6,7 @@ import pytest
 
 import framework as tf
 from framework import losses
+from framework.core.configurable import fields_of
 from framework.core.registry import snake_case
 from framework.core.symbolic import KerasTensor
 from framework.keras.losses import Reduction
@@ -47,6 +48,14 @@ def test_functions_give_what_the_classes_reduce(name, arguments, data, formula):
     found = function(*data, **arguments)
     assert found.dtype == "float64"  # the dtype of y_pred; classes compute in floatx
     np.testing.assert_allclose(found.numpy(), formula(*data), rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", losses.losses.classes.values())
+def test_fields_are_the_parameters_of_the_formula(cls):
+    parameters = list(inspect.signature(cls._framework.formula).parameters.values())[2:]
+    fields = fields_of(cls).items()
+    own = [(n, f.default) for n, f in fields if n not in fields_of(losses.Loss)]
+    assert own == [(p.name, p.default) for p in parameters]
 
 
 @pytest.mark.parametrize(("name", "sample"), IN_KERAS)

@@ -7,6 +7,7 @@ import pytest
 import framework as tf
 from framework import losses, metrics
 from framework.core import recorders
+from framework.core.configurable import fields_of
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.variable import KerasVariable
 from tests.metrics.reductions import IGNORING, MASKED, REDUCED, ROOT, VALUE_WEIGHTS, VALUES
@@ -39,6 +40,15 @@ def test_results_are_means_of_the_samples_values(name, arguments, data, values):
     found = metric(*data, sample_weight=WEIGHTS)
     assert (found.dtype, found.shape) == ("float64", ())
     assert float(found) == pytest.approx((WEIGHTS * values).sum() / WEIGHTS.sum(), rel=2e-6)
+
+
+@pytest.mark.parametrize("cls", metrics.metrics.classes.values())
+def test_fields_are_the_parameters_of_the_formula(cls):
+    formula = getattr(cls._framework, "formula", lambda y_true, y_pred: None)
+    parameters = list(inspect.signature(formula).parameters.values())[2:]
+    fields = fields_of(cls).items()
+    own = [(n, f.default) for n, f in fields if n not in fields_of(metrics.Metric)]
+    assert own == [(p.name, p.default) for p in parameters][: len(own)]
 
 
 @pytest.mark.parametrize(("name", "sample"), IN_KERAS)

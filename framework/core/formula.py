@@ -1,0 +1,79 @@
+"""Formulas: from one function of labels and predictions follow a public function and classes.
+
+A formula computes one value per sample from operands that are converted already. `public` makes the
+function that users call; `follow` makes the method of a class whose fields are the parameters.
+"""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from framework.core.configurable import fields_of, set_default
+from framework.core.registry import snake_case
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def public(operands, result=None, aliases=()) -> Callable[[F], F]:
+    """Return a decorator that makes the public function of a formula.
+
+    Args:
+        operands: a function that converts the labels and predictions of users.
+        result: a function that converts the values, or None.
+        aliases: more names of the function, and of classes with its name.
+    """
+
+    def decorate(formula) -> Any:
+        @functools.wraps(formula)
+        def function(y_true, y_pred, *args, **kwargs):
+            values = formula(*operands(y_true, y_pred), *args, **kwargs)
+            return values if result is None else result(values)
+
+        function.formula, function.aliases = formula, aliases
+        return function
+
+    return decorate
+
+
+def follow(cls, function, method, registry, base):
+    """Complete a class from its formula: the method, the name, the docstring, the registration.
+
+    Args:
+        cls: a class with the fields of `base` and, in their order, the function's parameters.
+        function: the result of `public`, or a formula without one.
+        method: the name of the method that computes the values.
+        registry: the registry of such classes.
+        base: the base class of all of them.
+    """
+    name, cls._framework.formula = snake_case(cls.__name__), function
+    set_default(cls, "name", cls.__dict__.get("name") or name)
+    own = [field for field in fields_of(cls) if field not in fields_of(base)]
+    setattr(cls, method, _method(getattr(function, "formula", function), own))
+    if cls.__doc__:
+        cls.__doc__ = _described(cls, function, own, base)
+    registry.add(*(function.aliases if name == function.__name__ else ()))(cls)
+
+
+def _method(formula, fields):
+    """Return a method that calls the formula with the values of the fields."""
+    if not fields:
+        return lambda self, y_true, y_pred: formula(y_true, y_pred)
+    values = attrgetter(*fields)
+    if len(fields) == 1:
+        return lambda self, y_true, y_pred: formula(y_true, y_pred, values(self))
+    return lambda self, y_true, y_pred: formula(y_true, y_pred, *values(self))
+
+
+_ARGUMENT = re.compile(r"^ {4}(\w+): .*(?:\n {8}.*)*", re.MULTILINE)
+
+
+def _described(cls, function, fields, base):
+    """Return the docstring of the class with the arguments that the function's describes."""
+    described = _ARGUMENT.finditer(inspect.cleandoc(function.__doc__ or ""))
+    entries = [entry[0] for entry in described if entry[1] in fields]
+    shared = ", ".join(field for field in fields_of(cls) if field in fields_of(base))
+    entries.append(f"    {shared}: as in `{base.__name__}`.")
+    return "\n".join([inspect.cleandoc(cls.__doc__), "", "Args:", *entries, ""])
