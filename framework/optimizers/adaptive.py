@@ -1,10 +1,9 @@
 """Optimizers that scale each element's step by its gradients' history."""
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import readable
 from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
 from framework.optimizers.base import Fraction, NotNegativeOrNone, Optimizer, Rate, optimizers
-from framework.optimizers.protocol import member
+from framework.optimizers.protocol import Slots
 
 
 @optimizers.add()
@@ -79,18 +78,7 @@ class RMSprop(Optimizer):
     epsilon: float = 1e-7
     centered: bool = False
 
-    @readable
-    def slot_blocks(self):
-        blocks = [("velocity",)]
-        if self.momentum:
-            blocks.append(("momentum",))
-        if self.centered:
-            blocks.append(("average_gradient",))
-        return tuple(blocks)
-
-    @readable
-    def slots(self):
-        return tuple(name for block in member(self, "slot_blocks") for name in block)
+    slots = Slots("velocity").when("momentum", "momentum").when("centered", "average_gradient")
 
     def update(self, param, grad, slot, lr, step):
         slot.velocity = spread = self.rho * slot.velocity + (1 - self.rho) * (grad * grad)
@@ -105,16 +93,9 @@ class RMSprop(Optimizer):
 
 @optimizers.add()
 class Adam(Optimizer):
-    """Adaptive moment estimation.
+    """Adaptive moment estimation: Kingma & Ba 2014, arXiv:1412.6980, before section 2.1.
 
-    Kingma & Ba 2014, arXiv:1412.6980, with the rate of the text before section 2.1; `amsgrad` is
-    Reddi et al. 2018, arXiv:1904.09237.
-
-    Args:
-        learning_rate: the step size.
-        beta_1, beta_2: decay rates of the first and second moment.
-        epsilon: the paper's "epsilon hat", added to the root of the second moment.
-        amsgrad: divide by the largest second moment so far.
+    `beta_1`, `beta_2`: decay rates of both moments; `amsgrad`: divide by the largest second moment.
     """
 
     learning_rate: Rate = 0.001
@@ -122,23 +103,14 @@ class Adam(Optimizer):
     beta_2: float = 0.999
     epsilon: float = 1e-7
     amsgrad: bool = False
-
-    @readable
-    def slot_blocks(self):
-        blocks = (("momentum", "velocity"),)
-        return (*blocks, ("velocity_hat",)) if self.amsgrad else blocks
-
-    @readable
-    def slots(self):
-        return tuple(name for block in member(self, "slot_blocks") for name in block)
+    slots = Slots("momentum", "velocity").when("amsgrad", "velocity_hat")
 
     def update(self, param, grad, slot, lr, step):
         rate = lr * sqrt(1 - power(self.beta_2, step)) / (1 - power(self.beta_1, step))
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
-        slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
-        second = slot.velocity
+        slot.velocity = second = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
         if self.amsgrad:
-            slot.velocity_hat = second = maximum(slot.velocity_hat, slot.velocity)
+            slot.velocity_hat = second = maximum(slot.velocity_hat, second)
         return param - rate * slot.momentum / (sqrt(second) + self.epsilon)
 
 

@@ -10,7 +10,7 @@ from framework.core.registry import Registry, snake_case
 from framework.core.variable import KerasVariable
 from framework.optimizers.applying import Applying, plan_of
 from framework.optimizers.groups import as_rules, serialize_rules
-from framework.optimizers.protocol import member
+from framework.optimizers.protocol import blocks_of
 from framework.optimizers.rates import begin_rates, serialized_rate
 from framework.optimizers.schedules import as_rate
 from framework.optimizers.updating import OptimizerRecord, forget_plans, set_rules
@@ -175,22 +175,13 @@ class Optimizer(
             return self._framework.iterations.read() // self.gradient_accumulation_steps
         return self._framework.iterations
 
-    slot_blocks = None
-    """The slot names in the order in which Keras creates and saves the slots: a tuple of tuples, or
-    None for the single tuple `slots`."""
-
     @property
     def variables(self):
         """The iteration count, the learning rate if it is a number, and all slots."""
         own = self._framework
-        blocks = [
-            ("average",),
-            ("gradient_accumulator",),
-            *(member(self, "slot_blocks") or (member(self, "slots"),)),
-        ]
         slots = [
             by_name[name]
-            for block in blocks
+            for block in (("average",), ("gradient_accumulator",), *blocks_of(self))
             for by_name in own.slots.values()
             for name in block
             if name in by_name

@@ -27,7 +27,42 @@ def _defines_update(cls):
 
 def member(optimizer, name):
     """Return a member of the protocol: a method bound to the optimizer, or a value."""
-    protocol = type(optimizer)._framework.protocol
-    value = next(c.__dict__[name] for c in protocol.__mro__ if name in c.__dict__)
+    value = _declared(optimizer, name)
     bind = getattr(type(value), "__get__", None)
     return value if bind is None else bind(value, optimizer, type(optimizer))
+
+
+def blocks_of(optimizer):
+    """Return the slot names in the blocks in which Keras creates and saves slots."""
+    slots = _declared(optimizer, "slots")
+    return slots.blocks(optimizer) if type(slots) is Slots else [member(optimizer, "slots")]
+
+
+def _declared(optimizer, name):
+    protocol = type(optimizer)._framework.protocol
+    return next(c.__dict__[name] for c in protocol.__mro__ if name in c.__dict__)
+
+
+class Slots:
+    """The names of an optimizer's slots, where some depend on its fields.
+
+    `Slots("momentum", "velocity").when("amsgrad", "velocity_hat")` has a third slot if the field
+    `amsgrad` is set. Keras creates the slots of each condition for all variables before the next.
+    """
+
+    def __init__(self, *names):
+        self._blocks = [(None, names)]
+
+    def when(self, field, *names):
+        """Add slots that the optimizer has if a field is set."""
+        self._blocks.append((field, names))
+        return self
+
+    def blocks(self, optimizer):
+        """Return a list of tuples of names."""
+        return [n for field, n in self._blocks if field is None or getattr(optimizer, field)]
+
+    def __get__(self, optimizer, owner=None):
+        if optimizer is None:
+            return self
+        return tuple(name for block in self.blocks(optimizer) for name in block)

@@ -1,9 +1,9 @@
 """SGD and Lion: steps along the gradient, or along the sign of the momentum."""
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import readable
 from framework.ops.elementwise import sign
 from framework.optimizers.base import Optimizer, Rate, optimizers
+from framework.optimizers.protocol import Slots
 
 
 @optimizers.add()
@@ -31,15 +31,12 @@ class SGD(Optimizer):
     learning_rate: Rate = 0.01
     momentum: float = 0.0
     nesterov: bool = False
+    slots = Slots().when("momentum", "momentum")
 
     def __post_init__(self):
         super().__post_init__()
         if not 0 <= self.momentum <= 1:
             raise InvalidArgumentError(f"SGD: expected momentum in [0, 1], got {self.momentum}.")
-
-    @readable
-    def slots(self):
-        return ("momentum",) if self.momentum else ()
 
     def update(self, param, grad, slot, lr, step):
         if not self.momentum:
