@@ -131,7 +131,8 @@ class Compiled:
         names = lambda: getattr(body, "names", None) or [f"x{i}" for i in range(len(arrays))]
 
         def plan_of(graph, state):
-            plan = Plan(graph, self.name, names(), self.tell, state, audited=True)
+            ordered = all(array.flags.c_contiguous for array in arrays)
+            plan = Plan(graph, self.name, names(), self.tell, state, True, ordered)
             return Entry(plan, run.pack, graph, state)
 
         return self.settled(key, run, held, run.graph, plan_of)

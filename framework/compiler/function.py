@@ -134,8 +134,6 @@ class Function:
                     dtype, shape = kinds[len(arrays)]  # `zip` takes half as long again
                     if array.dtype is not dtype or array.shape != shape:
                         break
-                    if not array.flags.c_contiguous:
-                        break
                     arrays.append(array)
                 else:
                     found = plan(arrays)
@@ -195,7 +193,8 @@ class Function:
         self._latest = None
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._compiled.plans.get(key, ())
-            if len(entries) == 1 and len(arrays) == len(args):
+            in_order = all(a.flags.c_contiguous for a in arrays)  # such a plan takes no other
+            if len(entries) == 1 and len(arrays) == len(args) and in_order:
                 (entry,) = entries
                 kinds = [(a.dtype, a.shape) for a in arrays]
                 self._latest = kinds, entry.plan.__call__, entry.pack  # a method is called faster

@@ -35,7 +35,7 @@ class NumbaCodegen(NumpyCodegen):
 
     any_order = True
 
-    def __init__(self, graph, name, argument_names, state=None):
+    def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.loops = []
         self._called, self._regions = {}, {}  # name -> loop; name -> region
         self._pending = []  # (task, its line, (name, loop) if it can be called alone)
@@ -46,7 +46,7 @@ class NumbaCodegen(NumpyCodegen):
         self._in_place = {}  # alias class -> key of the memory that it overwrites
         graph = tile_products(graph)
         self._uses = graph.uses()
-        super().__init__(graph, name, argument_names, state)
+        super().__init__(graph, name, argument_names, state, ordered)
 
     def compiled(self):
         """Compile the loops and the source, and return its function `make`."""

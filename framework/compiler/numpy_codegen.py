@@ -3,6 +3,7 @@
 import keyword
 import re
 from functools import partial
+from types import FunctionType
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class NumpyCodegen:
 
     any_order = False  # whether the memory order of values may differ from that of eager ops
 
-    def __init__(self, graph, name, argument_names, state=None):
+    def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.graph = graph
         self.namespace = dict(lowering.NAMES, own=own, own_copy=own_copy)
         self.arena = Arena()
@@ -35,6 +36,7 @@ class NumpyCodegen:
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
         self._numbered = {}  # op name -> number of values named after it
         self._functions = []  # sources of the functions of fusion groups
+        self._cells = {}  # name of a closure variable of the user's -> its cell
         self.calls_numpy = False
         self._before, self._body = [], []  # lines of `make`, lines of the plan function
         self._in_buffers = {}  # id of a Value in the arena -> its slot
@@ -49,6 +51,8 @@ class NumpyCodegen:
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
+        if ordered:
+            self._check_order()
         for position, step in enumerate(graph.steps):
             self._step(position, step)
         self._finish()
@@ -66,7 +70,8 @@ class NumpyCodegen:
         """Compile the source and return its function `make`."""
         # The source is generated from op names and numbers; user-defined names are sanitised.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
-        return self.namespace["make"]
+        make = self.namespace["make"]
+        return partial(_with_cells, make, self._cells) if self._cells else make
 
     # ---- names ----
 
@@ -94,6 +99,14 @@ class NumpyCodegen:
             name = self._known[key] = self._unique(text)
             self.namespace[name] = value
         return self._known[key]
+
+    def _cell(self, text, cell):
+        """The name of a closure variable of the user's."""
+        if id(cell) not in self._known:
+            name = self._known[id(cell)] = self._unique(text)
+            self._cells[name] = cell
+            self._before.append(f"{name} = None  # stands for a closure variable")
+        return self._known[id(cell)]
 
     def _name(self, value):
         """Return the name of a Value; add a line that reads a variable at its first use."""
@@ -132,7 +145,19 @@ class NumpyCodegen:
     def _check_state(self, state):
         """Add the guards on Python state."""
         if state is not None:
-            self._body += state.source(self._bound, self._unique)
+            self._body += state.source(self._bound, self._unique, self._cell)
+
+    def _check_order(self):
+        """Take no other order in memory than the graph's: sums round by it."""
+        uses = self.graph.uses()
+        for value in self.graph.arguments:
+            if value.in_order and value.size > 1 and id(value) in uses:
+                name = value.name
+                self._c_order.add(id(value))
+                self._body.append(f"if {name}.flags.num & IN_ORDER != IN_ORDER:")
+                self._body.append(f"    if not {name}.flags.c_contiguous:")
+                self._body.append("        return None")
+                self._body.append(f"    {name} = array({name}, order='C')")
 
     def _step(self, position, step):
         self.arena.now = position
@@ -458,3 +483,11 @@ class NumpyCodegen:
             "",
         ]
         return "\n".join(parts)
+
+
+def _with_cells(make, cells, *buffers):
+    """What `make` gives, its free variables of these names being the cells: the fastest access."""
+    run = make(*buffers)
+    names = zip(run.__code__.co_freevars, run.__closure__, strict=True)
+    closure = tuple([cells.get(name, own) for name, own in names])
+    return FunctionType(run.__code__, run.__globals__, run.__name__, run.__defaults__, closure)

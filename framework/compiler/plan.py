@@ -30,6 +30,7 @@ class Plan:
         tell: `tell(sentence, error)` says what went wrong.
         state: the `PythonState` that must hold for the plan to run; None without one.
         audited: whether the caller audits it: a call returns None then, and `audit_due` is true.
+        ordered: whether a call returns None for arguments that are not in C order.
 
     `shared` are the places of the arguments of which a result, or what it assigns, may be a view.
 
@@ -47,10 +48,10 @@ class Plan:
     whether the error was the body's own.
     """
 
-    def __init__(self, graph, name, argument_names, tell, state=None, audited=False):
+    def __init__(self, graph, name, argument_names, tell, state=None, audited=False, ordered=False):
         self._graph = optimized(graph)
         check(self._graph)
-        self._names, self._tell = (name, argument_names, state), tell
+        self._names, self._tell = (name, argument_names, state, ordered), tell
         self.trouble = self.failure = None
         self.reads = [guard.how for guard in graph.guards]
         self._changed = [v for v, _ in graph.assigned] + _states(graph)

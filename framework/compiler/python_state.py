@@ -101,7 +101,7 @@ class PythonState:
         """The guards of both runs."""
         return PythonState({guard.key: guard for guard in (*other.guards, *self.guards)}.values())
 
-    def source(self, bind, unique):
+    def source(self, bind, unique, cell):
         """The lines of a plan that return None where a guard fails; none without guards.
 
         They have no call: a plan runs them each time.
@@ -109,21 +109,22 @@ class PythonState:
         Args:
             bind: `bind(key, name, value)` gives a value a name in the source, and returns the name.
             unique: `unique(name)` returns a name that nothing else in the source has.
+            cell: `cell(name, cell)` returns the name of the closure variable that has this cell.
         """
         if not self.guards:
             return []
         failures, now = bind(id(_FAILURES), "failures", _FAILURES), unique("now")
         lines = ["try:"]
         for guard in self.guards:
-            lines += [f"    if {_fails(guard, bind, now)}:  # Python read {guard.text}"]
+            lines += [f"    if {_fails(guard, bind, now, cell)}:  # Python read {guard.text}"]
             lines += ["        return None"]
         return [*lines, f"except {failures}:", "    return None"]
 
 
-_FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_FAILURES = (AttributeError, IndexError, KeyError, NameError, TypeError, ValueError)
 
 
-def _fails(guard, bind, now):
+def _fails(guard, bind, now, cell):
     """An expression that is true where a guard fails, its identifiers out of bytecode.
 
     It may assign to the name `now`.
@@ -132,7 +133,7 @@ def _fails(guard, bind, now):
     if guard.kind == GLOBAL:
         found = f"{bind(id(root), 'global_variables', root)}[{name!r}]"
     elif guard.kind == CLOSURE:
-        found = f"{bind(id(root), f'cell_of_{name}', root)}.cell_contents"
+        found = cell(name, root)
     else:
         found = now
     for kind, step in guard.steps:

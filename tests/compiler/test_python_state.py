@@ -15,6 +15,7 @@ from framework import config, keras
 from framework.core import nest
 
 pytestmark = pytest.mark.usefixtures("kind")
+OFFSETS = {"a": 1.0}
 X = tf.constant([1.0, -2.0, 3.0])
 CALLS = 26
 SETTING, FLAG, FACTOR = 2.0, False, 3.0
@@ -372,6 +373,51 @@ def test_guards_keep_no_object_alive():
     del settings
     gc.collect()
     assert gone() is None
+
+
+def test_what_a_closure_holds_goes_with_the_function():
+    import gc
+    import weakref
+
+    def made():
+        settings = Settings()
+        f = tf.function(lambda x: settings.scaled(x) + f.__dict__.get("number", 0.0))
+        return f, weakref.ref(settings)
+
+    f, gone = made()
+    for _ in range(3):
+        f(X)
+    assert "# Python read settings" in f.source
+    del f
+    gc.collect()
+    assert gone() is None
+
+
+def test_arguments_named_as_a_plan_names_its_own():
+    scale = 2.0
+
+    @tf.function
+    def f(now, global_variables):
+        return now * scale + global_variables * OFFSETS["a"]
+
+    for n in range(6):
+        scale = 2.0 if n < 4 else 5.0
+        assert float(f(tf.constant(1.0), tf.constant(2.0))) == scale + 2.0
+    assert "2 plans" in f.explain()
+
+
+def test_a_closure_variable_that_is_deleted():
+    scale = 2.0
+
+    @tf.function
+    def f(x):
+        return x * scale  # noqa: F821 (deleted below)
+
+    for _ in range(3):
+        f(X)
+    del scale
+    with pytest.raises(NameError, match="scale"):
+        f(X)
 
 
 def test_callbacks_of_the_garbage_collector_are_no_part_of_a_run():
