@@ -4,6 +4,7 @@ No display; the same Hypothesis examples each time; MNIST only where it is found
 Warnings are errors: `filterwarnings` in pyproject.toml.
 """
 
+import contextlib
 import logging
 import os
 import re
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.changed import changed
 
 os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib; processes inherit it
 # before NumPy; on a busy machine BLAS threads wait for each other, and MNIST takes minutes
@@ -75,6 +78,13 @@ def numba_tier():
     tier.set_tier("numba")
     yield
     tier.set_tier(before)
+
+
+@pytest.fixture
+def change():
+    """`change(module, NAME=value)` until the test ends: see `tests/changed.py`."""
+    with contextlib.ExitStack() as stack:
+        yield lambda owner, **values: stack.enter_context(changed(owner, **values))
 
 
 @pytest.fixture

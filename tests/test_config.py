@@ -54,20 +54,20 @@ def test_what_kernels_ask_for_is_there_and_can_be_compiled_ahead():
     assert without <= {"jit", "target"}  # which have no kernels
 
 
-def test_warmup_calls_every_module_once(monkeypatch, capsys):
+def test_warmup_calls_every_module_once(change, capsys):
     pytest.importorskip("numba")
     called = []
     for name in tier.libraries():
         module = tier.library(name)
         if hasattr(module, "warm"):
-            monkeypatch.setattr(module, "warm", lambda name=name: called.append(name))
+            change(module, warm=lambda name=name: called.append(name))
     assert program.main(["warmup"]) == 0
     assert called == [line.split()[0] for line in capsys.readouterr().out.splitlines()[:-1]]
     assert {"micro", "math"} <= set(called)
 
 
-def test_warmup_without_numba(monkeypatch, capsys):
-    monkeypatch.setattr(tier, "_missing", "No module named 'numba'")
+def test_warmup_without_numba(change, capsys):
+    change(tier, _missing="No module named 'numba'")
     assert program.main(["warmup"]) == 1
     assert "pip install 'framework[fast]'" in capsys.readouterr().out
 

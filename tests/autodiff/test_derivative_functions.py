@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.autodiff import grad, hessian, hvp, jvp, value_and_grad, vjp
+from framework.autodiff import grad, hessian, hvp, jvp, value_and_grad, vectorized, vjp
 from tests.autodiff.values import values
 
 RNG = np.random.default_rng(11)
@@ -245,11 +245,11 @@ def test_hvp_of_several_arguments():
 
 
 @pytest.fixture
-def _no_loop(monkeypatch):
+def _no_loop(change):
     def never(*_):
         raise AssertionError("the function was called for each row")
 
-    monkeypatch.setattr("framework.autodiff.vectorized._one_by_one", never)
+    change(vectorized, _one_by_one=never)
 
 
 ROWS = tf.constant(RNG.normal(size=(5, 4)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.autodiff import diagonal
+from framework.autodiff import diagonal, jacobian
 from framework.autodiff.diagonal import Diagonal
 from framework.core.tensor import Tensor
 from framework.ops.contraction import matmul
@@ -94,9 +94,8 @@ def test_jacobians_are_those_of_the_loop(name):
         np.testing.assert_allclose(found, looped, rtol=1e-5, atol=1e-6)
 
 
-def test_in_blocks(monkeypatch):
-    monkeypatch.setattr("framework.autodiff.jacobian._BLOCK", 1)
-    monkeypatch.setattr("framework.autodiff.jacobian._FEWEST", 2)
+def test_in_blocks(change):
+    change(jacobian, _BLOCK=1, _FEWEST=2)
     test_jacobians_are_those_of_the_loop("tanh")
 
 
@@ -112,13 +111,11 @@ def test_a_tape_outside_differentiates_through_it():
     tf.debugging.check_gradients(energy, [x])
 
 
-def test_the_sums_of_an_identity_are_not_made(monkeypatch):
+def test_the_sums_of_an_identity_are_not_made(change):
     """As few products of many rows as layers behind the first."""
     calls = []
     product = Diagonal.product
-    monkeypatch.setattr(
-        diagonal.Diagonal, "product", lambda *args: calls.append(1) or product(*args)
-    )
+    change(diagonal.Diagonal, product=lambda *args: calls.append(1) or product(*args))
     x = tf.constant(normal(3, 4))
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -16,7 +16,7 @@ def _loops():
 
 
 @pytest.fixture(autouse=True)
-def _together(request, monkeypatch):
+def _together(request, change):
     """No test that asks for all rows at once passes because of the loop that would step in."""
     if "_loops" in request.fixturenames:
         return
@@ -25,7 +25,7 @@ def _together(request, monkeypatch):
     def strict(*args, careful=False):
         return at_once(*args, careful=False)
 
-    monkeypatch.setattr(module, "_at_once", strict)
+    change(module, _at_once=strict)
 
 
 def taped(f, *args, persistent=True):
@@ -253,12 +253,11 @@ def test_one_tensor_is_the_target():
         tape.jacobian(y, np.ones(1))
 
 
-def test_blocks_of_rows_give_what_one_block_gives(monkeypatch):
+def test_blocks_of_rows_give_what_one_block_gives(change):
     x = np.random.default_rng(1).normal(size=(5, 20))
     tape, y, (source,) = taped(lambda x: tf.tanh(x @ tf.transpose(x)) * x[:, :5], x)
     whole = tape.jacobian(y, source)
-    monkeypatch.setattr(module, "_BLOCK", 1)
-    monkeypatch.setattr(module, "_FEWEST", 7)
+    change(module, _BLOCK=1, _FEWEST=7)
     np.testing.assert_allclose(tape.jacobian(y, source), whole, rtol=1e-12)
 
 

@@ -53,7 +53,7 @@ def test_those_that_took_turns_are_compared_turn_by_turn():
     )  # fmt: skip
 
 
-def test_who_may_be_the_fastest_takes_turns(monkeypatch):
+def test_who_may_be_the_fastest_takes_turns(change):
     import train_step
     import workloads
 
@@ -64,7 +64,7 @@ def test_who_may_be_the_fastest_takes_turns(monkeypatch):
     workload = workloads.named("mlp_small")
     assert train_step.contenders(workload, cases) == ["framework", "torch", "jax.jit"]
     assert train_step.contenders(workload, cases[:2]) == []
-    monkeypatch.setattr(train_step, "MOST_PEERS", 1)
+    change(train_step, MOST_PEERS=1)
     assert train_step.contenders(workload, cases) == ["framework", "torch"]
 
 

@@ -1,5 +1,7 @@
 """What the tests of the compiler share."""
 
+import contextlib
+
 import pytest
 
 from framework.kernels import tier
@@ -7,12 +9,9 @@ from tests.compiler import interpreted
 
 
 @pytest.fixture(params=["numpy", "loops"])
-def kind(request, monkeypatch):
+def kind(request):
     """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
     tier.set_tier("numpy")
-    if request.param == "loops":
-        interpreted.install(monkeypatch)
-        monkeypatch.setattr(tier, "without_numba", lambda: False)  # as where there are loops
-    yield request.param
-    monkeypatch.undo()
+    with interpreted.loops() if request.param == "loops" else contextlib.nullcontext():
+        yield request.param
     tier.set_tier(None)

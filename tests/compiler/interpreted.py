@@ -4,15 +4,18 @@ What the text means is checked so for any number of programs; that Numba gives t
 Python is for `test_loops.py`.
 """
 
+import contextlib
 import ctypes
 import math
 
 import numpy as np
 
+from framework.compiler import loop_kernels, numba_codegen
 from framework.compiler.loop_cache import LoopMachineCode
 from framework.compiler.region_kernels import KERNEL_CALLS
 from framework.kernels import gelu, threads, tier
 from framework.kernels.kernel_task import KernelTask
+from tests.changed import changed, without_items
 
 
 class _At:
@@ -195,29 +198,24 @@ def compile_in_python(self, _library):
     return {"task": Task, "entry": EntryPoint}[self.kind](namespace["loop"])
 
 
-def install(monkeypatch):
+@contextlib.contextmanager
+def loops():
     """Let plans turn their groups into loops at once, and Python run these."""
-    monkeypatch.setattr(LoopMachineCode, "compile", compile_in_python)
-    monkeypatch.setattr(LoopMachineCode, "is_compiled", lambda _self: True)
-    monkeypatch.setattr("framework.compiler.loop_kernels._built", {})
-    monkeypatch.setattr(tier, "_tier", "numba")
-    monkeypatch.setattr(tier, "without_numba", lambda: False)
-    monkeypatch.setattr(threads, "_count", 3)
-    monkeypatch.setattr("framework.kernels.threads._LEAST", 1e-12)  # whatever can be is cut
-    monkeypatch.setattr("framework.compiler.numba_codegen._FEW", 1)
     address = KernelTask.address
-    monkeypatch.setattr(
-        KernelTask,
-        "address",
-        lambda self: (
-            address(self)
-            if (task := _TASKS.get((self.module, self.name))) is None
-            else task.address
-        ),
-    )
-    for name in ("reduce_sum", "reduce_mean"):  # kernels of Numba, which eager code has not here
-        monkeypatch.delitem(KERNEL_CALLS, name)
-    library = tier.library
+
+    def address_of_python(self):
+        task = _TASKS.get((self.module, self.name))
+        return address(self) if task is None else task.address
+
     libraries = {"elementwise": "loops", "team": ThreadTeam, "products": Products}
-    monkeypatch.setattr(tier, "library", libraries.get)
-    return library
+    with (
+        changed(LoopMachineCode, compile=compile_in_python, is_compiled=lambda _self: True),
+        changed(loop_kernels, _built={}),
+        changed(numba_codegen, _FEW=1),
+        changed(tier, _tier="numba", without_numba=lambda: False, library=libraries.get),
+        changed(threads, _count=3, _LEAST=1e-12),  # whatever can be cut is cut
+        changed(KernelTask, address=address_of_python),
+        # kernels of Numba, which eager code does not call here
+        without_items(KERNEL_CALLS, "reduce_sum", "reduce_mean"),
+    ):
+        yield

@@ -64,8 +64,8 @@ def test_arrays_begin_with_a_line_of_the_cache():
     assert [a.tolist() for a in arrays] == [[0.0] * 3, [1.0] * 17, [2.0] * 40]
 
 
-def test_a_plan_needs_what_the_tape_keeps_and_little_more(monkeypatch):
-    monkeypatch.setattr(tier, "_tier", "numpy")  # loops of many rows keep twice as much
+def test_a_plan_needs_what_the_tape_keeps_and_little_more(change):
+    change(tier, _tier="numpy")  # loops of many rows keep twice as much
     rng = np.random.default_rng(0)
     layers, rows, width = 6, 2048, 64
     kernels = [tf.Variable(rng.normal(size=(width, width)).astype("f") / 8) for _ in range(layers)]

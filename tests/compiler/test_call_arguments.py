@@ -8,6 +8,7 @@ import pytest
 
 import framework as tf
 from framework import keras
+from framework.compiler.call_arguments import CallArguments
 from framework.core.errors import DTypeError
 
 pytestmark = pytest.mark.usefixtures("kind")
@@ -83,11 +84,11 @@ def test_results_under_a_tape_do_not_share_memory_with_arrays_of_the_caller(wrap
         assert first(tape.gradient(y, w)).tolist() == [[2.0]] * 3
 
 
-def test_arrays_that_no_result_shares_are_not_copied(monkeypatch):
+def test_arrays_that_no_result_shares_are_not_copied(change):
     f, array = tf.function(lambda x: x * 2.0), np.ones(3, "float32")
     for _ in range(3):
         f(array)
-    monkeypatch.setattr("framework.compiler.call_arguments.CallArguments.own", None)
+    change(CallArguments, own=None)
     assert first(f(array)).tolist() == [2.0] * 3
 
 

@@ -12,6 +12,7 @@ from framework import keras
 from framework.compiler import (
     compiled,
     fused_backends,
+    fused_function,
     loop_kernels,
     loop_lowering,
     plan,
@@ -33,10 +34,9 @@ def no_failures_of_the_compiler():
 
 
 @pytest.fixture(autouse=True)
-def with_loops(monkeypatch):
-    interpreted.install(monkeypatch)
-    yield
-    monkeypatch.undo()
+def with_loops():
+    with interpreted.loops():
+        yield
     tier.set_tier(None)
 
 
@@ -44,10 +44,10 @@ def raising(*_args, **_kwargs):
     raise MISTAKE
 
 
-def fail(monkeypatch, *names):
+def fail(change, *names):
     """Let the texts of these programs be there, and their runs fail after they have written."""
     for name in names:
-        monkeypatch.setattr(plan, name, failing(getattr(plan, name)))
+        change(plan, **{name: failing(getattr(plan, name))})
 
 
 def failing(kind):
@@ -71,26 +71,26 @@ def failing(kind):
 
 # Where it goes wrong: what is broken, and what is said.
 IN_PYTHON = {
-    "optimized": (lambda m: m.setattr(plan, "optimized", raising), "writing its plan"),
-    "grouped": (lambda m: m.setattr(plan, "grouped", raising), "writing its plan"),
-    "program": (lambda m: m.setattr(plan, "NumpyCodegen", raising), "writing its plan"),
-    "text": (lambda m: m.setattr(NumpyCodegen, "compiled", raising), "writing its plan"),
-    "graph": (lambda m: m.setattr(GraphRecorder, "graph", raising), "writing its plan"),
+    "optimized": (lambda change: change(plan, optimized=raising), "writing its plan"),
+    "grouped": (lambda change: change(plan, grouped=raising), "writing its plan"),
+    "program": (lambda change: change(plan, NumpyCodegen=raising), "writing its plan"),
+    "text": (lambda change: change(NumpyCodegen, compiled=raising), "writing its plan"),
+    "graph": (lambda change: change(GraphRecorder, graph=raising), "writing its plan"),
     "difference": (
-        lambda m: [
-            m.setattr(module, "difference", raising) for module in (compiled, symbolic_plans)
+        lambda change: [
+            change(module, difference=raising) for module in (compiled, symbolic_plans)
         ],
         "writing its plan",
     ),
-    "memory": (lambda m: m.setattr(Arena, "make", raising), "running its plan"),
-    "run": (lambda m: fail(m, "NumpyCodegen", "NumbaCodegen"), "running its plan"),
+    "memory": (lambda change: change(Arena, make=raising), "running its plan"),
+    "run": (lambda change: fail(change, "NumpyCodegen", "NumbaCodegen"), "running its plan"),
 }
 WITHOUT_LOOPS = {
-    "fits": (lambda m: m.setattr(plan, "fits_loop", raising), "writing its loops"),
-    "loop": (lambda m: m.setattr(loop_kernels, "LoopCodegen", raising), "writing its loops"),
-    "compile": (lambda m: m.setattr(LoopMachineCode, "compile", raising), "compiling its loops"),
-    "library": (lambda m: m.setattr(tier, "library", raising), "compiling its loops"),
-    "run": (lambda m: fail(m, "NumbaCodegen"), "running its loops"),
+    "fits": (lambda change: change(plan, fits_loop=raising), "writing its loops"),
+    "loop": (lambda change: change(loop_kernels, LoopCodegen=raising), "writing its loops"),
+    "compile": (lambda change: change(LoopMachineCode, compile=raising), "compiling its loops"),
+    "library": (lambda change: change(tier, library=raising), "compiling its loops"),
+    "run": (lambda change: fail(change, "NumbaCodegen"), "running its loops"),
 }
 BROKEN = [
     *(pytest.param(*way, "runs in Python", id=f"plan: {name}") for name, way in IN_PYTHON.items()),
@@ -106,7 +106,7 @@ def told(caplog):
 
 
 @pytest.mark.parametrize(("break_it", "step", "outcome"), BROKEN)
-def test_a_function_goes_on(break_it, step, outcome, monkeypatch, caplog):
+def test_a_function_goes_on(break_it, step, outcome, change, caplog):
     def body(x):
         v.assign_add(tf.tanh(x) * 2.0 + x)
         return v * 1.0 + tf.random.normal([2], seed=1)
@@ -116,7 +116,7 @@ def test_a_function_goes_on(break_it, step, outcome, monkeypatch, caplog):
         v = tf.Variable([1.0, 2.0])
         tf.random.set_seed(3)
         if name == "broken":
-            break_it(monkeypatch)
+            break_it(change)
         f = tf.function(body) if name == "broken" else body
         found[name] = [f(tf.constant([n, 1.0])).numpy() for n in range(6)] + [v.numpy()]
         if name == "broken":
@@ -130,7 +130,7 @@ def test_a_function_goes_on(break_it, step, outcome, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(("break_it", "step", "outcome"), BROKEN)
-def test_fit_goes_on(break_it, step, outcome, monkeypatch, caplog):
+def test_fit_goes_on(break_it, step, outcome, change, caplog):
     x = np.random.default_rng(0).normal(size=(12, 3)).astype("float32")
 
     def trained(**options):
@@ -142,7 +142,7 @@ def test_fit_goes_on(break_it, step, outcome, monkeypatch, caplog):
         return history.history["loss"], model.get_weights()
 
     losses, weights = trained(run_eagerly=True)
-    break_it(monkeypatch)
+    break_it(change)
     found, after = trained()
     np.testing.assert_allclose(found, losses, rtol=1e-5)
     for a, b in zip(after, weights, strict=True):
@@ -152,8 +152,8 @@ def test_fit_goes_on(break_it, step, outcome, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(("break_it", "step", "outcome"), BROKEN)
-def test_numbers_among_the_arguments_go_on(break_it, step, outcome, monkeypatch, caplog):
-    break_it(monkeypatch)
+def test_numbers_among_the_arguments_go_on(break_it, step, outcome, change, caplog):
+    break_it(change)
     f = tf.function(lambda x, n: tf.tanh(x) * n + x)
     x = tf.constant([1.0, 2.0])
     for n in range(12):
@@ -165,7 +165,7 @@ def test_numbers_among_the_arguments_go_on(break_it, step, outcome, monkeypatch,
 
 
 @pytest.mark.parametrize("name", ["fits", "loop", "compile", "library"])
-def test_updates_of_a_raw_loop_go_on(name, monkeypatch, caplog):
+def test_updates_of_a_raw_loop_go_on(name, change, caplog):
     def trained():
         w = tf.Variable([1.0, 2.0])
         optimizer = keras.optimizers.Adam(0.1)
@@ -176,11 +176,11 @@ def test_updates_of_a_raw_loop_go_on(name, monkeypatch, caplog):
         return w.numpy()
 
     expected = trained()
-    monkeypatch.setattr(loop_kernels, "_built", {})
-    monkeypatch.setattr("framework.compiler.fused_function._told", set())
+    change(loop_kernels, _built={})
+    change(fused_function, _told=set())
     break_it, step = WITHOUT_LOOPS[name]
-    break_it(monkeypatch)
-    monkeypatch.setattr(fused_backends, "fits_loop", plan.fits_loop)
+    break_it(change)
+    change(fused_backends, fits_loop=plan.fits_loop)
     np.testing.assert_allclose(trained(), expected, rtol=1e-6)
     (sentence,) = told(caplog)
     assert sentence == (
@@ -205,11 +205,10 @@ def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):
     assert not told(caplog)
 
 
-def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(caplog, monkeypatch):
-    monkeypatch.setattr(tier, "_tier", "auto")
-    monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(loop_lowering, "_TO_LOAD", 0.0)
-    monkeypatch.setattr(loop_lowering, "_TO_COMPILE", 0.0)
+def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(caplog, change):
+    change(tier, _tier="auto")
+    change(plan, TRIAL=3)
+    change(loop_lowering, _TO_LOAD=0.0, _TO_COMPILE=0.0)
 
     @tf.function
     def f(x, labels):
@@ -226,11 +225,11 @@ def test_an_error_of_the_users_in_the_first_run_with_loops_is_not_the_loops(capl
     assert not told(caplog)
 
 
-def test_threads_that_call_at_once_make_no_mistakes(caplog, monkeypatch):
+def test_threads_that_call_at_once_make_no_mistakes(caplog, change):
     """Recording, making a plan and moving on to loops, all at the same time."""
-    monkeypatch.setattr(tier, "_tier", "auto")
-    monkeypatch.setattr(plan, "TRIAL", 3)
-    monkeypatch.setattr(loop_lowering, "_TO_LOAD", 0.0)
+    change(tier, _tier="auto")
+    change(plan, TRIAL=3)
+    change(loop_lowering, _TO_LOAD=0.0)
     wrong = []
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

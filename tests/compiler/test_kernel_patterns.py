@@ -38,11 +38,11 @@ def steps(net, number=4):
 
 
 @pytest.mark.parametrize("activation", ["relu", None])
-def test_a_training_step(activation, monkeypatch):
+def test_a_training_step(activation, change):
     found, source = steps(model(activation=activation))
     assert source.count("conv_max_pool(") == source.count("conv_max_pool_back(") == 1
     assert not any(name in source for name in (" max_pool(", "cell_put("))
-    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    change(conv_pool, takes=lambda *_, **__: False)
     expected, source = steps(model(activation=activation))
     assert "conv_max_pool" not in source
     assert " max_pool(" in source
@@ -50,13 +50,13 @@ def test_a_training_step(activation, monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
-def test_both_derivatives_of_a_convolution(monkeypatch):
+def test_both_derivatives_of_a_convolution(change):
     plain = {"activation": None, "use_bias": False}
     found, source = steps(model(layers.ReLU(), **plain))
     assert source.count("conv_bias_back(") == 1  # the first layer's input is data
     assert source.count("conv_kernel(") == 1
     assert "conv_input(" not in source
-    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    change(conv_pool, takes=lambda *_, **__: False)
     expected, source = steps(model(layers.ReLU(), **plain))
     assert source.count("conv_kernel(") == 2
     for a, b in zip(found, expected, strict=True):
@@ -73,7 +73,7 @@ def test_a_transposed_convolution_is_none_of_its_derivatives():
 
 
 @pytest.mark.parametrize("channels", [(16, 32), (32, 16), (16, 16)])
-def test_a_sum_of_convolutions(channels, monkeypatch):
+def test_a_sum_of_convolutions(channels, change):
     """Both get the same gradient: the derivatives of one have nothing to do with the other's."""
 
     def net():
@@ -86,13 +86,13 @@ def test_a_sum_of_convolutions(channels, monkeypatch):
 
     found, source = steps(net())
     assert source.count("conv_bias_back(") >= 1
-    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    change(conv_pool, takes=lambda *_, **__: False)
     expected, _ = steps(net())
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_predictions(monkeypatch):
+def test_predictions(change):
     def run():
         net = model()
         function = tf.function(lambda x: net(x, training=False))
@@ -101,7 +101,7 @@ def test_predictions(monkeypatch):
 
     found, source = run()
     assert "conv_max_pool(" in source
-    monkeypatch.setattr(conv_pool, "takes", lambda *_, **__: False)
+    change(conv_pool, takes=lambda *_, **__: False)
     expected, source = run()
     assert "conv_max_pool(" not in source
     for a, b in zip(found, expected, strict=True):

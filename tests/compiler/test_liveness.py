@@ -46,12 +46,12 @@ def first(found):
 
 
 @pytest.fixture(params=["numpy", "numba"])
-def form(request, monkeypatch):
+def form(request, change):
     if request.param == "numba":
         pytest.importorskip("numba")
         tier.set_tier("numba")
         for module, name in ((conv, "_SMALL"), (norms, "_FAST"), (pool, "_FAST")):
-            monkeypatch.setattr(module, name, 0)
+            change(module, **{name: 0})
 
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if name in table])

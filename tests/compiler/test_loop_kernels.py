@@ -354,9 +354,9 @@ def test_read_only_arrays_are_read_and_not_written():
         loop(y, x)
 
 
-def test_many_arrays_are_still_turned_into_vector_code(monkeypatch):
+def test_many_arrays_are_still_turned_into_vector_code(change):
     """LLVM gives up telling arrays apart by tests at run time when there are many."""
-    monkeypatch.setattr(sealed, "_folder", lambda: None)  # code from the disk has no text
+    change(sealed, _folder=lambda: None)  # code from the disk has no text
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = LoopProgram(operands, steps, {f"y{i}": None for i in range(8)})
@@ -498,8 +498,8 @@ def test_another_process_finds_the_machine_code(tmp_path):
     assert in_a_process(tmp_path) == ["True", "1"]
 
 
-def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
-    monkeypatch.setattr(sealed, "_folder", lambda: None)
+def test_without_a_folder_loops_are_compiled_in_memory(change):
+    change(sealed, _folder=lambda: None)
     program = LoopProgram([X], [("y", "abs", ("x",))], {"y": None})
     loop = loop_kernels.LoopKernel(*LoopCodegen(program).text())
     assert not loop.cached
@@ -509,8 +509,8 @@ def test_without_a_folder_loops_are_compiled_in_memory(monkeypatch):
     assert loop.cached
 
 
-def test_without_numba_there_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr(loop_kernels.tier, "library", lambda name: None)
+def test_without_numba_there_is_one_clear_error(change):
+    change(loop_kernels.tier, library=lambda name: None)
     program = LoopProgram([X], [("y", "abs", ("x",))], {"y": None})
     with pytest.raises(RuntimeError, match="Numba"):
         loop_kernels.LoopKernel(*LoopCodegen(program).text()).compiled()

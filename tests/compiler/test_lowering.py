@@ -90,7 +90,7 @@ def test_sums_over_some_axes(dtype, axis):
         text(body, tf.constant(x.astype(dtype)))
 
 
-def test_sums_without_numba_are_products(monkeypatch):
+def test_sums_without_numba_are_products(change):
     x = tf.constant(np.random.default_rng(0).normal(size=(64, 10)).astype("float32"))
 
     def body(x):
@@ -98,6 +98,6 @@ def test_sums_without_numba_are_products(monkeypatch):
 
     found = text(body, x)
     assert (found.count("dot("), found.count("add_reduce(")) == (3, 0)
-    monkeypatch.setattr(tier, "without_numba", lambda: False)
+    change(tier, without_numba=lambda: False)
     found = text(body, x)
     assert (found.count("dot("), found.count("add_reduce(")) == (0, 3)

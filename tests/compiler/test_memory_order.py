@@ -33,8 +33,8 @@ BODIES = {
 
 
 @pytest.fixture(autouse=True)
-def numpy_plans(monkeypatch):
-    monkeypatch.setattr(tier, "_tier", "numpy")
+def numpy_plans(change):
+    change(tier, _tier="numpy")
 
 
 @pytest.mark.parametrize("given", ["tensor", "array"])

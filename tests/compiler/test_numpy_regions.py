@@ -17,12 +17,12 @@ layers = keras.layers
 
 
 @pytest.fixture(autouse=True)
-def small_products(monkeypatch):
+def small_products(change):
     tier.set_tier("numpy")
     threads.set_count(2)
     for limit in ("ALONE", "PAYS", "SHARED"):
-        monkeypatch.setattr(matmul, limit, 1 << 12)
-    monkeypatch.setattr(contraction, "LEAST", 1 << 12)  # of the same ops in Python
+        change(matmul, **{limit: 1 << 12})
+    change(contraction, LEAST=1 << 12)  # of the same ops in Python
     yield
     threads.set_count(None)
     tier.set_tier(None)
@@ -53,7 +53,7 @@ def counts(source):
 
 
 @pytest.mark.parametrize("heads", [1, 2])
-def test_a_block_of_a_transformer(heads, monkeypatch):
+def test_a_block_of_a_transformer(heads, change):
     def steps():
         keras.utils.set_random_seed(4)
         x = inputs = layers.Input((6, 20))
@@ -71,7 +71,7 @@ def test_a_block_of_a_transformer(heads, monkeypatch):
     assert max(several) >= 4
     assert alone <= 3
     assert "(multiply, gelu_with_slope" in source
-    monkeypatch.setattr(matmul, "shares", lambda _: False)
+    change(matmul, shares=lambda _: False)
     expected, source = steps()
     assert "large_dots" not in source
     for a, b in zip(found, expected, strict=True):
@@ -80,8 +80,8 @@ def test_a_block_of_a_transformer(heads, monkeypatch):
 
 @pytest.mark.parametrize("shape", [(33, 6, 20), (32, 8, 32)])  # threads' rows and kernels' differ,
 @pytest.mark.parametrize("name", ["float32", "float64"])  # and are the same
-def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, monkeypatch):
-    monkeypatch.setattr(blocks, "LEAST", 1 << 12)
+def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, change):
+    change(blocks, LEAST=1 << 12)
 
     def steps():
         keras.utils.set_random_seed(4)
@@ -104,7 +104,7 @@ def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, monkey
         assert source.count("with_slope_by_rows(") == (2 if name == "float32" else 0)
         forward = next(line for line in source.splitlines() if "layer_norm_by_rows(" in line)
         assert forward.count("layer_norm_by_rows(") == (3 if name == "float32" else 1)
-        monkeypatch.setattr(matmul, "shares", lambda _: False)
+        change(matmul, shares=lambda _: False)
         expected, source = steps()
         assert "large_dots" not in source
         for a, b in zip(found, expected, strict=True):
@@ -182,8 +182,8 @@ def test_the_kernel(shape, dtype):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("shape", [(64, 32), (65, 20)])
-def test_a_lane(count, shape, monkeypatch):
-    monkeypatch.setattr(blocks, "LEAST", 1 << 12)
+def test_a_lane(count, shape, change):
+    change(blocks, LEAST=1 << 12)
     threads.set_count(count)
     m, n = shape
     x, w = normal(m, n).astype("float32"), normal(n, n).astype("float32")

@@ -83,26 +83,25 @@ def test_parts():
     assert [piece(extent=e).cut(2) for e in (64, 65, 8, 9)] == [32, 40, 8, 8]
 
 
-def test_products_wait_for_all_of_what_they_read(monkeypatch):
+def test_products_wait_for_all_of_what_they_read():
     """Parts run one after another here, the last first."""
-    interpreted.install(monkeypatch)
-    rng = np.random.default_rng(0)
-    x, y = (tf.constant(rng.standard_normal((32, 32), "f")) for _ in range(2))
-    variables = tf.Variable(y), tf.Variable(y)
+    with interpreted.loops():
+        rng = np.random.default_rng(0)
+        x, y = (tf.constant(rng.standard_normal((32, 32), "f")) for _ in range(2))
+        variables = tf.Variable(y), tf.Variable(y)
 
-    def body(v, x, y):
-        a, b = tf.tanh(x) * 2.0, tf.tanh(y) + y
-        read = a @ b + a @ v
-        v.assign(tf.tanh(v) * 0.5 + v)  # in place
-        return tf.tanh(a @ b) + read, tf.matmul(a, b, transpose_a=True) - a @ v
+        def body(v, x, y):
+            a, b = tf.tanh(x) * 2.0, tf.tanh(y) + y
+            read = a @ b + a @ v
+            v.assign(tf.tanh(v) * 0.5 + v)  # in place
+            return tf.tanh(a @ b) + read, tf.matmul(a, b, transpose_a=True) - a @ v
 
-    compiled = tf.function(lambda x, y: body(variables[0], x, y))
-    for _ in range(6):
-        found, expected = compiled(x, y), body(variables[1], x, y)
-        for a, b in zip((*found, variables[0]), (*expected, variables[1]), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
-    assert "parallel region" in compiled.source
-    monkeypatch.undo()
+        compiled = tf.function(lambda x, y: body(variables[0], x, y))
+        for _ in range(6):
+            found, expected = compiled(x, y), body(variables[1], x, y)
+            for a, b in zip((*found, variables[0]), (*expected, variables[1]), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+        assert "parallel region" in compiled.source
 
 
 SHAPES = [
@@ -307,7 +306,7 @@ def test_gelu_goes_with_its_product_both_ways():
     assert "gelu_slope(" not in gradient.source
 
 
-def test_a_plan_follows_the_number_of_threads(monkeypatch):
+def test_a_plan_follows_the_number_of_threads(change):
     pytest.importorskip("numba")
     tier.set_tier("numba")
     rng = np.random.default_rng(0)
@@ -317,7 +316,7 @@ def test_a_plan_follows_the_number_of_threads(monkeypatch):
     expected = [f(x, w).numpy() for _ in range(5)][-1]
     asked, team = [], tier.library("team")
     do = team.ThreadTeam.do
-    monkeypatch.setattr(team.ThreadTeam, "do", lambda *given: asked.append(given[1]) or do(*given))
+    change(team.ThreadTeam, do=lambda *given: asked.append(given[1]) or do(*given))
     for count, parts in ((2, [4]), (1, []), (3, [6])):
         threads.set_count(count)
         asked.clear()

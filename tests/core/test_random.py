@@ -89,10 +89,10 @@ def test_threads_that_share_a_generator_make_different_draws(in_four_threads):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(131_071,), (131_072,), (3, 100_001), (8, 25, 4, 331)])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count, monkeypatch):
+def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count, change):
     run, handed = sharing.run, []
     assert run is threads.run
-    monkeypatch.setattr(sharing, "run", lambda f, parts: (handed.append(parts), run(f, parts)))
+    change(sharing, run=lambda f, parts: (handed.append(parts), run(f, parts)))
     alone = np.random.Generator(np.random.Philox(key=[5, 0], counter=[0, 0, 7, 0]))
     expected = alone.random(shape, dtype=dtype)
     threads.set_count(count)

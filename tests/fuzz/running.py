@@ -28,7 +28,6 @@ import types
 import warnings
 
 import numpy as np
-import pytest
 
 from framework.core.quiet import _OPS
 
@@ -253,14 +252,11 @@ def within(mode):
     from tests.compiler import interpreted
 
     before = tier._tier
-    patch = pytest.MonkeyPatch()
     tier.set_tier({"loops": "numpy"}.get(mode, mode))
-    if mode == "loops":
-        interpreted.install(patch)
     try:
-        yield
+        with interpreted.loops() if mode == "loops" else contextlib.nullcontext():
+            yield
     finally:
-        patch.undo()
         tier.set_tier(before)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import framework as tf
 from framework import keras
+from framework.compiler import compiled
 from framework.core.op import table
 from tests.fuzz import cases, networks, words
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
@@ -52,9 +53,9 @@ for x in (x0, x0, x0, x0):
 """
 
 
-def test_a_wrong_plan_is_found_and_shrunk(monkeypatch):
+def test_a_wrong_plan_is_found_and_shrunk(change):
     """Graphs are taken for the same, as if nothing compared their constants."""
-    monkeypatch.setattr("framework.compiler.compiled.difference", lambda old, graph: None)
+    change(compiled, difference=lambda old, graph: None)
     text = "calls = []\n" + ADDING.replace(
         "t1 = tf.sin(a)", "calls.append(1)\n    t1 = tf.sin(a) * float(len(calls))"
     )
@@ -65,7 +66,7 @@ def test_a_wrong_plan_is_found_and_shrunk(monkeypatch):
     assert cases.check(short, ["numpy"])[0].sort == found.sort
 
 
-def test_a_wrong_kernel_is_found(monkeypatch):
+def test_a_wrong_kernel_is_found(change):
     relu = table["relu"]
     text = "@tf.function\ndef f(x):\n    return tf.nn.relu(x)\nfor i in range(4):\n"
     text += "    call(f, data((3, 2)))\n"
@@ -80,7 +81,7 @@ def test_a_wrong_kernel_is_found(monkeypatch):
 
         return tier.tier()
 
-    monkeypatch.setattr(relu, "forward", wrong)
+    change(relu, forward=wrong)
     found, _ = cases.check(text, ["numpy"])
     assert "instead of" in found.what
 
@@ -90,11 +91,11 @@ def test_a_result_or_argument_written_to_is_found():
     assert "was written to" in found.what
 
 
-def test_an_internal_error_in_the_log_is_found(monkeypatch, no_failures_of_the_compiler):
+def test_an_internal_error_in_the_log_is_found(change, no_failures_of_the_compiler):
     def fail(*_, **__):
         raise RuntimeError("made up")
 
-    monkeypatch.setattr("framework.compiler.compiled.Plan.__init__", fail)
+    change(compiled.Plan, __init__=fail)
     found, _ = cases.check(ADDING, ["numpy"])
     assert "failed (RuntimeError: made up)" in found.what
     no_failures_of_the_compiler.clear()

@@ -70,12 +70,12 @@ def agree(found, expected, tolerance=3e-6):
 
 
 @pytest.fixture(params=["numpy", "numba"])
-def form(request, monkeypatch):
+def form(request, change):
     if request.param == "numba":
         pytest.importorskip("numba")
         if tier.library("attention") is None:
             pytest.skip("the tier is without Numba")
-    monkeypatch.setattr(attention, "_FAST", 0 if request.param == "numba" else np.inf)
+    change(attention, _FAST=0 if request.param == "numba" else np.inf)
     return request.param
 
 
@@ -86,12 +86,12 @@ def test_numpy_and_numba_agree_with_the_formula(sizes, kind, form):
     agree(both_ways(arguments, attributes, g), formula(*arguments, g, **attributes))
 
 
-def test_the_block_size_does_not_change_results(monkeypatch):
-    monkeypatch.setattr(attention, "_FAST", np.inf)
+def test_the_block_size_does_not_change_results(change):
+    change(attention, _FAST=np.inf)
     arguments, attributes, g = made(SIZES["odd"], "mask causal")
     whole = both_ways(arguments, attributes, g)
     for size in (1, 40, 70, 300):
-        monkeypatch.setattr(attention, "_BLOCK", size)
+        change(attention, _BLOCK=size)
         agree(both_ways(arguments, attributes, g), whole)
 
 
@@ -159,8 +159,8 @@ def test_views_give_the_results_of_copies(form):
         np.testing.assert_array_equal(x, b)
 
 
-def test_threads_do_not_change_a_bit(form, monkeypatch):
-    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+def test_threads_do_not_change_a_bit(form, change):
+    change(kernel_task, _LEAST=1e-9)
     kernel_task._template.cache_clear()
     arguments, attributes, g = made((3, 20, 20, 3, 8, 8), "causal")
     found = []
@@ -184,8 +184,8 @@ def peak(length):
     return most
 
 
-def test_memory_grows_with_the_length_and_not_with_its_square(form, monkeypatch):
-    monkeypatch.setattr(attention, "_BLOCK", 2**14)
+def test_memory_grows_with_the_length_and_not_with_its_square(form, change):
+    change(attention, _BLOCK=2**14)
     peak(64)  # memory allocated once
     assert peak(2048) < 6 * peak(512) + 2**17
     assert peak(2048) < 2048**2 * 4 / 8  # of the scores alone

@@ -55,8 +55,8 @@ def test_its_version_names_its_core():
     assert blas.core() in blas.version()
 
 
-def test_other_blas_libraries_are_not_changed(monkeypatch):
-    monkeypatch.setattr(blas, "_function", lambda name, result: None)
+def test_other_blas_libraries_are_not_changed(change):
+    change(blas, _function=lambda name, result: None)
     assert (blas.core(), blas.version(), blas.threads()) == (None, None, 0)
     with blas.limited(1):
         blas.set_threads(1)

@@ -10,17 +10,17 @@ SIZES = (1, 100, blocks.ALONE, blocks.ALONE + 1, 500_000, 600_001)
 
 
 @pytest.fixture
-def few(monkeypatch):
+def few(change):
     """Share even little work among threads."""
-    monkeypatch.setattr(blocks, "LEAST", 1)
-    monkeypatch.setattr(attention, "_SHARED", 1)
-    monkeypatch.setattr(threads, "_count", 2)
+    change(blocks, LEAST=1)
+    change(attention, _SHARED=1)
+    change(threads, _count=2)
 
 
 @pytest.mark.parametrize("ufuncs", [1, 40])
 @pytest.mark.parametrize("elements", SIZES)
-def test_every_element_is_in_one_block(elements, ufuncs, monkeypatch):
-    monkeypatch.setattr(threads, "_count", 2)
+def test_every_element_is_in_one_block(elements, ufuncs, change):
+    change(threads, _count=2)
     seen = np.zeros(elements, int)
     scratch = len(blocks.take((np.dtype("float32"),))[0])
 
@@ -70,12 +70,12 @@ def test_a_plan_on_two_threads_has_the_bits_of_eager_steps(few, monkeypatch):
 
 @pytest.mark.parametrize("approximate", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_gelu_has_the_same_bits_on_any_number_of_threads(dtype, approximate, few, monkeypatch):
-    monkeypatch.setattr(gelu, "_FAST", np.inf)
+def test_gelu_has_the_same_bits_on_any_number_of_threads(dtype, approximate, few, change):
+    change(gelu, _FAST=np.inf)
     x, g = np.random.default_rng(0).standard_normal((2, 3, 100_001)).astype(dtype)
     found = []
     for count in (1, 2):
-        monkeypatch.setattr(threads, "_count", count)
+        change(threads, _count=count)
         found += [gelu.gelu(x, approximate=approximate)]
         found += [gelu.gelu_back(g, x, approximate=approximate)]
     np.testing.assert_array_equal(found[0], found[2])
@@ -86,14 +86,14 @@ def test_gelu_has_the_same_bits_on_any_number_of_threads(dtype, approximate, few
 
 
 @pytest.mark.parametrize("sizes", [(6, 40, 3), (1, 700, 2), (1, 3000, 1)])
-def test_attention_has_the_same_bits_on_any_number_of_threads(sizes, few, monkeypatch):
-    monkeypatch.setattr(attention, "_FAST", np.inf)
-    monkeypatch.setattr(attention, "_BLOCK", 1 << 14)
+def test_attention_has_the_same_bits_on_any_number_of_threads(sizes, few, change):
+    change(attention, _FAST=np.inf)
+    change(attention, _BLOCK=1 << 14)
     batch, length, heads = sizes
     q, k, v, g = np.random.default_rng(0).standard_normal((4, batch, length, heads, 8), "float32")
     found = []
     for count in (1, 2):
-        monkeypatch.setattr(threads, "_count", count)
+        change(threads, _count=count)
         out, saved = attention.forward(q, k, v, None, None, scale=0.3, causal=False)
         arrays = g, q, k, v, None, None, out, *saved
         needed = True, True, True, False
@@ -109,15 +109,15 @@ def test_polynomials_of_numbers_and_arrays():
 
 
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
-def test_normalisation_has_the_same_bits_on_any_number_of_threads(name, few, monkeypatch):
-    monkeypatch.setattr(rows, "_FAST", np.inf)
+def test_normalisation_has_the_same_bits_on_any_number_of_threads(name, few, change):
+    change(rows, _FAST=np.inf)
     x, g = np.random.default_rng(0).standard_normal((2, 4001, 70), "float32")
     vectors = np.random.default_rng(1).standard_normal((2, 70), "float32")
     vectors = vectors if name == "layer_norm" else vectors[:1]
     forward, back = getattr(rows, name), getattr(rows, f"{name}_back")
     found = []
     for count in (1, 2):
-        monkeypatch.setattr(threads, "_count", count)
+        change(threads, _count=count)
         y, saved = forward(x, *vectors, epsilon=1e-3)
         needed = (True,) * (1 + len(vectors))
         found.append((y, *saved, *back(g, x, vectors[0], *saved, needed=needed)))
@@ -127,14 +127,14 @@ def test_normalisation_has_the_same_bits_on_any_number_of_threads(name, few, mon
 
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("shape", [(8, 50, 60, 12), (4001, 70), (3, 7, 30_001)])
-def test_batch_norm_has_the_same_bits_on_any_number_of_threads(shape, relu, few, monkeypatch):
-    monkeypatch.setattr(norm, "_FAST", np.inf)
+def test_batch_norm_has_the_same_bits_on_any_number_of_threads(shape, relu, few, change):
+    change(norm, _FAST=np.inf)
     axis = 1 if len(shape) == 3 else len(shape) - 1
     x, g = np.random.default_rng(0).standard_normal((2, *shape), "float32")
     gamma, beta, zero = np.random.default_rng(1).standard_normal((3, shape[axis]), "float32")
     found = []
     for count in (1, 2):
-        monkeypatch.setattr(threads, "_count", count)
+        change(threads, _count=count)
         made, saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-3, relu=relu)
         cut = beta if relu else None
         back = norm.batch_norm_back(

@@ -23,10 +23,10 @@ def _as_before():
 
 
 @pytest.fixture(params=[1, 2])
-def thread_count(request, monkeypatch):
-    monkeypatch.setattr(threads, "_count", request.param)
+def thread_count(request, change):
+    change(threads, _count=request.param)
     if request.param > 1:  # share the smallest parts too
-        monkeypatch.setattr(tier.library("conv"), "_ALONE", 0)
+        change(tier.library("conv"), _ALONE=0)
     return request.param
 
 
@@ -161,14 +161,14 @@ def test_pooling_of_too_few_outputs_is_empty(places, m, numba_tier):
     assert (behind == 7).all()
 
 
-def test_many_weights_give_the_same_bits_with_separate_passes(monkeypatch):
+def test_many_weights_give_the_same_bits_with_separate_passes(change):
     """Both gradients have the same bits, computed together or separately."""
     x, w, b = real(3, 9, 12, 32), real(3, 3, 32, 48), real(48)
     window = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1}
     y, (chosen,) = conv_pool.conv_max_pool(x, w, b, **window, relu=True)
     attrs = {**window, "relu": True, "needed": (True, True, True)}
     expected = conv_pool.conv_max_pool_back(y, x, w, y, chosen, **attrs)
-    monkeypatch.setattr(tier.library("winograd_back"), "_APART", 0)
+    change(tier.library("winograd_back"), _APART=0)
     found = conv_pool.conv_max_pool_back(y, x, w, y, chosen, **attrs)
     for a, e in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, e)
@@ -237,7 +237,7 @@ def test_groups_and_other_dtypes_use_numpy(algorithm):
     np.testing.assert_array_equal(kernels.conv(x, w, **once, groups=1), expected)
 
 
-def test_the_fastest_algorithm_is_chosen(monkeypatch):
+def test_the_fastest_algorithm_is_chosen(change):
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     called = []
     direct, winograd, columns = map(tier.library, ("conv", "winograd", "im2col"))
@@ -248,7 +248,7 @@ def test_the_fastest_algorithm_is_chosen(monkeypatch):
             called.append(module)
             return whole(*args, **kwargs)
 
-        monkeypatch.setattr(module, "conv", conv)
+        change(module, conv=conv)
     kernels.conv(real(1, 3, 3, 1), real(3, 3, 1, 2), **once)
     assert called == []
     kernels.conv(real(8, 16, 16, 16), real(3, 3, 16, 32), **once)

@@ -22,14 +22,14 @@ def _numpy():
 
 
 @pytest.fixture(params=[1, 2, 3])
-def small_blocks(request, monkeypatch):
+def small_blocks(request, change):
     """Use blocks of two or three images, and one part per thread for any amount of work."""
-    monkeypatch.setattr(threads, "_count", request.param)
-    monkeypatch.setattr(share, "_LEAST", 0)
-    monkeypatch.setattr(im2col, "_BLOCK", 1 << 12)
-    monkeypatch.setattr(winograd, "_PLANE", 1 << 8)
-    monkeypatch.setattr(winograd, "_ROWS", 1)
-    monkeypatch.setattr(winograd, "_TOTAL", 1 << 4)
+    change(threads, _count=request.param)
+    change(share, _LEAST=0)
+    change(im2col, _BLOCK=1 << 12)
+    change(winograd, _PLANE=1 << 8)
+    change(winograd, _ROWS=1)
+    change(winograd, _TOTAL=1 << 4)
 
 
 def real(*shape):
@@ -146,10 +146,10 @@ def test_other_windows(name, small_blocks):
         close(one, other)
 
 
-def test_large_arrays_choose_winograd(monkeypatch):
+def test_large_arrays_choose_winograd(change):
     called = []
     conv = winograd.conv
-    monkeypatch.setattr(winograd, "conv", lambda *a: called.append(a[0].shape) or conv(*a))
+    change(winograd, conv=lambda *a: called.append(a[0].shape) or conv(*a))
     window = {**ONCE, "padding": "SAME", "groups": 1}
     shapes = [(1, 3, 3, 16, 16), (8, 16, 16, 3, 32), (8, 16, 16, 32, 32)]
     for *shape, filters in shapes:
@@ -174,12 +174,12 @@ def test_empty_batch(algorithm, small_blocks):
 
 
 @pytest.mark.parametrize("algorithm", ["winograd4", "im2col"])
-def test_any_number_of_threads_gives_the_same_bits(algorithm, monkeypatch):
+def test_any_number_of_threads_gives_the_same_bits(algorithm, change):
     kernels.set_conv_algorithm(algorithm)
     x, w, b = real(16, 12, 12, 24), real(3, 3, 24, 40), real(40)
     window, found = {**ONCE, "padding": "SAME", "groups": 1, "relu": True}, []
     for count in (1, 2, 3):
-        monkeypatch.setattr(threads, "_count", count)
+        change(threads, _count=count)
         y = kernels.conv_bias(x, w, b, **window)
         found.append((y, *kernels.conv_bias_back(y, x, w, y, **window, needed=(True,) * 3)))
     for others in zip(*found, strict=True):

@@ -11,12 +11,12 @@ SHAPES = [(64, 10), (1, 1), (3, 1000), (700, 3), (2, 5, 17), (0, 4)]
 
 
 @pytest.fixture(params=["numpy", "numba", "two threads"])
-def form(request, monkeypatch):
+def form(request, change):
     name = "numpy" if request.param == "numpy" else "numba"
     if name == "numba":
         pytest.importorskip("numba")
-    monkeypatch.setattr(threads, "count", lambda: 1 + (request.param == "two threads"))
-    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+    change(threads, count=lambda: 1 + (request.param == "two threads"))
+    change(kernel_task, _LEAST=1e-9)
     kernel_task._template.cache_clear()
     tier.set_tier(name)
     yield name

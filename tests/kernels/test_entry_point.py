@@ -123,9 +123,9 @@ def test_a_long_loop_releases_the_gil():
     assert order == ["other", "this"]
 
 
-def test_an_unknown_array_layout_is_refused(monkeypatch):
+def test_an_unknown_array_layout_is_refused(change):
     assert entry_point._is_known()
-    monkeypatch.setattr(entry_point, "_NDIM", entry_point._FLAGS)
+    change(entry_point, _NDIM=entry_point._FLAGS)
     with pytest.raises(entry_point.FrameworkError, match="memory layout"):
         entry_point.EntryPoint(lambda kind, things, count: 0, fastmath=False, cache=False)
 

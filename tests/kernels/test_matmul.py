@@ -45,9 +45,9 @@ def assert_product(found, a, b):
 
 @pytest.mark.parametrize("name", ["numpy", "auto"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_shape_and_layout(name, shape, monkeypatch):
+def test_every_shape_and_layout(name, shape, change):
     tier.set_tier(name)
-    monkeypatch.setattr(matmul, "_before_loading", 0)
+    change(matmul, _before_loading=0)
     for layout in LAYOUTS:
         a, b = pair(*shape, layout)
         assert_product(matmul.dot(a, b), a, b)
@@ -66,8 +66,8 @@ def test_sizes_that_do_not_match():
         matmul.dot(np.ones((200, 310), np.float32), np.ones((300, 200), np.float32))
 
 
-def test_unaligned_matrices(monkeypatch):
-    monkeypatch.setattr(matmul, "_before_loading", 0)
+def test_unaligned_matrices(change):
+    change(matmul, _before_loading=0)
     a, b = pair(150, 160, 170)
     whole = np.zeros(a.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(a.shape)
     whole[...] = a
@@ -84,10 +84,10 @@ VIEWS = {  # of 300 rows and 600 columns
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_bits_do_not_depend_on_the_memory_order(name, monkeypatch):
+def test_bits_do_not_depend_on_the_memory_order(name, change):
     pytest.importorskip("numba")
     tier.set_tier("numba")
-    monkeypatch.setattr(matmul, "_before_loading", 0)
+    change(matmul, _before_loading=0)
     view, (_, other) = VIEWS[name], pair(300, 600, 400)
     assert tier.library("matmul").prepared(view, other).suits
     np.testing.assert_array_equal(matmul.dot(view, other), matmul.dot(view.copy(), other))
@@ -320,15 +320,15 @@ def test_stacks():
     ],
 )
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_stacks_shared_among_threads(of_a, of_b, count, monkeypatch):
+def test_stacks_shared_among_threads(of_a, of_b, count, change):
     a, b = pair(math.prod(of_a) * 60, 50, math.prod(of_b) * 40)
     a, b = a.reshape(*of_a, 60, 50), b.reshape(*of_b, 40, 50).swapaxes(-1, -2)
     threads.set_count(1)
     one_thread, expected = matmul.stacked(a, b), np.matmul(a, b)
     threads.set_count(count)
-    monkeypatch.setattr(matmul, "SHARED", 0)
+    change(matmul, SHARED=0)
     handed, run = [], threads.run
-    monkeypatch.setattr(threads, "run", lambda f, parts: (handed.append(len(parts)), run(f, parts)))
+    change(threads, run=lambda f, parts: (handed.append(len(parts)), run(f, parts)))
     found = matmul.stacked(a, b)
     assert bool(handed) == (count > 1 and expected.ndim > 2 and max(expected.shape[:-2]) > 1)
     np.testing.assert_array_equal(found, one_thread)
@@ -337,11 +337,11 @@ def test_stacks_shared_among_threads(of_a, of_b, count, monkeypatch):
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("sizes", [(40, 70, 50), (3, 20, 90), (90, 20, 3), (33, 1, 33)])
-def test_numpy_on_two_threads(sizes, turned, monkeypatch):
-    monkeypatch.setattr(threads, "_count", 2)
+def test_numpy_on_two_threads(sizes, turned, change):
+    change(threads, _count=2)
     tier.set_tier("numpy")
     for name in "PAYS", "ALONE", "SHARED":
-        monkeypatch.setattr(matmul, name, 0)
+        change(matmul, **{name: 0})
     m, k, n = sizes
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))

@@ -10,12 +10,12 @@ SHAPES = [(1000, 3), (131, 17), (7, 5, 3, 64), (5, 1000), (4099, 1), (2, 3)]
 
 
 @pytest.fixture(params=[1, 2, 3])
-def numba(request, monkeypatch):
+def numba(request, change):
     pytest.importorskip("numba")
-    monkeypatch.setattr(norm, "_FAST", 1)
-    monkeypatch.setattr(norm, "_SHARED", 1)
-    monkeypatch.setattr(norm, "_PART", 500)
-    monkeypatch.setattr(threads, "count", lambda: request.param)
+    change(norm, _FAST=1)
+    change(norm, _SHARED=1)
+    change(norm, _PART=500)
+    change(threads, count=lambda: request.param)
     tier.set_tier("numba")
     yield
     tier.set_tier(None)
@@ -106,15 +106,15 @@ def test_out_receives_the_results(numba, axis, dtype):
 
 
 @pytest.mark.parametrize("cut", [False, True])
-def test_any_number_of_threads_gives_the_same_bits(monkeypatch, cut):
+def test_any_number_of_threads_gives_the_same_bits(change, cut):
     pytest.importorskip("numba")
-    monkeypatch.setattr(norm, "_SHARED", 1 << 12)
-    monkeypatch.setattr(norm, "_PART", 1 << 11)
+    change(norm, _SHARED=1 << 12)
+    change(norm, _PART=1 << 11)
     tier.set_tier("numba")
     x, g, gamma, beta, *means = arrays((301, 65))
     found = []
     for count in (1, 2, 3):
-        monkeypatch.setattr(threads, "count", lambda count=count: count)
+        change(threads, count=lambda count=count: count)
         outputs, saved = norm.batch_norm(x, gamma, beta, axis=1, epsilon=1e-2, relu=cut)
         back = norm.batch_norm_back(
             g, *means, x, gamma, *saved, beta if cut else None, axis=1, needed=(True,) * 3

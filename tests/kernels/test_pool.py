@@ -33,13 +33,13 @@ CONTENTS = {
 
 
 @pytest.fixture(params=[1, 2])
-def forms(request, monkeypatch):
+def forms(request, change):
     """Return a function that gives a call's results in NumPy and in Numba."""
-    monkeypatch.setattr(pool, "_FAST", 1)
-    monkeypatch.setattr(pool, "_SHARED", 1)
-    monkeypatch.setattr(pool, "_BLOCK", 1)
-    monkeypatch.setattr(share, "_LEAST", 0)
-    monkeypatch.setattr(threads, "count", lambda: request.param)
+    change(pool, _FAST=1)
+    change(pool, _SHARED=1)
+    change(pool, _BLOCK=1)
+    change(share, _LEAST=0)
+    change(threads, count=lambda: request.param)
 
     def both(call):
         found = []

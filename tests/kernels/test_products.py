@@ -14,7 +14,7 @@ LINE = 64  # bytes
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def asked(change):
     """Return the addresses that `_block`, run in Python, prefetches."""
     addresses = []
 
@@ -37,9 +37,9 @@ def asked(monkeypatch):
             following + r * of_run + s * step for r in range(runs) for s in range(steps)
         )
 
-    monkeypatch.setattr(products, "panel", panel)
-    monkeypatch.setattr(products, "tile", lambda *arguments: panel(*arguments, ROWS, WIDTH))
-    monkeypatch.setattr(products, "fetching_tile", fetching_tile)
+    change(products, panel=panel)
+    change(products, tile=lambda *arguments: panel(*arguments, ROWS, WIDTH))
+    change(products, fetching_tile=fetching_tile)
     return addresses
 
 

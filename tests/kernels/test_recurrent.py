@@ -8,6 +8,7 @@ import pytest
 from framework.kernels import recurrent, threads, tier
 from framework.kernels.tier import set_tier
 from framework.ops.recurrent import gru, gru_back, lstm, lstm_back, simple_rnn, simple_rnn_back
+from tests.changed import changed
 
 OPS = {  # the op, its joint rule, blocks of columns, states
     "lstm": (lstm, lstm_back, 4, 2),
@@ -22,9 +23,9 @@ each_op = pytest.mark.parametrize("name", OPS)
 
 
 @pytest.fixture(autouse=True)
-def at_every_size(monkeypatch):
+def at_every_size(change):
     """Use Numba for the smallest sequences too."""
-    monkeypatch.setattr(recurrent, "_COMPILED", 0)
+    change(recurrent, _COMPILED=0)
     yield
     set_tier()
 
@@ -90,15 +91,14 @@ def test_numpy_and_numba_agree_with_float64(name, tier_name, masked):
 
 
 @each_op
-def test_threads_share_the_batch_and_change_no_state(name, monkeypatch):
+def test_threads_share_the_batch_and_change_no_state(name, change):
     pytest.importorskip("numba")
     set_tier("numba")
-    monkeypatch.setattr(threads, "_count", 3)
+    change(threads, _count=3)
     for sizes, masked in (((33, 3, 5, 20), True), ((64, 4, 8, 16), False), ((5, 2, 3, 4), True)):
         arguments, cotangents = drawn(name, *sizes, masked)
         alone = computed(name, arguments, cotangents)
-        with monkeypatch.context() as patch:
-            patch.setattr(recurrent, "_SHARED", 0)
+        with changed(recurrent, _SHARED=0):
             shared = computed(name, arguments, cotangents)
         states = 2 + 2 * OPS[name][3]  # outputs, and the gradients of x and the states
         for a, b in zip(shared[:states], alone[:states], strict=True):
@@ -150,11 +150,11 @@ def test_nan_stays_in_its_row_and_inf_saturates(name, form):
     assert np.isfinite(steps[4, :2]).all()
 
 
-def test_small_sequences_and_other_dtypes_use_numpy(monkeypatch):
+def test_small_sequences_and_other_dtypes_use_numpy(change):
     pytest.importorskip("numba")
-    monkeypatch.setattr(tier, "library", None)  # not to be called
+    change(tier, library=None)  # not to be called
     arguments, cotangents = drawn("lstm", 3, 2, 2, 2, False, "float64")
     computed("lstm", arguments, cotangents)
-    monkeypatch.setattr(recurrent, "_COMPILED", 1 << 17)
+    change(recurrent, _COMPILED=1 << 17)
     arguments, cotangents = drawn("lstm", 3, 2, 2, 2, False)
     computed("lstm", arguments, cotangents)

@@ -49,10 +49,10 @@ def test_numba_is_timed_if_it_is_used(plain):
         tier.set_tier()
 
 
-def test_missing_packages_name_their_extra(plain, monkeypatch, capsys):
-    monkeypatch.setattr(report, "_version", lambda library: None)
-    monkeypatch.setattr(tier, "_missing", "No module named 'numba'")
-    monkeypatch.setattr(tier, "library", lambda name: None)
+def test_missing_packages_name_their_extra(plain, change, capsys):
+    change(report, _version=lambda library: None)
+    change(tier, _missing="No module named 'numba'")
+    change(tier, library=lambda name: None)
     tf.show_config()
     printed = capsys.readouterr().out
     assert "numba    not installed\n" in printed
@@ -60,11 +60,11 @@ def test_missing_packages_name_their_extra(plain, monkeypatch, capsys):
         assert f"pip install 'framework[{extra}]'" in printed
 
 
-def test_an_incompatible_numba_is_reported(plain, monkeypatch, capsys):
+def test_an_incompatible_numba_is_reported(plain, change, capsys):
     reason = "Numba 0.62.1 cannot be used, 0.63 to 0.68 can: it is too old"
-    monkeypatch.setattr(report, "_version", lambda library: "0.62.1")
-    monkeypatch.setattr(tier, "_missing", reason)
-    monkeypatch.setattr(tier, "library", lambda name: None)
+    change(report, _version=lambda library: "0.62.1")
+    change(tier, _missing=reason)
+    change(tier, library=lambda name: None)
     tf.show_config()
     printed = capsys.readouterr().out
     assert f"numba    0.62.1, not used: {reason}\n" in printed
@@ -72,15 +72,15 @@ def test_an_incompatible_numba_is_reported(plain, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
-def test_a_blas_core_of_another_cpu_is_reported(monkeypatch):
+def test_a_blas_core_of_another_cpu_is_reported(change, monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
-    monkeypatch.setattr(report, "_by_itself", lambda: ("SkylakeX", 200.0))
-    monkeypatch.setattr(blas, "core", lambda: "Haswell")
+    change(report, _by_itself=lambda: ("SkylakeX", 200.0))
+    change(blas, core=lambda: "Haswell")
     [warning] = tf.show_config(mode="dicts")["warnings"]
     assert warning.startswith("OPENBLAS_CORETYPE=Haswell makes OpenBLAS compute for Haswell at ")
     assert "OpenBLAS chooses SkylakeX, at 200 GF/s" in warning
     assert warning.endswith("Unset OPENBLAS_CORETYPE.")
-    monkeypatch.setattr(blas, "core", lambda: "SkylakeX")
+    change(blas, core=lambda: "SkylakeX")
     assert tf.show_config(mode="dicts")["warnings"] == []
 
 

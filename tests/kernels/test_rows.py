@@ -12,13 +12,13 @@ SHAPES = [(700, 3), (129, 17), (33, 64), (3, 1111), (3000, 1), (7, 11, 30)]
 
 
 @pytest.fixture(params=[1, 2])
-def forms(request, monkeypatch):
+def forms(request, change):
     """Return a function that gives a call's results in NumPy (float64) and in Numba."""
-    monkeypatch.setattr(rows, "_FAST", 1)
-    monkeypatch.setattr(gelus, "_FAST", 1)
-    monkeypatch.setattr(kernel_task, "_LEAST", 1e-9)
+    change(rows, _FAST=1)
+    change(gelus, _FAST=1)
+    change(kernel_task, _LEAST=1e-9)
     kernel_task._template.cache_clear()
-    monkeypatch.setattr(threads, "count", lambda: request.param)
+    change(threads, count=lambda: request.param)
 
     def both(function, *arrays, **attrs):
         tier.set_tier("numpy")
@@ -26,9 +26,9 @@ def forms(request, monkeypatch):
         tier.set_tier("numba")
         asked = []
         library = tier.library
-        monkeypatch.setattr(tier, "library", lambda name: asked.append(name) or library(name))
+        change(tier, library=lambda name: asked.append(name) or library(name))
         fast = function(*arrays, **attrs)
-        monkeypatch.setattr(tier, "library", library)
+        change(tier, library=library)
         assert "rows" in asked
         return _flat(plain), _flat(fast)
 
@@ -123,16 +123,16 @@ def test_results_are_new_arrays_and_inputs_are_not_changed(forms):
     np.testing.assert_array_equal(x, before)
 
 
-def test_long_rows_use_numpy(monkeypatch):
-    monkeypatch.setattr(tier, "library", None)  # not called
+def test_long_rows_use_numpy(change):
+    change(tier, library=None)  # not called
     x = normal(2, rows._LONGEST + 1)
     np.testing.assert_allclose(rows.softmax(x, axis=1).sum(1), 1, rtol=1e-6)
 
 
 @pytest.mark.parametrize("form", ["numpy", "numba"])
-def test_gelu_keeps_its_digits_in_the_tail(form, monkeypatch):
+def test_gelu_keeps_its_digits_in_the_tail(form, change):
     special = pytest.importorskip("scipy.special")
-    monkeypatch.setattr(gelus, "_FAST", 1)
+    change(gelus, _FAST=1)
     tier.set_tier(form)
     x = np.linspace(-9, 9, 20_001).astype("float32")
     wide = x.astype("float64")

@@ -7,12 +7,12 @@ from framework.kernels import scatter, tier
 
 
 @pytest.fixture(params=["numpy", "numba"])
-def form(request, monkeypatch):
+def form(request, change):
     if request.param == "numba":
         pytest.importorskip("numba")
         if tier.library("scatter") is None:
             pytest.skip("the tier is without Numba")
-    monkeypatch.setattr(scatter, "_FAST", 0 if request.param == "numba" else np.inf)
+    change(scatter, _FAST=0 if request.param == "numba" else np.inf)
 
 
 def in_order(g, indices, shape, axis):

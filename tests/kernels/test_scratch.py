@@ -30,8 +30,8 @@ def test_memory_in_use_is_not_shared():
     assert not np.shares_memory(row, scratch.take("held", 100))
 
 
-def test_large_memory_is_freed(monkeypatch):
-    monkeypatch.setattr(scratch, "_LARGEST", 10)
+def test_large_memory_is_freed(change):
+    change(scratch, _LARGEST=10)
     scratch.take("large", 11)
     assert "large" not in scratch._kept.__dict__
 
@@ -48,7 +48,7 @@ def one_thread():
 
 
 @pytest.mark.parametrize("algorithm", ["direct", "winograd4", "im2col"])
-def test_a_finalizer_that_computes_within_a_kernel(one_thread, algorithm, monkeypatch):
+def test_a_finalizer_that_computes_within_a_kernel(one_thread, algorithm, change):
     once = {"strides": (1, 1), "dilations": (1, 1), "padding": "SAME", "groups": 1}
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2, 8, 30, 24)).astype("float32")
@@ -64,5 +64,5 @@ def test_a_finalizer_that_computes_within_a_kernel(one_thread, algorithm, monkey
             inside.clear()
         return found
 
-    monkeypatch.setattr(scratch, "take", disturbed)
+    change(scratch, take=disturbed)
     np.testing.assert_array_equal(conv.conv(x, w, **once), expected)

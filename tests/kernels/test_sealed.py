@@ -16,11 +16,11 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="about POSIX permis
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path, change, monkeypatch):
     """Return a folder for machine code that does not exist yet."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("FRAMEWORK_CACHE_DIR", str(tmp_path / "code"))
-    monkeypatch.setattr(sealed, "_told", [])
+    change(sealed, _told=[])
     sealed._opened.cache_clear()
     yield tmp_path / "code"
     sealed._opened.cache_clear()

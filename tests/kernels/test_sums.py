@@ -80,8 +80,8 @@ def test_maxima_of_short_rows(shape, axis):
         np.testing.assert_allclose(e, np.exp(shifted), rtol=1e-6)
 
 
-def test_with_numba_rows_are_added_in_order(monkeypatch):
-    monkeypatch.setattr(tier, "without_numba", lambda: False)
+def test_with_numba_rows_are_added_in_order(change):
+    change(tier, without_numba=lambda: False)
     x = np.random.default_rng(2).normal(size=(50, 16)).astype(np.float32)
     expected = x[0]
     for row in x[1:]:

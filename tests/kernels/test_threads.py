@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from framework.kernels import threads
+from tests.changed import changed
 
 
 @pytest.fixture(autouse=True)
-def two_threads(monkeypatch):
-    monkeypatch.setattr(threads, "_count", 2)
+def two_threads(change):
+    change(threads, _count=2)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 17])
@@ -84,15 +85,13 @@ def refuse(self):
 
 
 def test_one_thread_works_if_no_other_can_start(monkeypatch):
-    monkeypatch.setattr(threads, "pool", type(threads.pool)())
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    test_every_part_runs_once(3)
-    monkeypatch.undo()
-    monkeypatch.setattr(threads, "_count", 2)
+    with changed(threads, pool=type(threads.pool)()), monkeypatch.context() as python:
+        python.setattr(threading.Thread, "start", refuse)
+        test_every_part_runs_once(3)
     test_parts_run_in_parallel()
 
 
-def test_an_interrupt_waits_for_running_parts(monkeypatch):
+def test_an_interrupt_waits_for_running_parts():
     """Workers write to arrays that the caller uses again."""
     done, begun = [], threading.Event()
 
@@ -113,13 +112,10 @@ def test_an_interrupt_waits_for_running_parts(monkeypatch):
                 raise KeyboardInterrupt
             return super().get()
 
-    monkeypatch.setattr(threads, "SimpleQueue", Left)
-    with pytest.raises(KeyboardInterrupt):
+    with changed(threads, SimpleQueue=Left), pytest.raises(KeyboardInterrupt):
         threads.run(work, range(2))
     assert len(done) == 1
     assert Left.times == 3
-    monkeypatch.undo()
-    monkeypatch.setattr(threads, "_count", 2)
     test_parts_run_in_parallel()
 
 
@@ -155,12 +151,12 @@ def test_a_forked_child_has_a_pool_of_its_own():
 
 
 @pytest.fixture
-def four_cpus(monkeypatch):
+def four_cpus(change, monkeypatch):
     for name in threads.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(threads, "_cpus", lambda: 4)
-    monkeypatch.setattr(threads, "_quota", lambda: 99)
-    monkeypatch.setattr(threads, "_count", None)  # without calling the listeners
+    change(threads, _cpus=lambda: 4)
+    change(threads, _quota=lambda: 99)
+    change(threads, _count=None)  # without calling the listeners
 
 
 @pytest.mark.parametrize("name", threads.VARIABLES)
@@ -202,12 +198,12 @@ QUOTAS = [
 
 
 @pytest.mark.parametrize(("own", "files", "number"), QUOTAS)
-def test_quotas_of_control_groups(monkeypatch, tmp_path, own, files, number):
+def test_quotas_of_control_groups(change, tmp_path, own, files, number):
     (tmp_path / "own").write_text(own)
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(threads, "_OWN_GROUPS", tmp_path / "own")
+    change(threads, _OWN_GROUPS=tmp_path / "own")
     assert threads._quota(tmp_path) == number
 
 

@@ -28,8 +28,8 @@ def put_back(monkeypatch):
 
 
 @pytest.fixture
-def without_numba(monkeypatch):
-    monkeypatch.setattr(tier, "_missing", "No module named 'numba'")
+def without_numba(change):
+    change(tier, _missing="No module named 'numba'")
 
 
 @pytest.mark.parametrize("name", tier.TIERS)
@@ -102,10 +102,10 @@ def test_without_numba_imports_nothing(without_numba):
 OLD, NEW = "0.62.1", "0.999.0"
 
 
-def release(monkeypatch, version):
+def release(change, monkeypatch, version):
     """Simulate an installed Numba of some version that is not imported yet."""
     monkeypatch.setitem(sys.modules, "numba", types.SimpleNamespace(__version__=version))
-    monkeypatch.setattr(tier, "_version", lambda: version)
+    change(tier, _version=lambda: version)
     tier._missing, tier._unfit = None, False
     tier.set_tier("auto")
 
@@ -126,8 +126,8 @@ def fit_a_step():
     return model.fit(x, x[:, :1], epochs=3, verbose=0).history["loss"]
 
 
-def test_an_old_release_causes_one_warning_and_no_error(monkeypatch, caplog):
-    release(monkeypatch, OLD)
+def test_an_old_release_causes_one_warning_and_no_error(change, monkeypatch, caplog):
+    release(change, monkeypatch, OLD)
     assert tier.library("micro") is None
     assert np.isfinite(fit_a_step()).all()
     assert [tier.library(name) for name in ("matmul", "rows")] == [None, None]
@@ -140,12 +140,14 @@ def test_an_old_release_causes_one_warning_and_no_error(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("error", [AttributeError("no '_reload_init'"), ImportError("moved")])
-def test_a_later_release_that_fails_its_trial_causes_no_error(monkeypatch, caplog, trial, error):
+def test_a_later_release_that_fails_its_trial_causes_no_error(
+    change, monkeypatch, caplog, trial, error
+):
     def run():
         raise error
 
     trial[0].run = run
-    release(monkeypatch, NEW)
+    release(change, monkeypatch, NEW)
     assert np.isfinite(fit_a_step()).all()
     assert tier.library("micro") is None
     [record] = caplog.records
@@ -157,43 +159,43 @@ def test_a_later_release_that_fails_its_trial_causes_no_error(monkeypatch, caplo
     ("version", "trials"),
     [("0.63.0", 0), ("0.68.1", 0), ("0.69.0rc1", 1), ("1.0", 1), ("unknown", 1)],
 )
-def test_untested_releases_are_tried(monkeypatch, caplog, trial, version, trials):
-    release(monkeypatch, version)
+def test_untested_releases_are_tried(change, monkeypatch, caplog, trial, version, trials):
+    release(change, monkeypatch, version)
     assert tier.numba_missing() == ""
     assert len(trial[1]) == trials
     assert not caplog.records
 
 
-def test_a_kernel_that_cannot_be_imported_causes_one_warning(monkeypatch, caplog):
-    release(monkeypatch, "0.68.0")
+def test_a_kernel_that_cannot_be_imported_causes_one_warning(change, monkeypatch, caplog):
+    release(change, monkeypatch, "0.68.0")
     monkeypatch.setitem(sys.modules, "framework.kernels.fast.micro", None)  # raises ImportError
     assert tier.library("micro") is None
     assert tier.library("rows") is None
     assert ["Numba 0.68.0 cannot be used" in text for text in caplog.messages] == [True]
 
 
-def test_an_unusable_release_with_tier_numba_is_an_error(monkeypatch):
-    release(monkeypatch, OLD)
+def test_an_unusable_release_with_tier_numba_is_an_error(change, monkeypatch):
+    release(change, monkeypatch, OLD)
     with pytest.raises(ImportError, match=r"Numba 0\.62\.1 cannot be used, 0\.63 to 0\.68 can"):
         tier.set_tier("numba")
 
 
-def test_missing_numba_causes_no_warning(monkeypatch, caplog):
+def test_missing_numba_causes_no_warning(change, caplog):
     tier._missing, tier._unfit = None, False
     tier.set_tier("auto")
     missing = ModuleNotFoundError("No module named 'numba'", name="numba")
-    monkeypatch.setattr(tier, "import_module", lambda name: (_ for _ in ()).throw(missing))
+    change(tier, import_module=lambda name: (_ for _ in ()).throw(missing))
     assert tier.library("micro") is None
     assert tier.numba_missing() == "No module named 'numba'"
     assert not caplog.records
 
 
-def test_the_trial_passes_and_notices_wrong_values(monkeypatch):
+def test_the_trial_passes_and_notices_wrong_values(change):
     pytest.importorskip("numba")
     from framework.kernels.fast import trial
 
     trial.run()
-    monkeypatch.setattr(trial.matmul, "dot", lambda a, b: a @ b + 1)
+    change(trial.matmul, dot=lambda a, b: a @ b + 1)
     with pytest.raises(RuntimeError, match="matrix product has wrong values"):
         trial.run()
 

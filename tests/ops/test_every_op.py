@@ -209,13 +209,13 @@ def rules():
 
 
 @pytest.mark.parametrize(("name", "i"), list(rules()))
-def test_a_rule_wrong_by_one_percent_is_found(name, i, monkeypatch):
+def test_a_rule_wrong_by_one_percent_is_found(name, i, change):
     op = table[name]
     if op.backward is None:
-        monkeypatch.setattr(op, "vjps", (*op.vjps[:i], bent(op.vjps[i]), *op.vjps[i + 1 :]))
+        change(op, vjps=(*op.vjps[:i], bent(op.vjps[i]), *op.vjps[i + 1 :]))
     else:
-        monkeypatch.setattr(op, "backward", bent(op.backward, i))
-    monkeypatch.setattr(op, "plans", {0: None})
-    monkeypatch.setattr(op, "chains", {})
+        change(op, backward=bent(op.backward, i))
+    change(op, plans={0: None})
+    change(op, chains={})
     with pytest.raises(AssertionError, match=op.name):
         test_derivatives(name)

@@ -5,6 +5,7 @@ The functions and points are in `singular/calls.py`, the numbers of TensorFlow 2
 `singular/ours.json`, each with its reason in `singular/different.py` and docs/numbers.md.
 """
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -117,14 +118,11 @@ COMPILED = [c for c in dict.fromkeys(COMPILED) if c not in RAISES]
 
 
 @pytest.fixture(params=["numpy", "loops"])
-def kind(request, monkeypatch):
+def kind(request):
     """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
     tier.set_tier("numpy")
-    if request.param == "loops":
-        interpreted.install(monkeypatch)
-        monkeypatch.setattr(tier, "without_numba", lambda: False)
-    yield request.param
-    monkeypatch.undo()
+    with interpreted.loops() if request.param == "loops" else contextlib.nullcontext():
+        yield request.param
     tier.set_tier(None)
 
 

@@ -73,7 +73,7 @@ def test_loops_give_the_numbers_of_numpy(name):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_threads_share_an_update_without_a_change_of_bits(count, monkeypatch):
+def test_threads_share_an_update_without_a_change_of_bits(count, change):
     sizes, given = ((60_001,), (511,), (64, 8), (9, 57)), []
     team = tier.library("team").ThreadTeam
 
@@ -81,7 +81,7 @@ def test_threads_share_an_update_without_a_change_of_bits(count, monkeypatch):
         given.append(most)
         return real(pool, most, *rest)
 
-    monkeypatch.setattr(team, "do", do)
+    change(team, do=do)
     threads.set_count(count)
     try:
         found = train(made("adam", True), shapes=sizes)
@@ -93,12 +93,12 @@ def test_threads_share_an_update_without_a_change_of_bits(count, monkeypatch):
     assert given == ([] if count == 1 else [count] * 12), "all variables at once, at each update"
 
 
-def test_more_variables_than_one_call_takes(monkeypatch):
+def test_more_variables_than_one_call_takes(change):
     shapes = [(5,), (2, 3), (700,), (1,), (4, 1, 2), (6,), (513,)]
     expected = train(made("adam", False), shapes=shapes)
     optimizer = made("adam", True)
-    monkeypatch.setattr(tier.library("team"), "MOST", 50)  # three of them
-    monkeypatch.setattr(fused_backends, "_built", {})
+    change(tier.library("team"), MOST=50)  # three of them
+    change(fused_backends, _built={})
     found = train(optimizer, shapes=shapes)
     (loop,) = fused_backends._built.values()
     assert [len(sizes) for _, *sizes in loop._known] == [1, 3, 3]
@@ -106,9 +106,9 @@ def test_more_variables_than_one_call_takes(monkeypatch):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-def test_lots_of_variables_that_change_are_not_kept(monkeypatch):
-    monkeypatch.setattr(fused_backends, "_built", {})
-    monkeypatch.setattr(fused_backends, "_MOST_KNOWN", 3)
+def test_lots_of_variables_that_change_are_not_kept(change):
+    change(fused_backends, _built={})
+    change(fused_backends, _MOST_KNOWN=3)
     found = []
     for loops in (True, False):
         optimizer = made("sgd_momentum", loops)
@@ -243,7 +243,7 @@ def test_loops_take_over_after_a_trial_where_they_are_there():
     assert found == [False] * TRIAL + [True] * 2
 
 
-def test_loops_that_are_not_there_wait_until_they_pay(monkeypatch):
+def test_loops_that_are_not_there_wait_until_they_pay(change):
     asked = []
 
     def due(cost, missing):
@@ -251,7 +251,7 @@ def test_loops_that_are_not_there_wait_until_they_pay(monkeypatch):
         return TRIAL + 5
 
     tier.set_tier("auto")
-    monkeypatch.setattr(updating, "calls_until_due", due)
+    change(updating, calls_until_due=due)
     found = forms_of_updates(SGD(0.1), TRIAL + 7, 1000, 24)
     assert found == [False] * (TRIAL + 5) + [True] * 2
     ((cost, _),) = asked
@@ -269,10 +269,10 @@ def test_what_is_not_there_costs_calls(monkeypatch):
     assert calls_until_due(1e-3, 2) == 0
 
 
-def test_large_updates_look_at_once(monkeypatch):
+def test_large_updates_look_at_once(change):
     tier.set_tier("auto")
-    monkeypatch.setattr(updating, "calls_until_due", lambda cost, missing: 0)
-    monkeypatch.setattr(updating, "LARGE", 8 * 1000)
+    change(updating, calls_until_due=lambda cost, missing: 0)
+    change(updating, LARGE=8 * 1000)
     assert forms_of_updates(SGD(0.1), 1, 1000) == [False]
     assert forms_of_updates(SGD(0.1), 1, 1001) == [True]
 

@@ -9,6 +9,7 @@ from framework.compiler.compiled import Compiled
 from framework.core.errors import FrameworkError
 from framework.kernels import tier
 from framework.training import plans
+from tests.changed import changed
 from tests.samples.optimizers import SAMPLES
 from tests.training.scenarios import SCENARIOS
 
@@ -27,7 +28,7 @@ def in_numpy():
     keras.mixed_precision.set_global_policy(None)
 
 
-def assert_alike(run, monkeypatch, least=1, rtol=0.0):
+def assert_alike(run, least=1, rtol=0.0):
     """`run()` gives the same bits by plans and in Python; all its work was compiled.
 
     Unless an `rtol` says what another order in memory may do to sums.
@@ -39,12 +40,12 @@ def assert_alike(run, monkeypatch, least=1, rtol=0.0):
             super().__init__(name)
             made.append(self)
 
-    monkeypatch.setattr(plans, "Compiled", Watched)
     found = []
-    for kind in ("off", "numpy"):
-        tier.set_tier(kind)
-        keras.utils.set_random_seed(1)
-        found.append(run())
+    with changed(plans, Compiled=Watched):
+        for kind in ("off", "numpy"):
+            tier.set_tier(kind)
+            keras.utils.set_random_seed(1)
+            found.append(run())
     eager, compiled = found
     assert not [reason for c in made for reason in c.refused.values()]
     assert sum(len(entries) for c in made for entries in c.plans.values()) >= least
@@ -83,8 +84,8 @@ def steps(model, step, *arrays, epochs=4):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_scenarios(name, monkeypatch):
-    assert_alike(lambda: SCENARIOS[name](keras), monkeypatch)
+def test_scenarios(name):
+    assert_alike(lambda: SCENARIOS[name](keras))
 
 
 # ---- optimizers ----------------------------------------------------------------------------------
@@ -100,17 +101,17 @@ def tolerance_of(name):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_optimizers(name, monkeypatch):
+def test_optimizers(name):
     def run():
         model = dense()
         step = model.training_step(loss="mse", optimizer=optimizer_of(name))
         return steps(model, step, X, Y)
 
-    assert_alike(run, monkeypatch, rtol=tolerance_of(name))
+    assert_alike(run, rtol=tolerance_of(name))
 
 
 @pytest.mark.parametrize("name", [n for n in SAMPLES if "accumulation" not in n])
-def test_optimizers_that_scale_and_accumulate(name, monkeypatch):
+def test_optimizers_that_scale_and_accumulate(name):
     def run():
         model = dense()
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer_of(name))
@@ -119,7 +120,7 @@ def test_optimizers_that_scale_and_accumulate(name, monkeypatch):
         )
         return steps(model, step, X, Y)
 
-    assert_alike(run, monkeypatch, least=3, rtol=tolerance_of(name))
+    assert_alike(run, least=3, rtol=tolerance_of(name))
 
 
 schedules = keras.optimizers.schedules
@@ -149,17 +150,17 @@ OPTIMIZERS = {
 
 @pytest.mark.parametrize("accumulate", [None, 3])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_rates_and_groups(name, accumulate, monkeypatch):
+def test_rates_and_groups(name, accumulate):
     def run():
         model = dense()
         step = model.training_step(loss="mse", optimizer=OPTIMIZERS[name](), accumulate=accumulate)
         return steps(model, step, X, Y, epochs=6)
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
 @pytest.mark.parametrize("accumulate", [None, 2])
-def test_rates_that_python_gives(accumulate, monkeypatch):
+def test_rates_that_python_gives(accumulate):
     def run():
         model, rates = dense(), iter(np.linspace(0.1, 0.01, 40))
         optimizer = keras.optimizers.SGD(
@@ -168,10 +169,10 @@ def test_rates_that_python_gives(accumulate, monkeypatch):
         step = model.training_step(loss="mse", optimizer=optimizer, accumulate=accumulate)
         return steps(model, step, X, Y)
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
-def test_a_callable_is_asked_once_for_each_update(monkeypatch):
+def test_a_callable_is_asked_once_for_each_update():
     """Although plans for other steps are looked at first."""
 
     def run():
@@ -184,14 +185,14 @@ def test_a_callable_is_asked_once_for_each_update(monkeypatch):
         found = steps(model, step, X, Y, epochs=10)
         return {**found, "next rate": next(rates)}
 
-    assert_alike(run, monkeypatch, least=4)
+    assert_alike(run, least=4)
 
 
 def rmse(y, y_pred):
     return tf.sqrt(tf.reduce_mean(tf.square(y - y_pred)))
 
 
-def test_a_metric_of_one_number_for_a_batch(monkeypatch):
+def test_a_metric_of_one_number_for_a_batch():
     def run():
         model = dense()
         model.compile("adam", "mse", metrics=[rmse])
@@ -199,7 +200,7 @@ def test_a_metric_of_one_number_for_a_batch(monkeypatch):
         with pytest.warns(UserWarning, match="one number"):
             return model.fit(X, Y, epochs=4, **options).history
 
-    assert_alike(run, monkeypatch, least=4)  # fit's and evaluate's, the last batch's by themselves
+    assert_alike(run, least=4)  # fit's and evaluate's, the last batch's by themselves
 
 
 def test_a_metric_function_in_numpy_runs_in_python():
@@ -227,7 +228,7 @@ LOSSES = {
 @pytest.mark.parametrize("every", [2, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_accumulation(loss, weighted, every, monkeypatch):
+def test_accumulation(loss, weighted, every):
     def run():
         model = dense(kernel_regularizer="l2")
         step = model.training_step(
@@ -236,10 +237,10 @@ def test_accumulation(loss, weighted, every, monkeypatch):
         )  # fmt: skip
         return steps(model, step, *((X, Y, WEIGHTS) if weighted else (X, Y)), epochs=5)
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_accumulation_of_rows_that_do_not_count(monkeypatch):
+def test_accumulation_of_rows_that_do_not_count():
     def run():
         model = keras.Sequential([keras.layers.Dense(3)])
         model.build((None, 5))
@@ -247,10 +248,10 @@ def test_accumulation_of_rows_that_do_not_count(monkeypatch):
         step = model.training_step(loss=loss, optimizer="adam", accumulate=2)
         return steps(model, step, X, CLASSES)
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_accumulation_of_masked_sequences(monkeypatch):
+def test_accumulation_of_masked_sequences():
     tokens = RNG.integers(0, 3, (22, 4))
 
     def run():
@@ -262,7 +263,7 @@ def test_accumulation_of_masked_sequences(monkeypatch):
         step = model.training_step(loss="mse", optimizer="adam", accumulate=2)
         return steps(model, step, tokens, np.repeat(Y[:, None], 4, 1), WEIGHTS[:, None])
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
 class Lookup(keras.Model):
@@ -275,7 +276,7 @@ class Lookup(keras.Model):
 
 
 @pytest.mark.parametrize("accumulate", [None, 3])
-def test_rows_looked_up(accumulate, monkeypatch):
+def test_rows_looked_up(accumulate):
     tokens = RNG.integers(0, 9, (22, 4))
 
     def run():
@@ -284,10 +285,10 @@ def test_rows_looked_up(accumulate, monkeypatch):
         step = model.training_step(loss="mse", optimizer="adam", accumulate=accumulate)
         return steps(model, step, tokens, Y)
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
-def test_losses_of_different_kinds(monkeypatch):
+def test_losses_of_different_kinds():
     losses = {
         "a": "mse", "b": keras.losses.MeanSquaredError(reduction="sum"),
         "c": keras.losses.MeanAbsoluteError(reduction="mean_with_sample_weight"),
@@ -310,10 +311,10 @@ def test_losses_of_different_kinds(monkeypatch):
             step.flush()
         return {"losses": found, **state_of(model, step.optimizer)}
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_a_restored_accumulation_goes_on(monkeypatch):
+def test_a_restored_accumulation_goes_on():
     def run():
         model = dense()
         step = model.training_step(loss="mse", optimizer="adam", accumulate=3)
@@ -328,10 +329,10 @@ def test_a_restored_accumulation_goes_on(monkeypatch):
             np.testing.assert_array_equal(value, second[name])
         return first
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_changes_while_gradients_wait(monkeypatch):
+def test_changes_while_gradients_wait():
     """A layer frozen and unfrozen, a rate assigned, a rule changed, between two batches."""
 
     def run():
@@ -351,10 +352,10 @@ def test_changes_while_gradients_wait(monkeypatch):
             losses.append(float(step(X, Y)))
         return {"losses": losses, **state_of(model, optimizer)}
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_a_batch_that_fails_leaves_what_waits(monkeypatch):
+def test_a_batch_that_fails_leaves_what_waits():
     tier.set_tier("numpy")
     model = dense()
     step = model.training_step(loss="mse", optimizer="adam", accumulate=2)
@@ -404,7 +405,7 @@ NEEDS = [{"batch"}, {"outputs"}, {"loss"}, {"gradients"}, {"norms"}, {"rates"},
 
 @pytest.mark.parametrize("accumulate", [None, 2])
 @pytest.mark.parametrize("needs", NEEDS, ids=lambda needs: "+".join(sorted(needs)))
-def test_what_callbacks_look_at(needs, accumulate, monkeypatch):
+def test_what_callbacks_look_at(needs, accumulate):
     def run():
         model, look = dense(), Look(needs)
         rate = SCHEDULES["exponential"]()
@@ -415,10 +416,10 @@ def test_what_callbacks_look_at(needs, accumulate, monkeypatch):
         seen = {"seen": np.concatenate(look.seen), **history.history}
         return {**seen, **state_of(model, model.optimizer)}
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
-def test_callbacks_with_other_needs_in_turn(monkeypatch):
+def test_callbacks_with_other_needs_in_turn():
     def run():
         model, found = dense(), []
         model.compile("adam", "mse")
@@ -430,10 +431,10 @@ def test_callbacks_with_other_needs_in_turn(monkeypatch):
             model.fit(X, Y, batch_size=11, verbose=0)
         return {"seen": np.concatenate(found), **state_of(model, model.optimizer)}
 
-    assert_alike(run, monkeypatch, least=4)
+    assert_alike(run, least=4)
 
 
-def test_a_callback_sees_rows_looked_up(monkeypatch):
+def test_a_callback_sees_rows_looked_up():
     tokens = RNG.integers(0, 9, (22, 4))
 
     def run():
@@ -442,7 +443,7 @@ def test_a_callback_sees_rows_looked_up(monkeypatch):
         model.fit(tokens, Y, batch_size=SIZE, epochs=4, verbose=0, callbacks=[look])
         return {"seen": np.concatenate(look.seen), **state_of(model, model.optimizer)}
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
 # ---- the step's parts ----------------------------------------------------------------------------
@@ -464,7 +465,7 @@ PARTS = {
 
 @pytest.mark.parametrize("edit", [False, True])
 @pytest.mark.parametrize("name", PARTS)
-def test_the_parts_of_a_step(name, edit, monkeypatch):
+def test_the_parts_of_a_step(name, edit):
     def run():
         options = {k: v() if callable(v) else v for k, v in PARTS[name].items()}
         model = dense()
@@ -484,10 +485,10 @@ def test_the_parts_of_a_step(name, edit, monkeypatch):
             assert "gradients:\n" in step.explain()
         return found
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
-def test_gradients_of_some_variables(monkeypatch):
+def test_gradients_of_some_variables():
     def run():
         model = dense()
         step = model.training_step(loss="mse", optimizer=keras.optimizers.SGD(0.1))
@@ -497,7 +498,7 @@ def test_gradients_of_some_variables(monkeypatch):
             step.apply({f"net/{path}": gradients[f"net/{path}"] for path in chosen})
         return state_of(model, step.optimizer)
 
-    assert_alike(run, monkeypatch, least=3)
+    assert_alike(run, least=3)
 
 
 # ---- mixed precision -----------------------------------------------------------------------------
@@ -514,7 +515,7 @@ class OwnLoop(keras.Sequential):
         return {"loss": loss}
 
 
-def test_loss_scaling_in_an_own_train_step(monkeypatch):
+def test_loss_scaling_in_an_own_train_step():
     def run():
         keras.mixed_precision.set_global_policy("mixed_float16")
         model = OwnLoop([keras.layers.Dense(2)])
@@ -526,11 +527,11 @@ def test_loss_scaling_in_an_own_train_step(monkeypatch):
         assert int(model.optimizer.skipped_steps) == 12
         return state_of(model, model.optimizer)
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
 @pytest.mark.parametrize("accumulate", [None, 3])
-def test_rows_looked_up_in_16_bits(accumulate, monkeypatch):
+def test_rows_looked_up_in_16_bits(accumulate):
     tokens = RNG.integers(0, 9, (22, 4))
 
     def run():
@@ -547,7 +548,7 @@ def test_rows_looked_up_in_16_bits(accumulate, monkeypatch):
         assert int(model.optimizer.skipped_steps) == 4
         return {**history.history, **state_of(model, model.optimizer)}
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
 
 
 def test_rows_looked_up_and_clipped_run_in_python():
@@ -569,7 +570,7 @@ def test_rows_looked_up_and_clipped_run_in_python():
 
 @pytest.mark.parametrize("accumulate", [None, 2])
 @pytest.mark.parametrize("name", ["adam", "sgd_momentum", "adam_global_clipnorm"])
-def test_loss_scaling_under_attack(name, accumulate, monkeypatch):
+def test_loss_scaling_under_attack(name, accumulate):
     """Gradients that are not finite at some steps: skipped, halved, grown, in compiled steps."""
     scales = []
 
@@ -590,12 +591,12 @@ def test_loss_scaling_under_attack(name, accumulate, monkeypatch):
         assert "in Python" not in step.explain()
         return {"losses": losses, **state_of(model, optimizer)}
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)
     assert len(set(scales)) > 2
 
 
 @pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
-def test_fit_in_16_bits(dtype, monkeypatch):
+def test_fit_in_16_bits(dtype):
     if dtype == "mixed_bfloat16":
         pytest.importorskip("ml_dtypes")
 
@@ -606,4 +607,4 @@ def test_fit_in_16_bits(dtype, monkeypatch):
         history = model.fit(X, Y, batch_size=SIZE, epochs=5, verbose=0, class_weight=None)
         return {**history.history, **state_of(model, model.optimizer)}
 
-    assert_alike(run, monkeypatch, least=2)
+    assert_alike(run, least=2)

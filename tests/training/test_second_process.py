@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from framework.kernels import tier
+from tests.training import test_step as steps
 from tests.training.test_step import OwnStep, by_fit, by_tape, by_training_step
 
 ROOT = Path(__file__).parents[2]
@@ -38,10 +39,10 @@ print(*hashes())
 
 
 @pytest.mark.parametrize("name", ["off", "numpy", "numba"])
-def test_the_same_bits_in_another_process(name, monkeypatch):
+def test_the_same_bits_in_another_process(name, change):
     if name == "numba":
         pytest.importorskip("numba")
-    monkeypatch.setattr("tests.training.test_step.EPOCHS", EPOCHS)
+    change(steps, EPOCHS=EPOCHS)
     tier.set_tier(name)
     try:
         here = hashes()
