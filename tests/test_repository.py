@@ -1,5 +1,6 @@
-"""What the repository promises: version, typing, dependencies, sizes, the order of the house."""
+"""What the repository promises: version, typing, dependencies, sizes, class names, layer order."""
 
+import ast
 import importlib.metadata
 import re
 import shutil
@@ -57,6 +58,42 @@ def test_every_folder_of_code_is_a_package():
 def test_no_file_is_two_rooms_under_one_roof():
     lengths = {f: len(f.read_text("utf-8").splitlines()) for f in PACKAGE.rglob("*.py")}
     assert {str(f.relative_to(ROOT)): n for f, n in lengths.items() if n > 500} == {}
+
+
+KERAS_NAMES_BOTH = {
+    # a loss and the metric of the same formula
+    **dict.fromkeys(
+        (
+            "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge",
+            "CosineSimilarity", "Hinge", "KLDivergence", "MeanAbsoluteError",
+            "MeanAbsolutePercentageError", "MeanSquaredError", "MeanSquaredLogarithmicError",
+            "Poisson", "SparseCategoricalCrossentropy", "SquaredHinge",
+        ),
+        ("losses", "metrics"),
+    ),
+    # an initializer and a layer
+    "Identity": ("initializers", "layers"),
+}  # fmt: skip
+"""Names that Keras gives to two public classes, and the packages that define them."""
+
+
+def class_names():
+    """Return {name: modules that define a class of the name, inside functions too}."""
+    modules = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                modules.setdefault(node.name, set()).add(file.relative_to(PACKAGE))
+    return modules
+
+
+def test_a_class_name_means_one_thing():
+    doubles = {name: modules for name, modules in class_names().items() if len(modules) > 1}
+    packages = {
+        name: tuple(sorted(module.with_suffix("").parts[0] for module in modules))
+        for name, modules in doubles.items()
+    }
+    assert packages == KERAS_NAMES_BOTH
 
 
 def test_classifiers_and_workflow_name_the_same_pythons():

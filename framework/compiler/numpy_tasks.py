@@ -120,7 +120,7 @@ class ProductTasks:
             if id(step) in self.absorbed:
                 continue
             if _is_large(step):
-                self._add_epilogue(ProductTask(step))
+                self._add_epilogue(NumpyProductTask(step))
             elif _is_by_rows(step):
                 self.by_end[id(step)] = RowTask(step)
 
@@ -176,7 +176,7 @@ class ProductTasks:
         return []
 
 
-class ProductTask:
+class NumpyProductTask:
     """A matrix product with its epilogue; `output` is the Value of the result."""
 
     def __init__(self, step):

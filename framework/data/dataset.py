@@ -10,7 +10,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
 from framework.data import order, transform
-from framework.data.stage import INFINITE, UNKNOWN, Counter, Generator, Slices
+from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Slices
 from framework.data.structure import array_in, as_element, like, map_named, packer
 
 AUTOTUNE = -1
@@ -90,7 +90,7 @@ class Dataset:
         signature = output_signature
         if signature is None and output_types is not None:
             signature = _signature(output_types, output_shapes)
-        return Dataset(Generator(lambda: generator(*arguments), signature))
+        return Dataset(GeneratorStage(lambda: generator(*arguments), signature))
 
     @staticmethod
     def range(*args, output_type="int64", name=None):
@@ -170,7 +170,7 @@ class Dataset:
         Raises:
             DTypeError: the datasets' elements differ in structure or dtype.
         """
-        stage = order.Concatenate(self._stage, _stage(dataset, "concatenate: dataset"))
+        stage = order.Concatenation(self._stage, _stage(dataset, "concatenate: dataset"))
         if not stage.python:
             dtype, other = (nest.map_structure(lambda s: s.dtype, p.spec()) for p in stage.parents)
             if dtype != other:

@@ -159,7 +159,7 @@ class Zip(Stage):
         return self.pack(parts)
 
 
-class Concatenate(Stage):
+class Concatenation(Stage):
     """The elements of one dataset, then those of another."""
 
     def length(self):

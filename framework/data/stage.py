@@ -144,7 +144,7 @@ class Listed(Stage):
         return iter(self.held)
 
 
-class Generator(Stage):
+class GeneratorStage(Stage):
     """The elements of a callable's iterator, converted to the signature if there is one."""
 
     calls_python = True
