@@ -1,4 +1,4 @@
-"""Compares a run with the graph of an earlier one, event by event, without a second graph."""
+"""Compares an eager call with an earlier graph, event by event, without building a second graph."""
 
 import numpy as np
 
@@ -14,28 +14,28 @@ from framework.core.tensor import Tensor
 
 
 class AuditRecorder(GraphRecorder):
-    """Listens to one run and finds the first `Difference` from a graph.
+    """Records one call and finds the first `Difference` from a graph.
 
-    A tensor of the run is known as the graph's Value that it corresponds to, so that comparing an
-    argument takes one look-up. Source lines are looked up where the runs differ only.
+    Each tensor is mapped to the corresponding Value of the graph, so that comparing an argument
+    takes one lookup. Source lines are looked up only at a difference.
 
     Args:
-        graph: of the earlier run.
-        arguments: the tensors of the run's arguments.
-        given: what some of the graph's arguments stand for, as plain numbers by the Values' ids.
+        graph: the graph of the earlier trace.
+        arguments: the argument tensors of the call.
+        given: {id of an argument of the graph: the plain number that the call has instead}.
     """
 
     def __init__(self, graph, arguments, given=None):
         super().__init__((), undoable=True)
         self._graph, self.steps, self._given = graph, graph.steps, given or {}
-        self._at, self._count = 0, len(graph.steps)  # the place of the next step
+        self._at, self._count = 0, len(graph.steps)  # the index of the next node
         self._difference = None
-        self._block = None  # the `Block` of the graph that the run is in
+        self._block = None  # the open `Block` of the graph
         for value, tensor in zip(graph.arguments, arguments):
             self._corresponds(value, tensor)
 
     def difference(self, results, structure):
-        """The first Difference, given the tensors that the run returned; None without one."""
+        """Return the first Difference, given the returned tensors, or None."""
         if self._difference is None:
             self._end(results, structure)
         return self._difference
@@ -59,13 +59,13 @@ class AuditRecorder(GraphRecorder):
     def _differs(self, what, position=None, guarded=False):
         if self._difference is None:
             self._difference = Difference(what, position, guarded)
-        self._at = None  # whatever follows is not compared
+        self._at = None  # later events are not compared
 
     def _differs_here(self, what="", guarded=False):
         self._differs(what, self._line(), guarded)
 
     def _next(self, kind):
-        """The graph's next step, if it is of this kind; else the runs differ, and it is None."""
+        """Return the next node if it has this type; else note the difference and return None."""
         at = self._at
         if at is None or self._block is not None:
             return None
@@ -83,7 +83,7 @@ class AuditRecorder(GraphRecorder):
         self._values[tensor.serial] = value
 
     def _is(self, x, arg):
-        """Whether an argument of the run is the graph's argument `x`."""
+        """Return whether an argument of the call corresponds to the argument `x` of a node."""
         if type(arg) is Tensor:
             value = self._values.get(arg.serial)
             if value is x:
@@ -96,11 +96,11 @@ class AuditRecorder(GraphRecorder):
         return type(x) is type(arg) and equal(x, arg)
 
     def _alike(self, x, value):
-        """Whether two Values are one, or the same constant."""
+        """Return whether two Values are identical or equal constants."""
         return x is value or (value.constant is not None and self._holds(x, value.constant))
 
     def _holds(self, x, constant):
-        """Whether `x` is a constant array of the graph, or an argument that stands for it."""
+        """Return whether `x` is a constant, or an argument for a number, equal to `constant`."""
         if id(x) in self._given:
             number = self._given[id(x)]
             if type(constant) is not np.ndarray:
@@ -111,7 +111,7 @@ class AuditRecorder(GraphRecorder):
     # ---- the five events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        at = self._at  # not by `_next`, nor by loops where one turn is usual: most events are ops
+        at = self._at  # inlined `_next`, and no loop for one output: most events are ops
         if at is None or self._block is not None:
             return
         step = self.steps[at] if at < self._count else None
@@ -148,7 +148,7 @@ class AuditRecorder(GraphRecorder):
         values[tensor.serial] = value
 
     def _several(self, step, outputs, saved):
-        """What an op gave, in any number."""
+        """Compare any number of outputs of an op."""
         sized, made = step.op.sized_by_values, (*outputs, *saved)
         if len(step.made) != len(made):
             self._differs_here()
@@ -159,7 +159,7 @@ class AuditRecorder(GraphRecorder):
                 return
             self._corresponds(value, tensor)
         if sized:
-            self._at += len(made)  # guards on the shapes that were just compared
+            self._at += len(made)  # skip the guards on the shapes just compared
 
     def variable_read(self, variable, tensor):
         serial = variable.serial
@@ -169,7 +169,7 @@ class AuditRecorder(GraphRecorder):
             value = self._read[serial]
         else:
             value = self._graph.variables.get(serial)
-            if value is None:  # the graph reads it nowhere
+            if value is None:  # the graph does not read it
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value
             if variable._resizable and (step := self._next(GuardNode)) is not None:
@@ -217,7 +217,7 @@ class AuditRecorder(GraphRecorder):
             return False
         if not all(map(self._is, block.inputs, inputs)):
             return False
-        for variable in variables:  # so held, none is written in place
+        for variable in variables:  # these references prevent in-place updates
             self._before.setdefault(variable.serial, (variable, variable._array))
         self._block = block
         return True

@@ -1,9 +1,9 @@
-"""Audits: at some calls of a plan the Python body runs too, to see whether it still does the same.
+"""Audits: at some calls of a plan the Python body runs, too, to check that the plan is still valid.
 
-A trace cannot see everything that Python code depends on. An audit finds what it missed.
+Guards do not cover everything that Python code depends on. Audits find the rest.
 """
 
-_FIRST = 10  # the call of a plan that is audited first; then 20, 40, 80, ...
+_FIRST = 10  # the first audited call of a plan; then 20, 40, 80, ...
 
 
 class _Setting:
@@ -13,9 +13,9 @@ class _Setting:
 def set_audit(wanted=True):
     """Choose whether plans are audited.
 
-    At calls 10, 20, 40, 80, ... of a plan the Python body runs too. Where it did something else
-    than the plan would have done, the plan ends with a warning that names the line, and the call
-    returns what the body returned.
+    At calls 10, 20, 40, 80, ... of a plan the Python body runs, too. If it differs from the plan,
+    the plan is dropped with a warning that names the line, and the call returns the result of the
+    body.
 
     Args:
         wanted: a bool. True by default.
@@ -31,12 +31,12 @@ def set_audit(wanted=True):
 
 
 def get_audit():
-    """Whether plans are audited; see `set_audit`."""
+    """Return whether plans are audited; see `set_audit`."""
     return _Setting.wanted
 
 
 class Audits:
-    """When a plan is audited: the number of the next such call, None for never."""
+    """Schedule of a plan's audits; `at` is the number of the next audited call, or None."""
 
     __slots__ = ("_spacing", "at", "due")
 
@@ -44,7 +44,7 @@ class Audits:
         self.at, self._spacing, self.due = None if never else _FIRST, _FIRST, False
 
     def reached(self, call):
-        """Whether the call of this number is to be audited."""
+        """Return whether the call of this number must be audited."""
         if self.at is None or call < self.at:
             return False
         if not _Setting.wanted:
@@ -54,9 +54,9 @@ class Audits:
         return True
 
     def done(self, call):
-        """Plan the next audit after one in this call."""
+        """Schedule the next audit after the one in this call."""
         self.at, self._spacing, self.due = call + self._spacing, 2 * self._spacing, False
 
     def postpone(self, call):
-        """Plan the audit anew: this call took another way through the code."""
+        """Reschedule the audit: this call executed another path, for which a guard fails."""
         self.at, self.due = call + self._spacing, False

@@ -1,9 +1,9 @@
-"""What the bytecode of a function shows of its reads outside: paths such as `self.config.scale`."""
+"""Finds the outside state that a function's bytecode reads: paths such as `self.config.scale`."""
 
 import dis
 
 GLOBAL, CLOSURE, LOCAL, ATTRIBUTE, ITEM = "global", "closure", "local", "attribute", "item"
-_KEPT = 4096  # code objects whose paths are known
+_KEPT = 4096  # code objects in the cache
 
 _GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 _CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF"))
@@ -18,11 +18,11 @@ _STORES = {
     "STORE_GLOBAL": GLOBAL, "STORE_NAME": GLOBAL, "STORE_DEREF": CLOSURE, "STORE_ATTR": ATTRIBUTE,
 }  # fmt: skip
 
-_known = {}  # id of a code object -> (it, its paths)
+_known = {}  # id of a code object -> (code object, its paths)
 
 
 def paths_of(code):
-    """The reads of a code object that begin outside it.
+    """Return the reads of a code object that begin at a global, closure variable or argument.
 
     Returns:
         A list of (kind, name, steps): GLOBAL, CLOSURE or LOCAL (an argument), the variable's name,
@@ -32,7 +32,7 @@ def paths_of(code):
     if found is None:
         if len(_known) >= _KEPT:
             _known.clear()
-        found = _known[id(code)] = code, _paths(code)  # the code is held: its id stays its own
+        found = _known[id(code)] = code, _paths(code)  # the reference keeps the id unique
     return found[1]
 
 
@@ -55,7 +55,7 @@ def _argument_count(code):
 
 
 def _roots(instruction, code, arguments):
-    """(kind, name) of each variable that an instruction loads."""
+    """Return (kind, name) of each variable that an instruction loads."""
     name, value = instruction.opname, instruction.argval
     if name in _GLOBALS:
         return [(GLOBAL, value)]
@@ -65,13 +65,13 @@ def _roots(instruction, code, arguments):
         return [(LOCAL, value)] if value in arguments else []
     if name in _LOCALS:
         return [(LOCAL, value)] if value in arguments else []
-    if name in _PAIRS:  # what follows belongs to the second
+    if name in _PAIRS:  # later instructions use the second one
         return [(LOCAL, value[1])] if value[1] in arguments else []
     return []
 
 
 def _steps(instructions, position):
-    """The attributes and constant items that follow a load, and the place after them."""
+    """Return the attributes and constant items that follow a load, and the next position."""
     steps = []
     while position < len(instructions):
         instruction = instructions[position]
@@ -98,9 +98,9 @@ def _is_item(instructions, position):
 
 
 def _only_updates(instructions, position, kind, name, steps):
-    """Whether a read serves `n += constant` alone, as a count of calls does.
+    """Return whether a read is part of `n += constant`, as in a count of calls.
 
-    Nothing that is computed follows from such a read.
+    No result depends on such a read.
     """
     if position + 2 >= len(instructions) or instructions[position].opname not in _CONSTANTS:
         return False

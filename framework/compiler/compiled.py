@@ -1,6 +1,6 @@
-"""Compiled: the plans of one Python function, traced as it is called, and why each exists.
+"""The plan cache of one Python function: traces calls, makes plans and runs them.
 
-A run is traced twice, and becomes a plan if both did the same.
+A plan needs two equal traces.
 """
 
 import threading
@@ -18,25 +18,24 @@ from framework.core.recorders import thread
 from framework.kernels import tier
 
 _new = object.__new__
-_PATHS = 8  # plans for one signature: ways through Python's conditions
+_PATHS = 8  # plans for one signature, one for each path through Python conditions
 SIGNATURES = 32  # signatures that get plans
-_PLANNED = object()  # instead of a trace: a plan does the same
-_ATTEMPTS = 3  # runs of which each makes variables, before it is given up
+_PLANNED = object()  # returned instead of a trace if an equal plan exists
+_ATTEMPTS = 3  # calls that create variables before the signature is refused
 
 
 class NoPlanError(Exception):
-    """Why a run that could be repeated cannot become a plan."""
+    """The reason why a trace cannot become a plan."""
 
 
 class Entry(Trace):
-    """A plan, the trace it was made from, and how its arrays are handed out.
+    """A plan with its trace.
 
     Args:
         plan: the plan.
-        pack: a function from the result arrays to the result.
-        run: the traced run.
-        graph: of that run.
-        state: the Python state that the plan is guarded by.
+        pack: a function that builds the result from arrays.
+        graph: the graph of the trace.
+        state: the Python state that the plan has guards on.
     """
 
     __slots__ = ("pack", "plan", "shared")
@@ -47,34 +46,34 @@ class Entry(Trace):
 
 
 class Compiled:
-    """Runs a body by plans, one for each signature and path, and in Python where it must be.
+    """Runs a function by plans, one per signature and path, and eagerly where it has none.
 
     Args:
-        name: of the function, for the source and for messages.
-        losses_stay: whether nobody asks layers for their losses after the function.
+        name: the name of the function, for the source and for messages.
+        losses_stay: whether losses that layers add can be ignored.
     """
 
     def __init__(self, name, losses_stay=True):
         self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [Entry]
-        self.refused = {}  # key -> why it runs in Python
-        self.seen = {}  # key -> [Trace] of runs without a plan
-        self.unlike = {}  # key -> how many runs made variables or changed Python state
-        self.user_code = {}  # key -> True where runs are in code outside the package
-        self.attempts = {}  # key without its numbers -> what `Numbered` knows of it
-        self.lock = threading.RLock()  # who has it may change what is known
-        self._told = set()  # kinds of sentences
+        self.refused = {}  # key -> the reason why it runs eagerly
+        self.seen = {}  # key -> [Trace], not plans yet
+        self.unlike = {}  # key -> number of calls that created variables or changed Python state
+        self.user_code = {}  # key -> True if user code calls ops
+        self.attempts = {}  # key without its numbers -> the `_Attempts` of `SymbolicPlans`
+        self.lock = threading.RLock()  # held while the tables above change
+        self._told = set()  # kinds of messages that have been logged
 
     def __reduce__(self):
-        return Compiled, (self.name, self._losses_stay)  # a copy makes plans of its own
+        return Compiled, (self.name, self._losses_stay)  # a copy makes its own plans
 
     def __call__(self, key, arrays, body):
-        """The result of `body(tensors)`, by a plan where there is one.
+        """Return the result of `body(tensors)`, by a plan if there is one.
 
         Args:
-            key: all that the run depends on besides the values of `arrays`.
-            arrays: NumPy arrays, never changed.
-            body: the `Arguments`; called with a tensor for each array, while it is traced.
+            key: the signature: all that the call depends on except the values of `arrays`.
+            arrays: NumPy arrays; they are not changed.
+            body: the `CallArguments`; tracing calls it with a tensor for each array.
         """
         entries = self.plans.get(key)
         tried = 0
@@ -90,14 +89,14 @@ class Compiled:
         return self.traced(key, arrays, body, tried)[0]
 
     def traced(self, key, arrays, body, tried=0, watches=False):
-        """The result of `body`, run in Python, and the `Trace` of the run.
+        """Trace `body` and return (result, `Trace`).
 
-        The trace is None where the run cannot be repeated, or where another thread made a plan
-        meanwhile, which gives the result.
+        The trace is None if a plan cannot repeat the call, or if another thread has made a valid
+        plan meanwhile, which then computes the result.
 
         Args:
-            tried: how many of the key's plans have been tried already.
-            watches: whether Python code is watched in the first run already.
+            tried: the number of the key's plans that have been tried.
+            watches: whether to watch user code even in the first call.
         """
         if self.refuses(key):
             return body(body.tensors(arrays)), None
@@ -138,13 +137,13 @@ class Compiled:
         return self.settled(key, run, held, run.graph, plan_of)
 
     def settled(self, key, run, held, make_graph, plan_of):
-        """Take in a traced run: what the call returns, and the run's `Trace` or None.
+        """Process a traced call and return (result, `Trace` or None).
 
         Args:
             run: the `Run`.
-            held: what `held` gave before the run.
-            make_graph: gives the graph of the run.
-            plan_of: `plan_of(graph, state)` gives an Entry.
+            held: the result of `held` before the call.
+            make_graph: returns the graph of the call.
+            plan_of: `plan_of(graph, state)` returns an Entry.
         """
         try:
             if (reason := self.why_not(run)) is not None:
@@ -155,18 +154,18 @@ class Compiled:
         except NoPlanError as reason:
             self.refuse(key, str(reason))
             return run.result, None
-        except Exception as error:  # the body's own have come through before
-            self.refuse(key, f"writing its plan failed ({brief(error)})", error)
+        except Exception as error:  # exceptions of the body have been raised before
+            self.refuse(key, f"generating its plan failed ({brief(error)})", error)
             return run.result, None
         return run.result, trace
 
     def held(self, key):
-        """The traces and entries of a key that read the same Python state as a run now would."""
+        """Return the traces and entries of a key whose Python state is the current one."""
         traces = (*self.plans.get(key, ()), *self.seen.get(key, ()))
         return [trace for trace in traces if trace.holds()]
 
     def audit(self, key):
-        """The `Audit` of one of a key's plans, where one is due; else None."""
+        """Return the `Audit` of one of a key's plans if one is due, else None."""
         for entry in self.plans.get(key, ()):
             if entry.plan.audit_due:
                 if entry.holds():
@@ -175,14 +174,14 @@ class Compiled:
         return None
 
     def why_not(self, run):
-        """Why a traced run cannot be repeated by a plan; None if it can be."""
+        """Return the reason why a plan cannot repeat a traced call, or None."""
         if (reason := run.trouble()) is not None:
             return reason
         layer = None if self._losses_stay else run.recording.left_in(run.leaves)
-        return None if layer is None else f"{layer} adds a loss that it does not use itself"
+        return None if layer is None else f"{layer} adds a loss that the function does not use"
 
     def refuses(self, key):
-        """Whether what has this key runs in Python for good, or has all the plans that it may."""
+        """Return whether no more plans are made for a key."""
         if key in self.refused:
             return True
         entries = self.plans.get(key, ())
@@ -195,14 +194,13 @@ class Compiled:
         return True
 
     def consider(self, key, run, trace, held, plan_of):
-        """Make the plan of a trace that two runs left, or keep it for the next run.
+        """Make a plan if an earlier trace is equal, else keep the trace for the next call.
 
-        A plan is made of two runs that did the same and read the same Python state. Two runs that
-        differ must be told apart by a guard: what else made them differ is not known, and the body
-        runs in Python from then on.
+        Equal means the same graph and the same Python state. If two traces differ and no guard
+        distinguishes them, the cause is unknown, and the function runs eagerly from then on.
 
         Args:
-            held: the traces and entries of this key whose Python state was there as the run began.
+            held: the traces and entries of this key with the Python state of this call.
         """
         if run.recording.runs_user_code:
             self.user_code[key] = True
@@ -227,10 +225,10 @@ class Compiled:
             self._limit(key, seen)
 
     def _twin(self, key, trace, held, seen):
-        """The trace of an earlier run that did the same; None without one.
+        """Return an earlier trace that is equal, or None.
 
-        It is _PLANNED where a plan did the same: a guard inside the plan failed. The key is refused
-        where a run differs and no guard tells the two apart, but for first runs.
+        Return _PLANNED if a plan is equal, one of whose guards has failed meanwhile. Refuse the key
+        if traces other than first ones differ and no guard distinguishes them.
         """
         twin = None
         for other in held:
@@ -249,24 +247,24 @@ class Compiled:
         return twin
 
     def _limit(self, key, seen):
-        """Give up where too many runs have no plan."""
+        """Refuse the key if too many traces have led to no plan."""
         if len(seen) > _PATHS:
             changing = seen[-2].differs_from(seen[-1])
-            way = "it takes another way at every call"
-            self.refuse(key, way if changing is None else f"{changing} changes from call to call")
+            path = "it executes another path at every call"
+            self.refuse(key, path if changing is None else f"{changing} changes from call to call")
 
     def _unlike(self, key, run):
-        """Count a run that no later one can be like."""
+        """Count a call that created variables or changed its Python state."""
         count = self.unlike[key] = self.unlike.get(key, 0) + 1
         if run.recording.made_variables:
             if count > _ATTEMPTS:
-                self.refuse(key, "it makes variables at every call")
-        elif count > 1:  # the first may have been the one that fills a cache
+                self.refuse(key, "it creates variables at every call")
+        elif count > 1:  # the first call may have filled a cache
             self.refuse(key, f"it changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
-        """Two runs differ, and no guard tells them apart."""
-        what = found.what or "the way through the code"
+        """Refuse the key: traces differ, and no guard distinguishes them."""
+        what = found.what or "the executed path"
         where = f" at {found.line}" if found.line else ""
         self.plans.pop(key, None)
         self.refuse(key, f"{what} changes from call to call{where}")
@@ -276,11 +274,11 @@ class Compiled:
 
     def _why_full(self, entries):
         if entries:
-            return f"it took another way through its conditions in each of {_PATHS} runs"
-        return f"it was called with {SIGNATURES} signatures, as many as get plans"
+            return f"its conditions took another path in each of {_PATHS} traces"
+        return f"it was called with more than {SIGNATURES} signatures, the limit of plans"
 
     def refuse(self, key, reason, error=None, quietly=False):
-        """Run what has this key in Python from now on."""
+        """Run calls with this key eagerly from now on."""
         self.seen.pop(key, None)
         self.unlike.pop(key, None)
         if len(self.refused) < SIGNATURES:
@@ -289,22 +287,22 @@ class Compiled:
             self._tell_reason(reason, error)
 
     def failure(self, key):
-        """The error of a plan's first run, where one has just failed."""
+        """Return the error of a plan whose first call has just failed, or None."""
         found = [e.plan.failure for e in self.plans.get(key, ()) if e.plan.failure is not None]
         return found[0] if found else None
 
     def without(self, key, error, run):
-        """The result of `run()`, where a plan raised `error`; it is refused if that does not."""
+        """Return `run()`, the eager result, after a plan raised `error`; then refuse the key."""
         result = run()
         self.plans.pop(key, None)
         self.refuse(key, f"running its plan failed ({brief(error)})", error)
         return result
 
     def drop_outdated(self, key):
-        """Let go of the plans that draw from generators which `set_seed` has replaced.
+        """Drop the plans whose random generators `set_seed` has replaced.
 
         Returns:
-            How many plans are left.
+            The number of remaining plans.
         """
         with self.lock:
             entries = self.plans.get(key, ())
@@ -316,13 +314,13 @@ class Compiled:
             return len(kept)
 
     def forget(self, token):
-        """Drop the plans whose key holds `token`."""
+        """Drop the plans whose key contains `token`."""
         for known in self._known():
             for key in [key for key in list(known) if token in key]:
                 known.pop(key, None)
 
     def forget_all(self):
-        """Drop all plans: what they took for granted has changed."""
+        """Drop all plans and traces."""
         for known in self._known():
             known.clear()
 
@@ -331,25 +329,25 @@ class Compiled:
         return (*known, self.user_code)
 
     def explain(self):
-        """A line for each signature: its plans, or why it runs in Python."""
+        """Return a line for each signature: its plans, or the reason why it runs eagerly."""
         lines = []
         for key, entries in self.plans.items():
             reads = sorted({how for e in entries for how in e.plan.reads})
-            guards = f", one for each way through what Python reads ({', '.join(reads)})"
+            guards = f", one for each path of values that Python reads ({', '.join(reads)})"
             count = f"{len(entries)} plan{'' if len(entries) == 1 else 's'}"
             troubles = sorted({e.plan.trouble for e in entries if e.plan.trouble is not None})
             troubles = [f" It stays with NumPy calls: {t}." for t in troubles]
             guards = guards if reads else ""
             memory = _memory([e.plan.nbytes for e in entries])
             lines.append(f"({text_of(key)}): {count}{guards}.{memory}{''.join(troubles)}")
-        lines += [f"({text_of(key)}): in Python: {why}." for key, why in self.refused.items()]
+        lines += [f"({text_of(key)}): runs eagerly: {why}." for key, why in self.refused.items()]
         return "\n".join(lines)
 
     def _tell_reason(self, reason, error=None):
-        self.tell(f"runs in Python: {reason}", error)
+        self.tell(f"runs eagerly: {reason}", error)
 
     def tell(self, sentence, error=None):
-        """Say what it does, once for each kind of sentence (what is before the colon)."""
+        """Log a message, once for each kind (the text before the colon)."""
         kind = sentence.partition(":")[0]
         if kind not in self._told:
             self._told.add(kind)
@@ -363,12 +361,12 @@ class Compiled:
 
 
 class Audit:
-    """A run in Python instead of a call of a plan, to see whether it still does the same.
+    """An eager call instead of a plan's, to check that the plan is still valid.
 
     Args:
         compiled: the `Compiled`.
-        key: of the plan.
-        entry: of the plan.
+        key: the key of the plan.
+        entry: the Entry of the plan.
     """
 
     def __init__(self, compiled, key, entry):
@@ -376,12 +374,12 @@ class Audit:
         self.graph = entry.graph
 
     def settled(self, run, by_plan, difference=None):
-        """The result of the call: by the plan if the run did the same, else the run's.
+        """Return the result of the call: the plan's if it is still valid, else that of the body.
 
         Args:
-            run: the `Run`, its recording a `AuditRecorder` with `graph`.
-            by_plan: `by_plan(entry)` gives (the result of the call by an entry's plan,), or None.
-            difference: gives the `Difference`; without it the recording is asked.
+            run: the `Run` of the body, usually recorded by an `AuditRecorder` of `graph`.
+            by_plan: `by_plan(entry)` returns (result,) of the entry's plan, or None.
+            difference: returns the `Difference`; by default that of the AuditRecorder.
         """
         if (reason := self._compiled.why_not(run)) is not None:
             return self.end(reason, run)
@@ -398,7 +396,7 @@ class Audit:
             return run.result
         if found is not None:
             where = f" at {found.line}" if found.line else ""
-            return self.end(f"{found.what or 'the way through the code'} changed{where}", run)
+            return self.end(f"{found.what or 'the executed path'} changed{where}", run)
         if (changed := entry.state.changed()) is not None:
             return self.end(f"it changes {changed}, which it reads", run)
         after = run.recording.undo()
@@ -410,37 +408,36 @@ class Audit:
         return found[0]
 
     def postpone(self):
-        """Let the plan go on: this call takes another way through the code."""
+        """Keep the plan: this call executes another path, for which a guard fails."""
         self._entry.plan.audited(postponed=True)
 
     def end(self, reason, run):
-        """Drop the key's plans with one warning; the result of the run."""
+        """Drop the key's plans with a warning; return the result of the body."""
         compiled = self._compiled
         compiled.plans.pop(self._key, None)
         compiled.refuse(self._key, str(reason), quietly=True)
-        tell(f"{compiled.name} ends its plan, which no longer does what its body does: {reason}.")
+        tell(f"{compiled.name} drops its plan, which no longer matches its body: {reason}.")
         return run.result
 
 
 def _memory(sizes):
-    """Sentences on the memory of plans, `nbytes` of each, where it is worth them."""
+    """Return sentences on the memory of plans, from 1 MB on; `sizes` are their `nbytes`."""
     planned, allocated = (max(found) / 1e6 for found in zip(*sizes, strict=True))
     found = []
     if planned >= 1:
-        works = "It works in" if len(sizes) == 1 else "They work in up to"
-        found.append(f" {works} {planned:.1f} MB.")
+        arena = "Its arena takes" if len(sizes) == 1 else "Their arenas take up to"
+        found.append(f" {arena} {planned:.1f} MB.")
     if allocated >= 1:
-        beside = " beside it" if found else ""
-        found.append(f" What ops return or keep in new arrays takes {allocated:.1f} MB{beside}.")
+        found.append(f" New arrays that ops return or save take {allocated:.1f} MB.")
     return "".join(found)
 
 
 def compiles():
-    """Whether a call may run by a plan here: nobody listens, and nothing is symbolic."""
-    here = thread.__dict__  # this thread's, fetched once
+    """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
+    here = thread.__dict__  # of this thread, looked up once
     return (
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        and (tier._tier or tier.tier()) != "off"  # without a call, but for the first time
+        and (tier._tier or tier.tier()) != "off"  # avoids a call except the first time
     )

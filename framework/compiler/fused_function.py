@@ -92,7 +92,7 @@ class FusedFunction:
             except InvalidArgumentError:
                 self._loops = False
             except Exception as error:
-                self._stay("writing", error)
+                self._stay("generating", error)
         return self._loops or None
 
     def _stay(self, doing, error):

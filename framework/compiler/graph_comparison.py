@@ -1,7 +1,7 @@
-"""Whether two runs did the same: the test that a graph passes before it becomes a plan.
+"""Comparison of two graphs: a graph becomes a plan only if two traces give equal graphs.
 
-What code computes beside the ops (from `.array`, from Python's own numbers) is a constant to a
-recording. Such a constant is another in the next run; then the run cannot be repeated by a plan.
+Values that Python computes without ops (from `.array` or Python numbers) are constants of a trace.
+If such a constant differs in the next trace, a plan cannot repeat the call.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from framework.core.random import Stateless
 
 
 class Difference:
-    """The first place where two runs differ.
+    """The first difference between two traces.
 
     Args:
-        what: what differs, as a text; "" stands for another way through the code.
-        position: (file, line number) of the user's code there, or None.
-        guarded: whether a guard of the first run fails there, so that its plan is not run.
+        what: a description; "" means that they executed different code.
+        position: (file, line number) in user code, or None.
+        guarded: whether a guard of the first trace fails there, so that its plan will not run.
     """
 
     __slots__ = ("guarded", "line", "what")
@@ -27,15 +27,15 @@ class Difference:
 
     @property
     def unlike(self):
-        """Whether the runs went different ways and no guard tells them apart."""
+        """Whether the traces executed different code and no guard distinguishes them."""
         return not self.what and not self.guarded
 
 
 def difference(a, b, given=None):
-    """The first `Difference` between graph `a` and graph `b`; None where `b` is `a` again.
+    """Return the first `Difference` between two graphs, or None if they are equal.
 
     Args:
-        given: what stands in `a` for some arguments of `b`, as plain numbers by the Values' ids.
+        given: {id of an argument of `b`: the number that `a` has instead}.
     """
     if any(b.watched.get(serial, watched) != watched for serial, watched in a.watched.items()):
         return Difference("", guarded=True)
@@ -64,7 +64,7 @@ def difference(a, b, given=None):
 
 
 def _step_difference(s, t, numbers):
-    """The Difference between two steps; None where they do the same."""
+    """Return the Difference between two nodes, or None if they are equal."""
     if type(s) is not type(t) or len(s.args) != len(t.args) or len(s.made) != len(t.made):
         return Difference("", t.line)
     if type(s) is DrawNode:
@@ -76,7 +76,7 @@ def _step_difference(s, t, numbers):
     if what is not None:
         return Difference(what, t.line)
     if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
-        # A guard on the shape follows such an op.
+        # A guard on the shape follows an op whose result size depends on values.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
@@ -89,7 +89,7 @@ def _guard_difference(s, t, numbers):
 
 
 def _op_difference(s, t, numbers):
-    """What differs between two calls of ops, as a text; None where they do the same."""
+    """Return a description of the difference between two op nodes, or None."""
     if s.op is not t.op and s.op.name != t.op.name:
         return ""
     if not equal(s.attrs, t.attrs):
@@ -101,15 +101,15 @@ def _op_difference(s, t, numbers):
 
 
 def argument_difference(step, x):
-    """What differs where another run has something else for the argument `x`, as a text."""
+    """Return a description of a difference in the argument `x` of a node."""
     if type(x) is Value and x.constant is None:
         return ""
     where = f" in layer {step.layer.path}" if step.layer is not None else ""
-    return f"a number that {step.op.name}{where} computes with"
+    return f"a constant argument of {step.op.name}{where}"
 
 
 def draw_difference(x, y):
-    """What differs between two draws, as a text; None where they do the same."""
+    """Return a description of the difference between two draws, or None."""
     if (x.distribution, x.shape) != (y.distribution, y.shape):
         return ""
     if x.source is not y.source:
@@ -135,14 +135,14 @@ def _same(x, y, numbers):
 
 
 def _is_number(x, number, dtype):
-    """Whether `x` is the number, or a constant made of it."""
+    """Return whether `x` is the number or a constant that holds it."""
     if type(x) is Value:
         return x.constant is not None and equal(x.constant, np.asarray(number, dtype))
     return equal(x, number)
 
 
 def equal(x, y):
-    """Equal to the last bit, arrays, numbers and nests of them; other objects by `==`."""
+    """Compare arrays, numbers and nests of them bit by bit, and other objects by `==`."""
     if x is y:
         return True
     if type(x) is not type(y):
@@ -151,7 +151,7 @@ def equal(x, y):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
         if x.dtype.hasobject:
-            return x.tolist() == y.tolist()  # texts, of which the bytes are addresses
+            return x.tolist() == y.tolist()  # strings, whose bytes are addresses
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(map(equal, x, y))

@@ -1,4 +1,4 @@
-"""The graph of one run: values, and the steps that make them, in order."""
+"""The compiler's IR: a graph of values and nodes, and the recorder that traces a call into it."""
 
 import math
 import os
@@ -16,7 +16,7 @@ from framework.core.tensor import Tensor
 
 
 class Value:
-    """An array of the run: an argument, a constant, what a variable holds, or a step's output."""
+    """An array in a graph: an argument, a constant, a variable's value or the output of a node."""
 
     __slots__ = (
         "argument", "constant", "dtype", "fixed", "in_order", "name", "shape", "step", "variable",
@@ -24,12 +24,12 @@ class Value:
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
         self.shape, self.dtype = array.shape, array.dtype
-        # Whether its elements lay in C order: how sums of them round depends on it.
+        # Whether it was in C order when traced: the rounding of sums depends on memory order.
         self.in_order = array.in_order if type(array) is Value else array.flags.c_contiguous
-        self.argument = argument  # the place among the arguments
+        self.argument = argument  # the index among the arguments
         self.constant = constant  # the array itself
-        self.variable = variable  # the variable that held it when the run began
-        self.fixed = constant is not None  # whether it follows from constants alone
+        self.variable = variable  # the variable that held it before the call
+        self.fixed = constant is not None  # whether it depends on constants only
         self.step = None
         self.name = None
 
@@ -46,7 +46,7 @@ class Value:
 
 
 class OpNode:
-    """`op(*args, **attrs)`; the arguments are Values, numbers and arrays."""
+    """A call `op(*args, **attrs)`; the arguments are Values, numbers and arrays."""
 
     __slots__ = ("args", "attrs", "layer", "line", "op", "outputs", "saved")
 
@@ -79,7 +79,7 @@ class DrawNode:
 
 
 class GuardNode:
-    """Python read a value, or its shape: the graph holds for runs in which it reads the same."""
+    """A guard: Python read a value or its shape, so the graph is valid only for the same result."""
 
     __slots__ = ("args", "expected", "how", "layer", "line")
     made = outputs = saved = ()
@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """The layer in which a step was recorded: its path, and no reason for it to live."""
+    """The layer in whose call a node was traced: a weak reference that keeps its path."""
 
     __slots__ = ("_layer", "_path")
 
@@ -110,35 +110,37 @@ class _LayerRef:
 
 
 class Block:
-    """Steps that follow from a key and some Values: all of them, or none, are in a run.
+    """Consecutive nodes determined by a key and input Values, such as an optimizer's update.
+
+    An audit compares the key and the inputs instead of the nodes.
 
     Args:
         key: compared by `==`.
         inputs: the Values.
-        start: the place of the first step.
+        start: the index of the first node.
     """
 
     __slots__ = ("assigned", "end", "inputs", "key", "start")
 
     def __init__(self, key, inputs, start):
         self.key, self.inputs, self.start, self.end = key, inputs, start, None
-        self.assigned = []  # pairs (variable, the Value that it holds afterwards)
+        self.assigned = []  # pairs (variable, Value assigned to it)
 
 
 class Graph:
-    """The steps of a run, what it returned, and what variables hold after it.
+    """The graph of a trace: its nodes, results and assignments.
 
     Args:
         arguments: the Values of the arguments, in order.
         steps: OpNode, DrawNode and GuardNode, in order.
-        assigned: pairs (variable, Value).
+        assigned: pairs (variable, the Value that it holds after the call).
         results: the Values returned.
     """
 
-    facts = None  # what else must be the same in two runs
-    structure = None  # of the nest that the run returned
+    facts = None  # further data that must be equal in two traces
+    structure = None  # the structure of the returned nest
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
-    blocks = types.MappingProxyType({})  # place of the first step -> Block
+    blocks = types.MappingProxyType({})  # index of the first node -> Block
     _variables = None
 
     def __init__(self, arguments, steps, assigned, results):
@@ -147,12 +149,12 @@ class Graph:
 
     @property
     def ends(self):
-        """The Values needed after the run."""
+        """The Values that are needed after the last node."""
         return [*self.results, *(value for _, value in self.assigned)]
 
     @property
     def variables(self):
-        """The Values that variables held when the run began, by the variables' serials."""
+        """{serial of a variable: the Value that it held before the call}."""
         if self._variables is None:
             used = [v for s in self.steps for v in s.values] + self.ends
             self._variables = {v.variable.serial: v for v in used if v.variable is not None}
@@ -167,7 +169,7 @@ class Graph:
         return [s for s in self.steps if type(s) is DrawNode]
 
     def uses(self):
-        """How often each Value is read, by id: by steps, as a result, by an assignment."""
+        """Return {id of a Value: how often nodes, results and assignments read it}."""
         counts = {}
         for value in [v for s in self.steps for v in s.values] + self.ends:
             counts[id(value)] = counts.get(id(value), 0) + 1
@@ -179,15 +181,15 @@ _EXACT = ("float", "item", "int", "index", "bool", "complex", "format")
 
 
 class GraphRecorder(Recorder):
-    """Listens to one run and makes its Graph.
+    """Records the events of one call and builds its Graph.
 
-    Tensors are known by their serials, so that none is kept alive; one that no event gave is a
-    constant. `refusal` is why the run cannot be repeated from its graph, None where it can be.
+    Tensors are identified by serials, so none is kept alive. A tensor that no event produced is a
+    constant. `refusal` is the reason why a plan cannot repeat the call, or None.
 
     Args:
-        arguments: the tensors of the run's arguments.
-        undoable: whether `undo` may be asked for; the arrays that variables held are kept for it,
-            which is as much memory again as the variables take.
+        arguments: the argument tensors of the call.
+        undoable: whether `undo` is available. It needs the previous arrays of all variables, which
+            doubles their memory.
     """
 
     replays = True
@@ -195,28 +197,28 @@ class GraphRecorder(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        self.made_variables = False  # such a run is not like later ones
-        self.runs_user_code = False  # whether an op was called in code outside the package
+        self.made_variables = False  # later calls will not create them
+        self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
         self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
-        self._losses = []  # (Value, layer) of those that layers keep
+        self._losses = []  # (Value, layer) of losses added by layers
         self._blocks, self._changed = [], ()
-        self._read = {}  # variable's serial -> the Value it held at first
-        self._before = {}  # variable's serial -> it, its array when the run began
+        self._read = {}  # serial of a variable -> its Value before the call
+        self._before = {}  # serial of a variable -> (variable, its array before the call)
         self._constants = {}  # id of an array -> Value; the Value keeps the array alive
         self.arguments = []
         for place, tensor in enumerate(arguments):
             self.arguments.append(self._new(tensor, argument=place))
 
     def __enter__(self):
-        self._outer, thread.stack = thread.stack, (self,)  # it alone listens
+        self._outer, thread.stack = thread.stack, (self,)  # the only open recorder
         return self
 
     def __exit__(self, *_):
         thread.stack = self._outer
 
     def graph(self, results, structure=None):
-        """The graph, given the tensors that the run returned and the structure of their nest."""
+        """Return the graph, given the returned tensors and the structure of their nest."""
         results = [self._value(t) for t in results]
         found = Graph(self.arguments, self.steps, list(self.assigned.values()), results)
         found.structure = structure
@@ -224,14 +226,14 @@ class GraphRecorder(Recorder):
         return found
 
     def take_argument(self, tensor):
-        """One more argument of the graph."""
+        """Add an argument to the graph."""
         self.arguments.append(self._new(tensor, argument=len(self.arguments)))
 
     def undo(self):
-        """Let variables hold, and generators count, what they did before the run.
+        """Restore all variables and random generators to their state before the call.
 
         Returns:
-            [(variable, the array that it held after the run)], for `redo`.
+            [(variable, its array after the call)], for `redo`.
         """
         after = {v.serial: (v, v._array) for v, _ in self._before.values()}
         for variable, array in self._before.values():
@@ -246,12 +248,12 @@ class GraphRecorder(Recorder):
 
     @staticmethod
     def redo(after):
-        """Let variables hold what `undo` says that they held after the run."""
+        """Restore the state after the call, as returned by `undo`."""
         for variable, array in after:
             variable._array = array
 
     def _line(self):
-        """The user's position, where it is kept; else it is noted that there is user's code."""
+        """Return the position in user code if these are kept; else note whether there is any."""
         if self.keeps_lines:
             return user_position(2)
         if self.finds_user_code and not self.runs_user_code:
@@ -267,7 +269,7 @@ class GraphRecorder(Recorder):
         return value
 
     def known(self, tensor):
-        """The Value of a tensor; None where no event gave it."""
+        """Return the Value of a tensor, or None if no event produced it."""
         return self._values.get(tensor.serial)
 
     def _value(self, tensor):
@@ -335,7 +337,7 @@ class GraphRecorder(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        if value is None or value.fixed:  # in another run it is the same: the constants are
+        if value is None or value.fixed:  # it depends on constants only: no guard is needed
             return
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
@@ -370,14 +372,14 @@ class GraphRecorder(Recorder):
             self._losses.append((value, self._layer))
 
     def left_in(self, results):
-        """The path of a layer that keeps a loss which the run itself has not used; else None."""
+        """Return the path of a layer whose added loss the traced function does not use, or None."""
         used = {id(v) for s in self.steps for v in s.values} | {id(self._value(t)) for t in results}
         left = [layer for value, layer in self._losses if id(value) not in used]
         return None if not left else "it" if left[0] is None else left[0].path
 
 
 class _SideRecorder(Recorder):
-    """Listens while a recording is paused: what is done then is not for the run's own tensors."""
+    """Replaces a GraphRecorder inside `pause_all`: reading a traced tensor there refuses a plan."""
 
     def __init__(self, recording):
         self._recording = recording
@@ -394,11 +396,11 @@ class _SideRecorder(Recorder):
         run = self._recording
         value = run.known(tensor) if type(tensor) is Tensor and run.refusal is None else None
         if value is not None and not value.fixed:
-            run.refusal = f"{how} takes one of its tensors out of sight at {user_line()}"
+            run.refusal = f"{how} reads a traced tensor while recorders are paused at {user_line()}"
 
 
 def _plain(value):
-    """An attribute without weak numbers."""
+    """Return an attribute with symbolic numbers replaced by plain ones."""
     if isinstance(value, WeakNumber):
         return value._read()
     if type(value) in (tuple, list):
@@ -407,7 +409,7 @@ def _plain(value):
 
 
 class _TraceRefusal:
-    """Why a run cannot be repeated: a text with the line of the user's code."""
+    """The reason why a plan cannot repeat a call: Python read a whole tensor, and where."""
 
     def __init__(self, how, value, layer):
         self.how = how
@@ -419,18 +421,18 @@ class _TraceRefusal:
     def __str__(self):
         what = "a tensor" if self.made_by is None else f"the result of {self.made_by}"
         layer = f" in layer {self.layer}" if self.layer else ""
-        return f"{what}{layer} leaves it as a value ({self.how}) at {self.line}"
+        return f"Python reads {what}{layer} as an array ({self.how}) at {self.line}"
 
 
 _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
 
 
-_inside = set()  # ids of the package's code objects, which live as long as the process
-ENTRY = None  # the code of the function that runs what is traced
+_inside = set()  # ids of the package's code objects, which are never deleted
+ENTRY = None  # the code object of `tracing.traced`
 
 
 def user_position(depth=1):
-    """(file, line number) of the innermost frame outside the package and NumPy; None without."""
+    """Return (file, line) of the innermost frame outside the package and NumPy, or None."""
     frame = sys._getframe(depth + 1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -441,7 +443,7 @@ def user_position(depth=1):
 
 
 def _in_user_code(frame):
-    """Whether a frame outside the package stands between this one and the traced run's first."""
+    """Return whether a caller within the traced call is outside the package and NumPy."""
     while frame is not None and (code := frame.f_code) is not ENTRY:
         if id(code) not in _inside:
             if not code.co_filename.startswith(_FOLDERS):
@@ -452,20 +454,20 @@ def _in_user_code(frame):
 
 
 def user_line():
-    """The same as a text: `file:line`."""
+    """Return the innermost position in user code as a text `file:line`."""
     position = user_position()
     return "?" if position is None else f"{position[0]}:{position[1]}"
 
 
 def generators(graph):
-    """The sources of the graph's draws that follow from `set_seed`: a new seed ends the graph."""
+    """Return the graph's generators that depend on `set_seed`: a new seed invalidates the graph."""
     followed = {id(g): g for g in [random._Global.generator, *random.seeded_generators()]}
     return [g for g in {id(s.draw.source): s.draw.source for s in graph.draws}.values()
             if id(g) in followed]  # fmt: skip
 
 
 def are_current(sources):
-    """Whether the generators of a graph are still those that `set_seed` made."""
+    """Return whether the generators are still in use, not replaced by a later `set_seed`."""
     return not sources or all(
         any(g is known for known in (random._Global.generator, *random.seeded_generators()))
         for g in sources
@@ -473,17 +475,17 @@ def are_current(sources):
 
 
 def can_be_undone(graph):
-    """Whether all that a run draws can be drawn again: a callable of the user's is asked once."""
+    """Return whether all draws can be repeated; a user's callable can be called only once."""
     kinds = (random.SeedGenerator, random.Stateless)
     return all(isinstance(step.draw.source, kinds) for step in graph.draws)
 
 
 def check(graph):
-    """FrameworkError where a step reads what no step before it made: a mistake of a pass."""
+    """Raise FrameworkError if a node reads a Value that no earlier node computes."""
     known = {id(v) for v in graph.arguments}
     for step in graph.steps:
         for value in step.values:
             outside = value.constant is not None or value.variable is not None
             if not outside and id(value) not in known:
-                raise FrameworkError(f"{step} reads {value} before it is made.")
+                raise FrameworkError(f"{step} reads {value} before it is computed.")
         known.update(id(v) for v in step.made)

@@ -1,4 +1,4 @@
-"""The graph of a run and of its gradients, cut in two: what a forward pass hands to a backward one.
+"""Partition of a joint graph of a function and its gradients into forward and backward pass.
 
 A `JointGraph` also holds the backward pass: for each set of results that can have cotangents, the
 gradients of the sources follow as further results.
@@ -11,14 +11,15 @@ from framework.core.tensor import Tensor
 
 
 class JointGraph(Graph):
-    """A run and its gradients.
+    """The graph of a function and its gradients.
 
     Args:
-        began: how many steps are the run's own.
-        count: how many results are.
-        seeds: the Values of the cotangents: the last arguments.
-        gradients: {a set of results, as a tuple of bools: [a result's place or None, by source]}.
-        facts: what else must be the same in two runs.
+        began: the number of nodes of the function itself, which come first.
+        count: the number of results of the function itself.
+        seeds: the Values of the cotangents, the last arguments.
+        gradients: {which results have cotangents, as bools: [index of the gradient among the
+            results or None, for each source]}.
+        facts: further data that must be equal in two traces.
     """
 
     def __init__(self, graph, began, count, seeds, gradients, facts):
@@ -29,15 +30,15 @@ class JointGraph(Graph):
 
 
 class Partition:
-    """The two halves of a `JointGraph` graph.
+    """The forward and backward pass of a `JointGraph`.
 
-    `forward` is a graph whose results are those of the run and then `given`: all that `backward`
-    and `replay` need of it.
+    The results of `forward` are those of the function, then the saved values that `backward` and
+    `replay` take as `given`.
 
     Args:
         joint: the graph.
-        made: the places of the results that have gradients.
-        followed: the Values of the sources: arguments, and what variables held at first.
+        made: the indices of the results that have gradients.
+        followed: the Values of the sources: arguments and variables before the call.
     """
 
     def __init__(self, joint, made, followed):
@@ -47,7 +48,7 @@ class Partition:
         self._second = [s for s in whole.steps if type(s) is OpNode and id(s.made[0]) not in own]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # To be done again op by op: those of the run itself, which all have derivatives.
+        # For `replay`: the ops of the function itself, which all have derivatives.
         self._ends = [joint.results[place] for place in made]
         ops = [s for s in joint.steps[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).steps
@@ -58,7 +59,7 @@ class Partition:
         self.forward = Graph(arguments, first, whole.assigned, [*results, *given])
 
     def _needed(self, joint):
-        """{id: (Value, its place)} of what the forward pass hands out besides its results."""
+        """Return {id: (Value, index)} of the values saved by the forward pass."""
         known = {id(v) for s in self._second for v in s.made} | {id(v) for v in joint.seeds}
         read = [v for s in self._second for v in s.values]
         read += [v for v in self._found[joint.count :] if id(v) not in known]
@@ -69,15 +70,19 @@ class Partition:
         return {key: (value, place) for place, (key, value) in enumerate(found.items())}
 
     def backward(self, which, needed):
-        """The graph from what was given and the cotangents of `which` results to the gradients of
-        the sources that are `needed`; and which of those there are."""
+        """Return (graph of the backward pass, for each source whether it has a gradient).
+
+        Args:
+            which: for each result with gradients whether it has a cotangent.
+            needed: for each source whether its gradient is needed.
+        """
         places = self._gradients[which]
         there = tuple([n and p is not None for n, p in zip(needed, places, strict=True)])
         results = [self._found[p] for p, is_there in zip(places, there, strict=True) if is_there]
         steps = without_dead(Graph([], self._second, [], results)).steps
         seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
         outside = [*(v for v, _ in self._given.values()), *seeds]
-        # Values of its own: programs of both halves may be written at the same time.
+        # New Values: code of both passes may be generated at the same time.
         new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
         arguments = list(new.values())
         copied = []
@@ -90,11 +95,11 @@ class Partition:
         return Graph(arguments, copied, [], [_copy(v, new) for v in results]), there
 
     def replay(self, sources, given):
-        """The results that have gradients, by the ops of the run.
+        """Repeat the ops of the function and return the results that have gradients.
 
         Args:
-            sources: tensors for the followed Values.
-            given: the arrays that the forward pass handed out.
+            sources: tensors for the sources.
+            given: the arrays that the forward pass saved.
         """
         tensors = {}
 
@@ -131,15 +136,15 @@ def _made(value, step):
 
 
 def why_not(steps):
-    """Why a run of these steps cannot be differentiated for a plan; None where it can be."""
+    """Return the reason why a plan cannot differentiate these nodes, or None."""
     for step in steps:
         if type(step) is OpNode and table.get(step.op.name) is not step.op:
-            return f"{step.op.name} has a gradient of its own"
+            return f"{step.op.name} has a custom gradient"
     return None
 
 
 def why_not_gradients(steps):
-    """Why gradients of these steps cannot be cut from their run; None where they can be."""
+    """Return the reason why a plan cannot contain this backward pass, or None."""
     if any(type(s) is not OpNode for s in steps):
-        return "its gradients read values or draw numbers"
+        return "its backward pass reads values or draws random numbers"
     return None

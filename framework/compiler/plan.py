@@ -160,7 +160,7 @@ class Plan:
 
     def _towards_loops(self, call):
         """Take the next step; where it fails, stay with NumPy calls."""
-        doing, self._loops_at = "writing", None
+        doing, self._loops_at = "generating", None
         try:
             if self._waiting is None:
                 self._consider(call)

@@ -1,4 +1,4 @@
-"""Numbered: plans for calls with Python numbers, whatever these are."""
+"""Plans for calls with Python numbers, valid for any values of them."""
 
 from framework.compiler.audit_recorder import AuditRecorder
 from framework.compiler.compiled import SIGNATURES, Entry
@@ -11,22 +11,22 @@ from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 from framework.compiler.turns import exclusive
 
-_ATTEMPTS = 8  # plans, and runs of which none became one, before each number is its own signature
+_ATTEMPTS = 8  # plans and traces, after which each number has a signature of its own
 
 
 class SymbolicPlans:
-    """Calls `Compiled` for the arguments of a function with ints and floats among them.
+    """Calls `Compiled` for functions with ints and floats among their arguments.
 
-    The first number is part of the signature. A run with a second one is recorded with an open
-    number in its place. It becomes a plan when a run with a plain number did what the plan would
-    have done: one before it, or the next.
+    The first number is part of the signature. A call with a second one is traced with a symbolic
+    number. That trace becomes a plan if it equals a trace with a plain number: the one before or
+    the next.
     """
 
     def __init__(self, compiled):
         self._compiled = compiled
 
     def __call__(self, key, arrays, numbers, body):
-        """As `Compiled`; `numbers` are the pairs that `describe` gives."""
+        """Call as `Compiled`; `numbers` are the pairs of `describe`."""
         compiled = self._compiled
         values = [number for _, number in numbers]
         general = list(key)
@@ -51,7 +51,7 @@ class SymbolicPlans:
         return self._without_plan(key, general, arrays, values, body, len(entries))
 
     def _without_plan(self, key, general, arrays, values, body, plans):
-        """The result of a call for which there is no plan that fits."""
+        """Return the result of a call without a valid plan."""
         compiled = self._compiled
         if key in compiled.plans or key in compiled.refused:
             return compiled(key, arrays, body)
@@ -69,7 +69,7 @@ class SymbolicPlans:
         return self._openly(key, general, arrays, values, body, attempts)
 
     def _audit(self, general, arrays, values, body):
-        """The result of a call in which a plan is due to be audited."""
+        """Return the result of a call in which a plan is audited."""
         compiled = self._compiled
         with exclusive(Plan.outer_turns()):
             audit, tensors = compiled.audit(general), body.tensors(arrays)
@@ -110,7 +110,7 @@ class SymbolicPlans:
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
-            # Perhaps a plain number would have done: as if nothing had been, with that.
+            # A plain number may be required: undo the call and repeat it with one.
             attempts.give_up()
             recording.undo()
             return self._compiled(key, arrays, body)
@@ -124,7 +124,7 @@ class SymbolicPlans:
         return run.result
 
     def _settle(self, general, attempts, plain=None, candidate=None):
-        """Take in what a run gave: (its numbers, its trace), or what makes a candidate."""
+        """Add a plain trace as (numbers, trace), or a function that returns a candidate."""
         compiled = self._compiled
         try:
             with compiled.lock:
@@ -143,9 +143,9 @@ class SymbolicPlans:
                         self._make_plan(general, made, plains[found.index(None)][1])
                         attempts.open.remove(made)
                         break
-        except Exception as error:  # the body's own have come through before
+        except Exception as error:  # exceptions of the body have been raised before
             attempts.give_up()
-            compiled.refuse(general, f"writing its plan failed ({brief(error)})", error)
+            compiled.refuse(general, f"generating its plan failed ({brief(error)})", error)
 
     def _make_plan(self, general, candidate, trace):
         plan = SymbolicPlan(candidate, trace.state.joined(candidate.state), self._compiled)
@@ -154,7 +154,7 @@ class SymbolicPlans:
 
 
 class SymbolicPlan:
-    """A plan and the prelude that gives it the rest of its arguments."""
+    """A plan with the ScalarProgram that computes its scalar arguments."""
 
     def __init__(self, candidate, state, compiled):
         names = [*candidate.names, *(f"number_{i}" for i in range(len(candidate.added)))]
@@ -186,27 +186,27 @@ class SymbolicPlan:
         return self._plan.audit_due
 
     def __call__(self, arrays, numbers):
-        """As a Plan; `numbers` are those of the call."""
+        """Call as a Plan; `numbers` are the ints and floats of the call."""
         added = self._prelude(numbers)
         return None if added is None else self._plan([*arrays, *added])
 
 
 class _OpenGraph(Graph):
-    """The graph of a run with open numbers, and what Python did with these.
+    """The graph of a trace with symbolic numbers, and their ScalarProgram.
 
     Args:
         graph: the graph.
-        prelude: the `ScalarProgram` of the run.
-        arrays: how many of the arguments are not numbers.
+        prelude: the `ScalarProgram`.
+        arrays: the number of arguments that are arrays.
     """
 
     def __init__(self, graph, prelude, arrays):
         super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
         self.structure, self.blocks, self.prelude = graph.structure, graph.blocks, prelude
-        self.added = graph.arguments[arrays:]  # one for each number that an op got
+        self.added = graph.arguments[arrays:]  # one for each number that an op received
 
     def given(self, values):
-        """What its added arguments are for these numbers, by id; None where a guard fails."""
+        """Return {id of an added argument: its number}, or None if a guard fails."""
         found = self.prelude.values(values)
         if found is None:
             return None
@@ -214,7 +214,7 @@ class _OpenGraph(Graph):
 
 
 def _compare(graph, open_graph, values):
-    """The `Difference` between a run with plain numbers and one with open numbers."""
+    """Return the `Difference` between a trace with plain and one with symbolic numbers."""
     given = open_graph.given(values)
     if given is None:
         return Difference("", guarded=True)
@@ -222,7 +222,7 @@ def _compare(graph, open_graph, values):
 
 
 class _Candidate:
-    """A run with open numbers that no plain run has confirmed yet."""
+    """A trace with symbolic numbers that no plain trace has confirmed yet."""
 
     def __init__(self, run, prelude, names, arrays):
         self.graph = _OpenGraph(run.graph(), prelude, arrays)
@@ -230,14 +230,14 @@ class _Candidate:
         self.added = self.graph.added
 
     def compared_to(self, values, trace):
-        """The `Difference` from a plain run; None where it did the same."""
+        """Return the `Difference` from a plain trace, or None if they are equal."""
         if (changing := self.state.differs_from(trace.state)) is not None:
             return Difference(changing, guarded=True)
         return _compare(trace.graph, self.graph, values)
 
 
 class _Attempts:
-    """The runs for one kind of call that are no plans yet."""
+    """Traces of one signature that are not plans yet."""
 
     def __init__(self):
         self.plain = []  # (numbers, trace)

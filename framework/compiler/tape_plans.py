@@ -1,9 +1,9 @@
 """Calls of a compiled function under a `GradientTape`: plans of the trace and of its gradients.
 
-The body is traced while the tape records it, then its gradients are traced: `partition` separates
-both. Where a plan of the first half runs, the tape gets one record for the whole call, whose rule
-is a plan of the second half. Where that does not do (an outer tape differentiates the gradient, a
-jacobian, a recorder that wants to see ops), the call is made again op by op, from the same inputs.
+The body is traced together with its gradients, and `partition` separates both. When the plan of the
+forward pass runs, the tape gets one record for the whole call. Its rule is the plan of the backward
+pass. For higher derivatives, jacobians and recorders that need each op, the call is repeated op by
+op from the same inputs.
 """
 
 import itertools
@@ -31,36 +31,36 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-_RESULTS = 3  # that have gradients: there is a graph for each set of them
+_RESULTS = 3  # results with gradients; each subset of them has gradients of its own
 
 
 def listening_tape():
-    """The tape, where one that is nothing but a tape listens alone; else None."""
+    """Return the tape if the only open recorder is a plain GradientTape, else None."""
     stack = thread.stack
     alone = len(stack) == 1 and type(stack[0]) is GradientTape and thread.symbolic is None
     return stack[0] if alone and thread.numerics is None else None
 
 
 class TapePlans:
-    """Calls `Compiled` while one tape listens."""
+    """Calls `Compiled` while one tape is open."""
 
     def __init__(self, compiled):
         self._compiled = compiled
 
     def __call__(self, key, arrays, tape, body, in_python):
-        """As `Compiled`.
+        """Call as `Compiled`.
 
         Args:
-            tape: the one that listens.
-            in_python: called without arguments where it must be.
+            tape: the open tape.
+            in_python: `in_python()` runs the call eagerly.
         """
         compiled, live, given = self._compiled, tape._live, body.leaves()
-        # Which arguments the tape follows: the first place where each stands, -1 for others.
-        first, alike = {}, []
+        # For each argument that the tape watches the index of its first occurrence, else -1.
+        first, first_indices = {}, []
         for place, each in enumerate(given):
             followed = type(each) is Tensor and each.serial in live
-            alike.append(first.setdefault(each.serial, place) if followed else -1)
-        key = (UNDER_TAPE, tuple(alike), *key)
+            first_indices.append(first.setdefault(each.serial, place) if followed else -1)
+        key = (UNDER_TAPE, tuple(first_indices), *key)
         entries = compiled.plans.get(key)
         tried = 0
         if entries is not None:
@@ -80,15 +80,15 @@ class TapePlans:
                     return found[0]
             if compiled.refuses(key):
                 return in_python()
-            return self._traced(key, arrays, given, alike, tape, body)
+            return self._traced(key, arrays, given, first_indices, tape, body)
 
     @staticmethod
     def _by_plan(entry, arrays, given, tape, body):
-        """(the result,) by a plan, told to the tape; None where a guard does not hold."""
+        """Run a plan and record it on the tape; return (result,), or None if a guard fails."""
         own = body.own(arrays, entry.shared) if entry.shared else arrays
         return entry.plan(own, given, tape, entry.pack)
 
-    def _traced(self, key, arrays, given, alike, tape, body):
+    def _traced(self, key, arrays, given, first_indices, tape, body):
         compiled = self._compiled
         audit = compiled.audit(key)
         held = [] if audit is not None else compiled.held(key)
@@ -100,29 +100,29 @@ class TapePlans:
         outer = thread.stack
 
         def run_body():
-            thread.stack = (*outer, inner, recording)  # the tapes listen too
+            thread.stack = (*outer, inner, recording)  # the tapes record, too
             return body(copies)
 
         with inner:
-            inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(alike))])
+            inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(first_indices))])
             watches = audit is None and key in compiled.user_code
             run = traced(
                 recording, run_body, result_packer, body.function, watches, keeps_lines=not watches
             )
-        taped = _TapedTrace(run, inner, copies, alike, tape)
+        taped = _TapedTrace(run, inner, copies, first_indices, tape)
 
         def graph():
             if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
-                raise NoPlanError("it tells the tape outside it what to do")
+                raise NoPlanError("it pauses, resets or watches on the tape outside")
             if recording.outside(tape):
-                raise NoPlanError("it uses a tensor from outside that the tape follows")
+                raise NoPlanError("it uses a watched tensor that is not an argument")
             return taped.differentiate()
 
         def plan_of(joint, state):
             return Entry(TapePlan(taped, compiled, body.names, state), run.pack, joint, state)
 
         def by_plan(entry):
-            del tape._edges[edges:], tape._notes[notes:]  # the plan's call is one record
+            del tape._edges[edges:], tape._notes[notes:]  # the call by plan is one record
             return self._by_plan(entry, arrays, given, tape, body)
 
         if audit is not None:
@@ -131,7 +131,7 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """A tensor for the body: the same to tapes, another object than what closures may hold."""
+    """Return a tensor for the body: the same tensor for tapes, but another Python object."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:
@@ -140,9 +140,9 @@ def _copy(given, array):
     return tensor
 
 
-def _firsts(alike):
-    """The places of the tensors that the tape follows, each once."""
-    return [place for place, n in enumerate(alike) if n == place]
+def _firsts(first_indices):
+    """Return the index of the first occurrence of each watched tensor."""
+    return [place for place, n in enumerate(first_indices) if n == place]
 
 
 def _watches(tape, variable):
@@ -150,10 +150,10 @@ def _watches(tape, variable):
 
 
 class _TapeGraphRecorder(GraphRecorder):
-    """Also notes which variables are read, and tensors that come from outside.
+    """A GraphRecorder that also notes variables and tensors from outside the call.
 
-    What stands for an argument has the serial of the user's tensor, which closures may hold too:
-    it is known by being that object.
+    The copy of an argument has the serial of the user's tensor, which a closure may also hold. So
+    arguments are identified by the objects.
     """
 
     def __init__(self, copies, undoable=False):
@@ -177,11 +177,11 @@ class _TapeGraphRecorder(GraphRecorder):
         super().variable_read(variable, tensor)
 
     def at_first(self, variable):
-        """The Value that a variable held when the run began; None where it was not read."""
+        """Return the Value of a variable before the call, or None if it was not read."""
         return self._read.get(variable.serial)
 
     def still_there(self):
-        """Weak references to the tensors from outside that somebody else holds."""
+        """Return weak references to tensors from outside that are still alive."""
         found = {id(t): ref for ref in self._from_outside if (t := ref()) is not None}
         return list(found.values())
 
@@ -195,21 +195,21 @@ def _follows_any(tape, references):
 
 
 class _TapedTrace:
-    """A traced run, and the graph of it and its gradients.
+    """A traced call and its joint graph with gradients.
 
     Args:
-        run: the `Run`; its results are made of tensors.
-        inner: the tape that listened to it alone.
-        copies: the tensors that the body got.
-        alike: for each of them the first place with the same followed tensor, else -1.
-        tape: the user's.
+        run: the `Run`; its result is a nest of tensors.
+        inner: the tape that recorded only this call.
+        copies: the argument tensors of the body.
+        first_indices: for each the index of the first occurrence if the tape watches it, else -1.
+        tape: the user's tape.
     """
 
-    def __init__(self, run, inner, copies, alike, tape):
+    def __init__(self, run, inner, copies, first_indices, tape):
         self._run, self._recording, self._inner = run, run.recording, inner
         self._leaves, self._copies = run.leaves or [], copies
         recording, leaves = self._recording, self._leaves
-        self.followed = _firsts(alike)
+        self.followed = _firsts(first_indices)
         self.variables = [(v, _watches(tape, v)) for v in recording.read.values()]
         self.watched = [v for v, watched in self.variables if watched]
         firsts = enumerate(first_places(leaves))
@@ -217,13 +217,13 @@ class _TapedTrace:
         self.joint = None
 
     def differentiate(self):
-        """Make `joint`, and return it.
+        """Trace the gradients; set and return `joint`.
 
-        Only rules of the op table run here: what a user's gradient function does would happen once
-        more than the user asked for.
+        Only rules of the op table run here: a custom gradient function would be called once more
+        than the user expects.
 
         Raises:
-            NoPlanError: with the reason.
+            NoPlanError: gradients cannot be traced; the message is the reason.
         """
         reason = why_not(self._recording.steps) or self._differentiate()
         if reason is not None:
@@ -234,7 +234,7 @@ class _TapedTrace:
         recording, made = self._recording, [self._leaves[place] for place in self.made]
         sources = [*(self._copies[n] for n in self.followed), *self.watched]
         if any(t.array.dtype.kind != "f" for t in (*made, *sources)):
-            return "the tape follows numbers that are not real"
+            return "the tape watches values that are not real floats"
         if len(made) > _RESULTS:
             return f"more than {_RESULTS} of its results have gradients"
         if any(v.serial in recording.assigned for v in self.watched):
@@ -255,19 +255,19 @@ class _TapedTrace:
                 grads = self._inner.gradient(list(targets), sources, list(cotangents))
                 thread.missing = missing
                 if any(type(g) is IndexedSlices for g in grads):
-                    return "the gradient of rows is sparse"
+                    return "a gradient is sparse"
                 if all(which) and any(g is None for g in grads):
-                    return "not all that the tape follows has a gradient"
+                    return "a watched input has no gradient"
                 places = []
                 for grad in grads:
                     places.append(None if grad is None else count + len(found))
                     found += [] if grad is None else [grad]
                 gradients[which] = places
         if sources and not made:
-            return "not all that the tape follows has a gradient"
+            return "a watched input has no gradient"
         graph = recording.graph([*self._leaves, *found])
         if assigned.keys() != recording.assigned.keys() or recording.refusal is not None:
-            return "its gradients change something"
+            return "its backward pass assigns variables or reads values"
         graph.structure = self._run.structure
         facts = self.made, [v.serial for v in recording.read.values()]
         values = graph.arguments[len(self._copies) :]
@@ -275,7 +275,7 @@ class _TapedTrace:
         self.joint.watched = {v.serial: watched for v, watched in self.variables}
         return why_not_gradients(graph.steps[began:])
 
-    def halves(self):
+    def partition(self):
         values = [self._recording.arguments[n] for n in self.followed]
         values += [self._recording.at_first(v) for v in self.watched]
         return Partition(self.joint, self.made, values)
@@ -285,19 +285,19 @@ class _TapedTrace:
 
 
 class TapePlan:
-    """A plan whose call is one record on the tape."""
+    """Plans of the forward and backward pass; a call is one record on the tape."""
 
     def __init__(self, run, compiled, names, state):
         self._name, self._tell = compiled.name, compiled.tell
-        self._halves, self._count = run.halves(), run.joint.count
-        forward = self._halves.forward
+        self._partition, self._count = run.partition(), run.joint.count
+        forward = self._partition.forward
         self._plan = Plan(forward, self._name, names, self._tell, state, audited=True)
         self.audited = self._plan.audited
         self._variables, self._watched = run.variables, run.watched
         self._followed, self._made = run.followed, run.made
         self._outside = run.still_there()
         self._dtypes = [v.dtype for v in run.joint.seeds]
-        self._backs = {}  # (which cotangents, which gradients) -> (plan, which there are)
+        self._backs = {}  # (which cotangents, which gradients) -> (plan, which exist)
         self._op = _PlanOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads
         self.shared = self._plan.shared
@@ -309,7 +309,7 @@ class TapePlan:
 
     @property
     def nbytes(self):
-        """Of the forward pass; what that gives the way back is kept by the tape."""
+        """Memory of the forward plan; values saved for the backward pass belong to the tape."""
         return self._plan.nbytes
 
     @property
@@ -325,7 +325,7 @@ class TapePlan:
         return self._plan.audit_due
 
     def __call__(self, arrays, given, tape, pack):
-        """(the result,), on the tape's record; None where it must be recorded anew."""
+        """Return (result,) and record the call on the tape; None if it must be traced anew."""
         for variable, watched in self._variables:
             if _watches(tape, variable) is not watched:
                 return None
@@ -352,7 +352,7 @@ class TapePlan:
         return (result,)
 
     def gradients(self, g, given, needed):
-        """The arrays of the sources' gradients; None where there is no plan that gives them."""
+        """Return the gradients of the sources as arrays, or None if no plan can compute them."""
         which = tuple([each is not None for each in g])
         if any(each is not None and each.dtype != t for each, t in zip(g, self._dtypes)):
             return None
@@ -371,7 +371,7 @@ class TapePlan:
 
     def _back(self, which, needed):
         try:
-            graph, there = self._halves.backward(which, needed)
+            graph, there = self._partition.backward(which, needed)
             names = [f"x{i}" for i in range(len(graph.arguments) - sum(which))]
             names += [f"g{i}" for i, asked in enumerate(which) if asked]
             return Plan(graph, f"{self._name}_back", names, self._tell), there
@@ -379,16 +379,18 @@ class TapePlan:
             return self._failed(which, needed, error)
 
     def _failed(self, which, needed, error):
-        self._tell(f"differentiates in Python: writing its plan failed ({brief(error)})", error)
+        self._tell(
+            f"computes gradients in Python: generating their plan failed ({brief(error)})", error
+        )
         self._backs[which, needed] = None, ()
         return None, ()
 
     def replay(self, sources, given):
-        return self._halves.replay(sources, given)
+        return self._partition.replay(sources, given)
 
 
 class _PlanCall:
-    """A call on a record."""
+    """Attribute of the record: the plan and the saved arrays of one call."""
 
     __slots__ = ("given", "plan")
 
@@ -397,7 +399,7 @@ class _PlanCall:
 
 
 class _PlanOp(Op):
-    """What a call is to tapes."""
+    """The op of the record on the tape."""
 
     __slots__ = ()
     takes_none = True

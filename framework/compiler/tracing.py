@@ -1,4 +1,4 @@
-"""One traced run of a function's Python body, and what makes two runs the same."""
+"""Tracing: run the Python body of a function once and record its graph and its Python state."""
 
 import contextlib
 
@@ -11,14 +11,14 @@ from framework.core.tensor import Tensor
 
 
 class Trace:
-    """What one run did: its graph and the Python state that it read.
+    """A graph and the Python state that it depends on.
 
     Args:
         graph: the `Graph`.
-        state: the `PythonState`; None where it is not known.
-        asks_for_types: whether the code asked for the type of a number.
-        is_first: whether later runs may differ although nothing has changed: the run was the first
-            or made variables, or its Python state is not known.
+        state: the `PythonState`, or None if user code was not watched.
+        asks_for_types: whether the code called `type` on a number.
+        is_first: whether a later trace can differ without a reason: this was the first call, it
+            created variables, or user code was not watched.
     """
 
     __slots__ = ("_generators", "asks_for_types", "graph", "is_first", "state")
@@ -28,28 +28,26 @@ class Trace:
         self.graph, self.state, self._generators = graph, state, generators(graph)
 
     def holds(self):
-        """Whether a call that begins now reads the same Python state, and draws from the same
-        generators."""
+        """Return whether the Python state and the random generators are unchanged."""
         if not are_current(self._generators):
             return False
         return self.state is None or self.state.changed() is None
 
     def differs_from(self, other):
-        """The text of a read that gave another value in the other run; None without one."""
+        """Return the source of a read whose value differs in the other trace, or None."""
         if self.state is None or other.state is None:
             return None
         return self.state.differs_from(other.state)
 
 
 class Run:
-    """A traced run: `result` is what it returned; other attributes say whether it can be repeated.
+    """A traced call: its result, and whether and how a plan can repeat it.
 
     Args:
-        recording: the `Recording` that listened.
-        watch: the `Watch` beside it.
-        result: what the body returned.
-        packing: (its tensors, the function that puts arrays in their places); (None, None) where
-            it is not made of tensors.
+        recording: the `GraphRecorder` of the call.
+        watch: the `Watch` of the call.
+        result: the result of the body.
+        packing: (tensors, builder) as of `result_packer`.
     """
 
     def __init__(self, recording, watch, result, packing):
@@ -61,29 +59,29 @@ class Run:
 
     @property
     def state(self):
-        """The `PythonState` that the run read; None where nothing watched the user's code."""
+        """The `PythonState` that the call read; None if user code was not watched."""
         known = self.watch.is_over or not self.recording.runs_user_code
         return self.watch.state if known else None
 
     @property
     def changed(self):
-        """The text of a read whose value the run itself has changed; None without one."""
+        """The source of a read whose value the call itself has changed, or None."""
         return self.watch.changed
 
     def trouble(self):
-        """Why the run cannot be repeated by a plan; None where it can be."""
+        """Return the reason why a plan cannot repeat the call, or None."""
         if self.recording.refusal is not None:
             return str(self.recording.refusal)
         if self.leaves is None:
-            return f"it returns {type(self.result).__name__}, which is not made of tensors"
+            return f"it returns {type(self.result).__name__}, which is not a nest of tensors"
         return self.watch.trouble
 
     def graph(self):
-        """The graph of the run."""
+        """Return the graph of the call."""
         return self.recording.graph(self.leaves, self.structure)
 
     def trace(self, graph=None):
-        """The `Trace` of the run, with another graph of it where one is given."""
+        """Return the `Trace` of the call, with another graph of it if given."""
         graph = self.graph() if graph is None else graph
         return Trace(graph, self.state, self.watch.asks_for_types, self.is_first)
 
@@ -91,17 +89,16 @@ class Run:
 def traced(
     recording, body, packing, function=None, watches=True, looks=False, keeps_lines=False
 ):  # fmt: skip
-    """`body()` with `recording` listening, as a `Run`.
+    """Call `body()` with `recording` open and return a `Run`.
 
     Args:
-        recording: a new `Recording`.
+        recording: a new `GraphRecorder`.
         body: a function without arguments.
-        packing: a function of the result, see `Run`.
-        function: the Python function that the body calls, where it is known.
-        watches: whether Python code outside the package is watched, which takes as long again as
-            the run.
-        looks: where code is not watched, whether it is noted if there is any.
-        keeps_lines: whether the graph knows the users' lines, also where code is not watched.
+        packing: `packing(result)` returns (tensors, builder), see `result_packer`.
+        function: the Python function that the body calls, if known.
+        watches: whether user code is watched for Python state, which doubles the time.
+        looks: whether to note that there is user code, if it is not watched.
+        keeps_lines: whether nodes keep positions in user code even if it is not watched.
     """
     watch = Watch(function)
     recording.runs_user_code = function is not None
@@ -116,7 +113,7 @@ graph_module.ENTRY = traced.__code__
 
 
 def structure_of(result):
-    """The nest of a result: containers, keys, texts, and the places of tensors and of None."""
+    """Return the structure of a result: containers, keys, strings, tensors and None."""
     if isinstance(result, dict) or (isinstance(result, (list, tuple)) and result):
         children = result.values() if isinstance(result, dict) else result
         keys = tuple(result) if isinstance(result, dict) else len(result)

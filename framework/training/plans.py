@@ -82,7 +82,7 @@ class Plans:
     def _forget(self):
         self._in_vain = 0 if self.compiled.plans else self._in_vain + 1
         if self._in_vain == _CHANGES:
-            self.compiled.tell(f"runs in Python: {changes.latest} changes from call to call")
+            self.compiled.tell(f"runs eagerly: {changes.latest} changes from call to call")
         self.compiled.forget_all()
 
 

@@ -1,7 +1,7 @@
 """Loops run by Python instead of Numba: the same text, without a second's compilation for each.
 
 What the text means is checked so for any number of programs; that Numba gives the same numbers as
-Python is for `test_loops.py`.
+Python is for `test_loop_kernels.py`.
 """
 
 import contextlib

@@ -88,7 +88,7 @@ def test_a_plan_needs_what_the_tape_keeps_and_little_more(change):
     ((entry,),) = step._compiled.plans.values()
     # What gelu reads in each layer (without Numba its slope instead, which lies elsewhere), and the
     # cotangent; what becomes of it takes the last layer's place, and so do the kernels' gradients.
-    assert f"It works in {entry.plan.nbytes[0] / 1e6:.1f} MB." in step.explain()
+    assert f"Its arena takes {entry.plan.nbytes[0] / 1e6:.1f} MB." in step.explain()
     assert entry.plan.nbytes[0] <= (layers + 1.5) * 4 * rows * width
 
 
@@ -126,7 +126,7 @@ def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
     assert allocated > 1e6
     # Kernels work in some more: a sequence's gates have their gradients.
     assert allocated <= peak - before <= (1 + working) * allocated + 1e5
-    told = f"What ops return or keep in new arrays takes {allocated / 1e6:.1f} MB"
+    told = f"New arrays that ops return or save take {allocated / 1e6:.1f} MB."
     assert told in step.explain()
 
 

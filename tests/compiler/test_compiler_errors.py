@@ -71,29 +71,29 @@ def failing(kind):
 
 # Where it goes wrong: what is broken, and what is said.
 IN_PYTHON = {
-    "optimized": (lambda change: change(plan, optimized=raising), "writing its plan"),
-    "grouped": (lambda change: change(plan, grouped=raising), "writing its plan"),
-    "program": (lambda change: change(plan, NumpyCodegen=raising), "writing its plan"),
-    "text": (lambda change: change(NumpyCodegen, compiled=raising), "writing its plan"),
-    "graph": (lambda change: change(GraphRecorder, graph=raising), "writing its plan"),
+    "optimized": (lambda change: change(plan, optimized=raising), "generating its plan"),
+    "grouped": (lambda change: change(plan, grouped=raising), "generating its plan"),
+    "program": (lambda change: change(plan, NumpyCodegen=raising), "generating its plan"),
+    "text": (lambda change: change(NumpyCodegen, compiled=raising), "generating its plan"),
+    "graph": (lambda change: change(GraphRecorder, graph=raising), "generating its plan"),
     "difference": (
         lambda change: [
             change(module, difference=raising) for module in (compiled, symbolic_plans)
         ],
-        "writing its plan",
+        "generating its plan",
     ),
     "memory": (lambda change: change(Arena, make=raising), "running its plan"),
     "run": (lambda change: fail(change, "NumpyCodegen", "NumbaCodegen"), "running its plan"),
 }
 WITHOUT_LOOPS = {
-    "fits": (lambda change: change(plan, fits_loop=raising), "writing its loops"),
-    "loop": (lambda change: change(loop_kernels, LoopCodegen=raising), "writing its loops"),
+    "fits": (lambda change: change(plan, fits_loop=raising), "generating its loops"),
+    "loop": (lambda change: change(loop_kernels, LoopCodegen=raising), "generating its loops"),
     "compile": (lambda change: change(LoopMachineCode, compile=raising), "compiling its loops"),
     "library": (lambda change: change(tier, library=raising), "compiling its loops"),
     "run": (lambda change: fail(change, "NumbaCodegen"), "running its loops"),
 }
 BROKEN = [
-    *(pytest.param(*way, "runs in Python", id=f"plan: {name}") for name, way in IN_PYTHON.items()),
+    *(pytest.param(*way, "runs eagerly", id=f"plan: {name}") for name, way in IN_PYTHON.items()),
     *(
         pytest.param(*way, "stays with NumPy calls", id=f"loops: {name}")
         for name, way in WITHOUT_LOOPS.items()

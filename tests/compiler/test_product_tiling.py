@@ -56,7 +56,7 @@ def test_an_update_has_the_bits_of_its_ops(shape):
     m, depth, n = shape
     compiled = compared(momentum, pairs((m, n), (m, n)), *arrays((depth, m), (depth, n)))
     assert STREAMS in compiled.source
-    assert "It works in" not in compiled.explain()  # which it says of a megabyte or more
+    assert "Its arena takes" not in compiled.explain()  # which it says of a megabyte or more
 
 
 def test_what_is_multiplied_is_not_written_over():

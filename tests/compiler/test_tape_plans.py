@@ -628,7 +628,8 @@ def test_a_gradient_that_cannot_be_compiled(change, caplog, no_failures_of_the_c
         np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-6)
     (record,) = caplog.records
     assert record.getMessage() == (
-        "<lambda> differentiates in Python: writing its plan failed (LookupError: a mistake)."
+        "<lambda> computes gradients in Python: "
+        "generating their plan failed (LookupError: a mistake)."
     )
     no_failures_of_the_compiler.clear()
 

@@ -961,4 +961,4 @@ def test_losses_that_layers_keep_are_those_of_the_call(caplog):
         )
     assert "1 plan" in inside.explain()
     (record,) = caplog.records
-    assert "adds a loss that it does not use itself" in record.getMessage()
+    assert "adds a loss that the function does not use" in record.getMessage()

@@ -190,4 +190,4 @@ def test_a_setting_that_changes_at_every_step_is_told(caplog):
         layer.scale = float(n)
         step(X, Y)
     (record,) = caplog.records
-    assert record.getMessage() == "step runs in Python: Own.scale changes from call to call."
+    assert record.getMessage() == "step runs eagerly: Own.scale changes from call to call."

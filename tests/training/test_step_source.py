@@ -83,7 +83,7 @@ def test_a_new_compile_begins_anew():
     [
         (keras.Sequential, {"run_eagerly": True}, "run_eagerly=True"),
         (OwnFunction, {}, "its class overrides make_train_function"),
-        (Reading, {}, r"leaves it as a value .*test_step_source\.py"),
+        (Reading, {}, r"as an array .*test_step_source\.py"),
     ],
 )
 def test_why_there_is_none(cls, arguments, why):
