@@ -14,6 +14,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from framework.core.changes import changes
+from framework.core.configs import serialize_value
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.own import ClassRecord, Owning, Shown, in_package
 
@@ -284,26 +285,6 @@ def bind(cls, args, kwargs):
 def serialize_field(field, value):
     serialize = getattr(field.annotation, "serialize", serialize_value)
     return serialize(value)
-
-
-def serialize_value(value):
-    """A plain value (numbers, strings, lists, dicts) for anything a field may hold."""
-    if isinstance(value, Configurable):
-        return {
-            "module": value.__module__, "class_name": type(value).__name__,
-            "config": value.get_config(), "registered_name": None,
-        }  # fmt: skip
-    if isinstance(value, (list, tuple)):
-        return type(value)(serialize_value(v) for v in value)
-    if isinstance(value, dict):
-        return {k: serialize_value(v) for k, v in value.items()}
-    if isinstance(value, str):
-        return str(value)
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return value.item()
-    if callable(value) and hasattr(value, "__name__"):
-        return value.__name__
-    return value
 
 
 def unexpected_argument(function_name, unknown, function):

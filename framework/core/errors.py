@@ -65,6 +65,26 @@ class LoadError(FrameworkError, ValueError):
     """A file cannot be loaded, or does not fit the object it is loaded into."""
 
 
+class DamagedFileError(LoadError):
+    """A file is not what was written: it is cut off, changed, or of another format."""
+
+
+class UnsafeFileError(LoadError):
+    """A file contains what is not allowed in files, or more than the limits allow."""
+
+
+class UnknownObjectError(LoadError, TypeError):
+    """A file names a class or function that loading may not use."""
+
+
+class MissingModelError(LoadError, FileNotFoundError):
+    """A file to load is not there."""
+
+
+class SaveError(FrameworkError, OSError):
+    """A file cannot be written; what was there before is unchanged."""
+
+
 class TapeError(FrameworkError, RuntimeError):
     """A tape is used in a way its state does not allow."""
 

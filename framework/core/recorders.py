@@ -67,6 +67,7 @@ class _Thread(threading.local):
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether the Python code of a compiled training step runs
         self.scope = ()  # prefixes of the names of new variables
+        self.budget = None  # the memory that variables may take while a file is loaded, or None
         self.scope_of = (None, None)  # (the layer that set `scope` last, the open call then)
 
 

@@ -3,6 +3,12 @@
 import inspect
 import re
 
+from framework.core.configs import (
+    CustomObjectScope,
+    custom_object,
+    get_registered_object,
+    object_of,
+)
 from framework.core.errors import InvalidArgumentError, suggest
 
 
@@ -48,7 +54,7 @@ class Registry:
         if identifier is None:
             return None
         if isinstance(identifier, str):
-            identifier = self.lookup(identifier)
+            identifier = get_registered_object(identifier) or self.lookup(identifier)
         elif isinstance(identifier, dict):
             return self._from_config(identifier)
         if inspect.isclass(identifier):
@@ -66,18 +72,16 @@ class Registry:
         >>> Registry("shape").deserialize("round", {"round": "a circle"})
         'a circle'
         """
-        own = custom_objects or {}
-        if isinstance(config, str) and config in own:
-            return own[config]
-        if isinstance(config, dict) and config.get("class_name") in own:
-            return own[config["class_name"]].from_config(config.get("config", {}))
-        return self.get(config)
+        with CustomObjectScope(custom_objects):
+            return self.get(config)
 
     def _from_config(self, config):
         if "class_name" not in config:
             raise InvalidArgumentError(f"A {self.sort} config needs 'class_name', got {config}.")
-        found = self.lookup(config["class_name"])
-        return found.from_config(config.get("config", {})) if inspect.isclass(found) else found
+        if config["class_name"] == "function":
+            return self.get(config["config"])
+        found = custom_object(config) or self.lookup(config["class_name"])
+        return object_of(found, config) if inspect.isclass(found) else found
 
 
 def snake_case(name):

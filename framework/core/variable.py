@@ -367,6 +367,8 @@ class KerasVariable(CoreVariable):
                     "Variable: a callable initializer needs shape=...; got shape=None."
                 )
             dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+            if thread.budget is not None:
+                thread.budget.take(shape, dtype.np.itemsize)
             value = initializer(tuple(shape), dtype=dtype)
             array = array_of(value, dtype, casts=True)
         else:

@@ -1,3 +1,10 @@
+from framework.core.configs import (
+    CustomObjectScope as CustomObjectScope, custom_object_scope as custom_object_scope,
+    deserialize as deserialize_keras_object, get_custom_objects as get_custom_objects,
+    get_registered_name as get_registered_name, get_registered_object as get_registered_object,
+    register_keras_serializable as register_keras_serializable,
+    serialize_value as serialize_keras_object,
+)  # fmt: skip
 from framework.data.pydataset import PyDataset as PyDataset, PyDataset as Sequence
 from framework.data.split import split_dataset as split_dataset
 from framework.keras.functions.labels import (

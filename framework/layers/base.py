@@ -5,18 +5,19 @@ from typing import TYPE_CHECKING, ClassVar
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest, policy
 from framework.core.changes import changes
+from framework.core.configs import copy_of, serialize_value
 from framework.core.configurable import (
     Configurable,
     bind,
     fields_of,
     own_init,
     serialize_field,
-    serialize_value,
 )
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
 from framework.core.module import living
 from framework.core.older import name_first
 from framework.core.recorders import thread
+from framework.core.stored import load_variables, store_variables
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable, KerasVariable
@@ -213,9 +214,26 @@ class Layer(
     def build_from_config(self, config):
         """Create the weights for the shapes that `get_build_config` returned."""
         if config and "input_shape" in config:
-            self.build(config["input_shape"])
+            self.build(_shapes(config["input_shape"]))
         elif config and "shapes_dict" in config:
-            self.build(**config["shapes_dict"])
+            self.build(**{k: _shapes(shape) for k, shape in config["shapes_dict"].items()})
+
+    # ---- files ----
+
+    def save_own_variables(self, store):
+        """Put the values of the layer's own variables into a store, without those of inner layers.
+
+        Args:
+            store: a mapping from names to arrays. The default names are "0", "1", ...
+        """
+        own = self._framework
+        store_variables([*own.trainable_variables, *own.non_trainable_variables], store)
+
+    def load_own_variables(self, store):
+        """Set the layer's own variables from what `save_own_variables` stored."""
+        own = self._framework
+        variables = [*own.trainable_variables, *own.non_trainable_variables]
+        load_variables(variables, store, f"Layer {self.name!r} ({type(self).__name__})")
 
     # ---- shapes ----
 
@@ -343,6 +361,15 @@ _BASE_CONFIGS = {Layer.get_config}
 """The `get_config` methods that do not cover arguments of a user-defined `__init__`."""
 
 
+def _shapes(value):
+    """Return shapes with tuples instead of lists, which is all that JSON has."""
+    if isinstance(value, dict):
+        return {key: _shapes(part) for key, part in value.items()}
+    if isinstance(value, list) and any(isinstance(part, (list, dict)) for part in value):
+        return [_shapes(part) for part in value]
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _call_on(layer, own, x, training):
     outer = thread.call
     signature = type(layer)._framework.signature
@@ -373,7 +400,7 @@ def _call_on(layer, own, x, training):
 def _built_or_copy(layer):
     """Return the layer if it is built, else a copy, which a symbolic call may build."""
     try:
-        return layer if layer.built else type(layer).from_config(layer.get_config())
+        return layer if layer.built else copy_of(layer)
     except NotImplementedError:  # the layer has no config
         return layer
 

@@ -1,6 +1,7 @@
 """clone_model: copies a model's layers, with new weights."""
 
 from framework.core import nest
+from framework.core.configs import copy_of
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
@@ -52,7 +53,7 @@ def _copier(clone_function, call_function, recursive):
             elif isinstance(layer, (Functional, Sequential)):
                 clone = clone_model(layer)
             else:
-                clone = type(layer).from_config(layer.get_config())
+                clone = copy_of(layer)
             if not isinstance(clone, Layer):
                 raise InvalidArgumentError(
                     f"clone_model: clone_function must return a layer, got {clone!r} for the "

@@ -1,7 +1,10 @@
 """Functional: the model of the layer and op calls between KerasTensors."""
 
+import inspect
+
 from framework.core import nest
 from framework.core.cast import cast
+from framework.core.configs import CustomObjectScope
 from framework.core.conversion import array_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
@@ -11,6 +14,7 @@ from framework.layers.calls import as_input
 from framework.layers.core import InputLayer
 from framework.layers.symbolic import mask_of
 from framework.layers.tracking import track
+from framework.models.functional_config import ends_of, graph_config
 from framework.models.graph import CallSequence, FunctionalGraph
 from framework.models.model import Model
 from framework.ops.movement import expand_axes, reshape
@@ -105,6 +109,45 @@ class Functional(Model, makes_masks=False, locks=False):
 
     def compute_mask(self, inputs, previous_mask):
         """Return None: the inner layers set the outputs' masks."""
+
+    def get_config(self):
+        """Return the layers and their calls in Keras's format.
+
+        A subclass with constructor arguments of its own gets the config of a layer instead.
+        """
+        if not _takes_ends(type(self)):
+            return super().get_config()
+        return graph_config(self)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Return the model that `get_config` described, with new layers and new weights."""
+        if "layers" not in config or not _takes_ends(cls):
+            return cls(**config)
+        with CustomObjectScope(custom_objects):
+            inputs, outputs = ends_of(config)
+        options = {k: v for k, v in config.items() if k not in ("dtype", *_ENDS)}
+        if options.get("trainable") is None:
+            options.pop("trainable", None)
+        return cls(inputs=inputs, outputs=outputs, **options)
+
+    def get_build_config(self):
+        """Return Keras's placeholder: a functional model is built from the start."""
+        return {"input_shape": None}
+
+
+_ENDS = ("layers", "input_layers", "output_layers")
+
+
+def _takes_ends(cls):
+    """Return whether a class has the constructor of `Functional` or passes everything on to it."""
+    if cls.__init__ in (Functional.__init__, Model.__init__):
+        return True
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return {p.kind for p in parameters} >= {
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.VAR_KEYWORD,
+    }
 
 
 Model._framework.functional = Functional

@@ -109,6 +109,52 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
         )
 
+    # ---- files (their modules are imported at the first use) ----
+
+    def save(self, filepath, overwrite=True, zipped=None):
+        """Save the model with its weights, optimizer state and vocabularies to "NAME.keras".
+
+        The file is written whole or not at all; Keras 3 can load it.
+
+        Args:
+            filepath: a path, or a binary file.
+            overwrite: whether to replace an existing file.
+            zipped: accepted for compatibility; must not be False.
+        """
+        from framework.saving.model_file import save_model
+
+        save_model(self, filepath, overwrite, zipped)
+
+    def save_weights(self, filepath, overwrite=True):
+        """Save the weights, and the optimizer's state, to "NAME.weights.h5"."""
+        from framework.saving.weights import save_weights
+
+        save_weights(self, filepath, overwrite)
+
+    def load_weights(self, filepath, skip_mismatch=False, limits=None):
+        """Set the weights from a ".weights.h5" or ".keras" file of the same model.
+
+        Args:
+            filepath: a path.
+            skip_mismatch: leave layers that do not fit as they are, with a warning.
+            limits: a `keras.saving.Limits`: how much the file may contain; the default if None.
+        """
+        from framework.saving.weights import load_weights
+
+        load_weights(self, filepath, skip_mismatch, limits)
+
+    def to_json(self, **kwargs):
+        """Return the config of the model as a JSON text, without weights.
+
+        Args:
+            **kwargs: passed to `json.dumps`.
+        """
+        from framework.saving.model_file import to_json
+
+        return to_json(self, **kwargs)
+
+    # ---- checks and reports ----
+
     def check_gradients(
         self, x, y=None, sample_weight=None, *, loss=None, n=5, tolerance=None, seed=0
     ):

@@ -1,11 +1,13 @@
 """Sequential: a model that is a stack of layers."""
 
 from framework.core import nest
+from framework.core.configs import serialize_value
 from framework.core.errors import InvalidArgumentError, SymbolicValueError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
 from framework.layers.building import naming
 from framework.layers.core import InputLayer
+from framework.layers.nested import as_layer
 from framework.layers.symbolic import run_symbolically
 from framework.layers.tracking import disown, track
 from framework.models.functional import standardized
@@ -127,6 +129,42 @@ class Sequential(Model, makes_masks=False, locks=False):
 
     def compute_mask(self, inputs, previous_mask):
         """Return None: the inner layers set the outputs' masks."""
+
+    # ---- config ----
+
+    def get_config(self):
+        """Return the layers in Keras's format."""
+        own = self._framework
+        layers = [*([own.input_layer] if own.input_layer else ()), *own.stack]
+        config = {
+            "name": self.name,
+            "trainable": own.trainable,
+            "dtype": serialize_value(own.dtype_policy),
+            "layers": [serialize_value(layer) for layer in layers],
+        }
+        if own.input_layer is not None:
+            config["build_input_shape"] = tuple(own.input_layer.batch_shape)
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Return the model that `get_config` described, with new layers and new weights."""
+        if "layers" not in config:
+            return cls(**config)
+        model = cls(name=config.get("name"))
+        for layer in config["layers"]:
+            model.add(as_layer(layer, custom_objects))
+        shape = config.get("build_input_shape")
+        if shape and model._framework.input_layer is None:
+            model.build(tuple(shape))
+        if config.get("trainable") is False:
+            model.trainable = False
+        return model
+
+    def get_build_config(self):
+        """Return the input's shape, if it is known."""
+        start = self._framework.input_layer
+        return None if start is None else {"input_shape": tuple(start.batch_shape)}
 
     # ---- properties ----
 

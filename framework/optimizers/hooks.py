@@ -1,9 +1,12 @@
 """Keras's methods that optimizers written for Keras call and override."""
 
+import warnings
+
 from framework import initializers
 from framework.core import dtypes
 from framework.core.assigning import set_values
 from framework.core.errors import InvalidArgumentError
+from framework.core.stored import load_variables, store_variables
 from framework.core.variable import KerasVariable
 
 
@@ -86,13 +89,23 @@ class KerasHooks:
         set_values(self.variables, weights, "optimizer", self.name, remedy)
 
     def save_own_variables(self, store):
-        """Write the values of `variables` into `store` under the keys "0", "1", ..."""
-        for index, variable in enumerate(self.variables):
-            store[str(index)] = variable.numpy()
+        """Put the values of `variables` into a store: a mapping with the keys "0", "1", ..."""
+        store_variables(self.variables, store)
 
     def load_own_variables(self, store):
-        """Set the values of `variables` to those that `save_own_variables` wrote."""
-        self.set_weights([store[str(index)] for index in range(len(store.keys()))])
+        """Set the values of `variables` to those that `save_own_variables` stored.
+
+        If their number differs, as before `build`, the variables stay and a warning says so.
+        """
+        if len(store.keys()) != len(self.variables):
+            warnings.warn(
+                f"Skipping variable loading for optimizer {self.name!r}, because it has "
+                f"{len(self.variables)} variables whereas the saved optimizer has "
+                f"{len(store.keys())} variables. Call optimizer.build(variables) before loading.",
+                stacklevel=2,
+            )
+            return
+        load_variables(self.variables, store, f"Optimizer {self.name!r}")
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
         """Return the new values of all variables after an update, without changing the variables.

@@ -452,7 +452,7 @@ def test_a_function_of_ones_own():
     loss = losses.LossFunctionWrapper(distance, reduction="sum", power=2)
     y, p = SAMPLES["MeanSquaredError"][0].data
     np.testing.assert_allclose(float(loss(y, p)), float(losses.MeanSquaredError("sum")(y, p)))
-    assert loss.get_config()["fn"] == "distance"
+    assert loss.get_config()["fn"]["config"] == "distance"
     assert losses.as_loss(distance).name == "distance"
     wrapper = losses.LossFunctionWrapper(losses.huber, delta=0.3)
     again = losses.LossFunctionWrapper.from_config(wrapper.get_config())

@@ -321,7 +321,7 @@ def test_a_function_of_ones_own():
     metric = metrics.MeanMetricWrapper(distance, name="distance", power=2)
     assert float(metric(Y, P)) == pytest.approx(((Y - P) ** 2).mean(), rel=1e-6)
     config = metric.get_config()
-    assert (config["fn"], config["power"]) == ("distance", 2)
+    assert (config["fn"]["config"], config["power"]) == ("distance", 2)
     again = metrics.MeanMetricWrapper.from_config({**config, "fn": distance})
     assert float(again(Y, P)) == float(metric.result())
     wrapped = metrics.MeanMetricWrapper(losses.mean_squared_error)

@@ -1,0 +1,88 @@
+"""The variables of an object in a store: a mapping from "0", "1", ... to arrays."""
+
+import math
+
+import numpy as np
+
+from framework.core.errors import LoadError, ShapeError, UnsafeFileError
+from framework.core.recorders import thread
+
+
+def store_variables(variables, store):
+    """Put the values of variables into a store, numbered in order."""
+    for number, variable in enumerate(variables):
+        store[str(number)] = variable.numpy()
+
+
+def check_variables(variables, store, what):
+    """Compare number and shapes of stored arrays with variables, before any array is read.
+
+    Args:
+        variables: a list.
+        store: a mapping; its `shape(key)`, if it has one, is the declared shape.
+        what: the owner, for messages.
+
+    Raises:
+        LoadError: the number differs.
+        ShapeError: a shape differs.
+    """
+    keys = list(store.keys())
+    if len(keys) != len(variables):
+        hint = "" if variables else (
+            " The object is not built: implement get_build_config() and build_from_config() so "
+            "that they create all variables, those of inner layers included."
+        )  # fmt: skip
+        raise LoadError(
+            f"{what}: expected {len(variables)} variables "
+            f"({', '.join(v.name for v in variables)}), the file has {len(keys)}.{hint}"
+        )
+    shape_of = getattr(store, "shape", lambda key: np.shape(store[key]))
+    for number, variable in enumerate(variables):
+        if str(number) not in keys:
+            raise LoadError(f"{what}: the file has no variable {number} ({variable.name}).")
+        shape = tuple(shape_of(str(number)))
+        if shape != tuple(variable.shape):
+            raise _ShapeMismatchError(
+                f"{what}: the variable {variable.name!r} has shape {tuple(variable.shape)}, in the "
+                f"file {shape}."
+            )
+
+
+class _ShapeMismatchError(LoadError, ShapeError):
+    """Stored values and variables differ in shape."""
+
+
+def load_variables(variables, store, what):
+    """Assign stored arrays to variables after checking all of them."""
+    check_variables(variables, store, what)
+    for number, variable in enumerate(variables):
+        variable.assign(np.asarray(store[str(number)]).astype(variable.dtype.np, copy=False))
+
+
+class budget:
+    """Context in which new variables may have at most so many bytes together.
+
+    A config can ask for variables of any size. While a file is loaded, they may not be larger than
+    the arrays in it, so memory is taken only for values that exist.
+
+    Args:
+        size: in bytes.
+    """
+
+    def __init__(self, size):
+        self._left = size
+
+    def __enter__(self):
+        self._outer, thread.budget = thread.budget, self
+
+    def __exit__(self, *_):
+        thread.budget = self._outer
+
+    def take(self, shape, itemsize):
+        """Reduce the budget by a variable; UnsafeFileError if it is too large."""
+        self._left -= math.prod(shape) * itemsize
+        if self._left < 0:
+            raise UnsafeFileError(
+                f"The file's config asks for a variable of shape {tuple(shape)}, but the file has "
+                "not as many values. Pass limits=Limits(extra_bytes=...) if you trust the file."
+            )

@@ -1,0 +1,1 @@
+"""Files: safe reading and crash-safe writing of weights and models."""

@@ -1,0 +1,163 @@
+"""Zip files: members are checked by the directory of the file, and read without extracting."""
+
+import io
+import stat
+import zipfile
+import zlib
+
+from framework.core.errors import DamagedFileError, UnsafeFileError
+
+_BLOCK = 2**20
+_FLOOR = 2**20  # below it, no compression ratio is suspicious
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class Archive:
+    """A zip file opened for reading.
+
+    Args:
+        file: a binary file.
+        name: for messages.
+        limits: a `Limits`.
+
+    Raises:
+        DamagedFileError: it is not a zip file.
+        UnsafeFileError: a member is a link, encrypted, outside the archive, named twice, or the
+            members are too many.
+    """
+
+    def __init__(self, file, name, limits):
+        self.name, self._file, self._limits = name, file, limits
+        with _damage(name):
+            self._zip = zipfile.ZipFile(file)
+        infos = self._zip.infolist()
+        if len(infos) > limits.zip_members:
+            raise UnsafeFileError(
+                f"{name}: the zip file has {len(infos):,} members, allowed are "
+                f"{limits.zip_members:,}. Pass limits=Limits(zip_members=...) if you trust it."
+            )
+        self._infos = {}
+        for info in infos:
+            self._check(info)
+            self._infos[info.filename] = info
+
+    def _check(self, info):
+        parts = info.filename.replace("\\", "/").split("/")
+        reason = None
+        if info.filename in self._infos:
+            reason = "is named twice"
+        elif ".." in parts or info.filename[:1] in ("/", "\\") or ":" in parts[0]:
+            reason = "has a path outside the archive"
+        elif info.flag_bits & 1:
+            reason = "is encrypted"
+        elif info.compress_type not in _METHODS:
+            reason = f"is compressed by method {info.compress_type}, allowed is deflate"
+        elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            reason = "is a link or a device"
+        elif info.file_size > max(_FLOOR, self._limits.expansion * info.compress_size):
+            reason = (
+                f"declares {info.file_size:,} bytes but stores {info.compress_size:,}; allowed is "
+                f"a factor of {self._limits.expansion}"
+            )
+        elif info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
+            reason = "is stored with two different sizes"
+        if reason:
+            raise UnsafeFileError(f"{self.name}: the member {info.filename!r} {reason}.")
+
+    def __contains__(self, member):
+        return member in self._infos
+
+    def names(self):
+        return list(self._infos)
+
+    def size(self, member):
+        return self._infos[member].file_size
+
+    def read(self, member, most, what):
+        """Return the bytes of a member of at most `most` bytes; its checksum is verified."""
+        info = self._info(member)
+        if info.file_size > most:
+            raise UnsafeFileError(
+                f"{self.name}: {member} has {info.file_size:,} bytes, allowed are {most:,} "
+                f"({what})."
+            )
+        with _damage(self.name, member), self._zip.open(info) as stream:
+            data = stream.read(info.file_size + 1)
+        if len(data) != info.file_size:
+            raise DamagedFileError(f"{self.name}: {member} has not the size that it declares.")
+        return data
+
+    def open(self, member):
+        """Return a member as a seekable file; its checksum is verified first."""
+        info = self._info(member)
+        if info.compress_type != zipfile.ZIP_STORED:
+            return io.BytesIO(self.read(member, info.file_size, "as declared"))
+        with _damage(self.name, member), self._zip.open(info) as stream:
+            while stream.read(_BLOCK):  # verifies the checksum
+                pass
+        return Window(self._file, _start_of(self._file, info, self.name), info.file_size)
+
+    def _info(self, member):
+        if member not in self._infos:
+            raise DamagedFileError(f"{self.name}: the zip file has no member {member!r}.")
+        return self._infos[member]
+
+
+def _start_of(file, info, name):
+    """Return where the bytes of a stored member begin."""
+    file.seek(info.header_offset)
+    header = file.read(30)
+    if header[:4] != b"PK\x03\x04":
+        raise DamagedFileError(f"{name}: the header of {info.filename!r} is damaged.")
+    lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    return info.header_offset + 30 + lengths
+
+
+class Window(io.RawIOBase):
+    """A part of a file, as a file for reading."""
+
+    def __init__(self, file, start, size):
+        self._file, self._start, self._size, self._at = file, start, size, 0
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        base = (0, self._at, self._size)[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self):
+        return self._at
+
+    def readinto(self, buffer):
+        count = max(0, min(len(buffer), self._size - self._at))
+        self._file.seek(self._start + self._at)
+        count = self._file.readinto(memoryview(buffer)[:count])
+        self._at += count
+        return count
+
+
+class _damage:
+    """Context that turns errors of reading a zip file into DamagedFileError."""
+
+    def __init__(self, name, member=None):
+        self._where = name if member is None else f"{name}: {member}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        if isinstance(error, _ERRORS):
+            raise DamagedFileError(
+                f"{self._where}: the zip file is damaged or cut off: {error}"
+            ) from error
+
+
+_ERRORS = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError,
+    NotImplementedError, RuntimeError, OverflowError, IndexError, MemoryError,
+)  # fmt: skip

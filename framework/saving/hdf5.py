@@ -1,0 +1,260 @@
+"""HDF5 files of arrays: a reader that accepts plain data only, and a writer.
+
+HDF5 can refer to other files (external links and storage, virtual datasets), run plugins (unknown
+filters) and declare large arrays that it does not store. The reader refuses all of these before it
+reads data.
+"""
+
+import math
+
+import numpy as np
+
+from framework.core.dtypes import as_dtype
+from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+
+_FLOOR = 2**20  # below it, no declared size is suspicious
+_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # built into every h5py
+
+
+def h5py():
+    """Return the library, imported at the first use of a file."""
+    import h5py as library
+
+    return library
+
+
+class damage:
+    """Context that turns errors of the HDF5 library into DamagedFileError."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        if isinstance(error, LoadError) or not isinstance(error, _ERRORS):
+            return
+        raise DamagedFileError(
+            f"{self._name}: the HDF5 file is damaged, cut off or of another format: {error}"
+        ) from error
+
+
+_ERRORS = (
+    OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError, OverflowError,
+    AttributeError, EOFError,
+)  # fmt: skip
+
+
+class Reader:
+    """An HDF5 file opened for reading; every object in it has been checked.
+
+    Args:
+        file: a binary file.
+        name: for messages.
+        limits: a `Limits`.
+
+    Raises:
+        DamagedFileError: it is not an HDF5 file, or it is cut off.
+        UnsafeFileError: it contains links, virtual or external data, or more than the limits allow.
+    """
+
+    def __init__(self, file, name, limits):
+        self.name, self._limits = name, limits
+        with damage(name):
+            self._file = h5py().File(file, "r")
+            self._datasets, self._groups = _walk(self._file, name, limits)
+
+    def close(self):
+        with damage(self.name):
+            self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def has_group(self, path):
+        return path in self._groups
+
+    def keys(self, group):
+        """Return the names of the datasets in a group; numbers in their order."""
+        start = f"{group}/" if group else ""
+        names = [p.removeprefix(start) for p in self._datasets if p.startswith(start)]
+        names = [n for n in names if "/" not in n]
+        return sorted(names, key=lambda n: (len(n), n) if n.isdigit() else (math.inf, n))
+
+    def paths(self):
+        """Return the paths of all datasets."""
+        return list(self._datasets)
+
+    def shape(self, path):
+        """Return the declared shape of a dataset."""
+        with damage(self.name):
+            return tuple(self._dataset(path).shape)
+
+    def checked_bytes(self):
+        """Check all datasets; return their size together."""
+        total = 0
+        for path in self._datasets:
+            with damage(f"{self.name}: {path}"):
+                dataset = self._file[path]
+                self._check(dataset, path)
+                total += _bytes_of(dataset)
+        return total
+
+    def array(self, path):
+        """Return the array of a dataset.
+
+        Raises:
+            DamagedFileError: less is stored than the shape declares.
+            UnsafeFileError: the type is not a number, or the data need a plugin.
+        """
+        with damage(f"{self.name}: {path}"):
+            dataset = self._dataset(path)
+            self._check(dataset, path)
+            array = np.empty(dataset.shape, dataset.dtype)
+            if array.size:
+                dataset.read_direct(array)
+            if array.dtype.kind == "V":
+                return array.view(as_dtype("bfloat16").np)
+            return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+    def attribute(self, path, name):
+        """Return a text or list of texts stored at a group; None if it is not there."""
+        with damage(self.name):
+            attributes = (self._file[path] if path else self._file).attrs
+            if name not in attributes:
+                return None
+            size = attributes.get_id(name).get_storage_size()
+            if size > self._limits.json_bytes:
+                raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")
+            return _text(attributes[name])
+
+    def _dataset(self, path):
+        if path not in self._datasets:
+            raise DamagedFileError(f"{self.name}: there is no array {path!r}.")
+        return self._file[path]
+
+    def _check(self, dataset, path):
+        where = f"{self.name}: {path}"
+        plist = dataset.id.get_create_plist()
+        if dataset.is_virtual or dataset.external or plist.get_external_count():
+            raise UnsafeFileError(f"{where}: the data lie in other files, which is not allowed.")
+        dtype = dataset.dtype
+        if not (dtype.kind in "fiub" and dtype.itemsize <= 8) and not _is_bfloat16(dataset):
+            raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
+        if dataset.shape is None:
+            raise UnsafeFileError(f"{where}: the dataset has no shape.")
+        for i in range(plist.get_nfilters()):
+            if plist.get_filter(i)[0] not in _FILTERS:
+                raise UnsafeFileError(
+                    f"{where}: the data are compressed by filter {plist.get_filter(i)[0]}, allowed "
+                    f"are {', '.join(_FILTERS.values())}."
+                )
+        declared, stored = _bytes_of(dataset), dataset.id.get_storage_size()
+        chunked = dataset.chunks is not None
+        if declared > (max(_FLOOR, self._limits.expansion * stored) if chunked else stored):
+            raise UnsafeFileError(
+                f"{where}: the shape {dataset.shape} declares {declared:,} bytes, but {stored:,} "
+                "are stored."
+            )
+
+
+def _bytes_of(dataset):
+    return math.prod(dataset.shape or ()) * dataset.dtype.itemsize
+
+
+def _is_bfloat16(dataset):
+    """Return whether a dataset has Keras's form of bfloat16: two bytes and an attribute."""
+    if dataset.dtype != np.dtype("V2"):
+        return False
+    attribute = dataset.attrs.get("dtype")
+    return attribute in ("bfloat16", b"bfloat16")
+
+
+def _text(value):
+    """Return an attribute of texts as str or as a list of str."""
+    if isinstance(value, np.ndarray):
+        return [_text(v) for v in value.tolist()]
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _walk(file, name, limits):
+    """Return the paths of all datasets and groups; refuse everything but hard links to these."""
+    library = h5py()
+    datasets, groups, seen = {}, {"": None}, set()
+    waiting = [("", file.id, 0)]
+    while waiting:
+        path, group, depth = waiting.pop()
+        if depth > limits.h5_depth:
+            raise UnsafeFileError(
+                f"{name}: groups are nested more than {limits.h5_depth} levels deep. Pass "
+                "limits=Limits(h5_depth=...) if you trust the file."
+            )
+        for raw in group:
+            where = f"{path}/{_decoded(raw, name)}" if path else _decoded(raw, name)
+            if group.links.get_info(raw).type != library.h5l.TYPE_HARD:
+                raise UnsafeFileError(
+                    f"{name}: {where} is a link to another place or file, which is not allowed."
+                )
+            found = library.h5o.open(group, raw)
+            info = library.h5o.get_info(found)
+            if (info.fileno, info.addr) in seen:
+                raise UnsafeFileError(f"{name}: {where} is stored under two names.")
+            seen.add((info.fileno, info.addr))
+            if isinstance(found, library.h5g.GroupID):
+                groups[where] = None
+                waiting.append((where, found, depth + 1))
+            elif isinstance(found, library.h5d.DatasetID):
+                datasets[where] = None
+            else:
+                raise UnsafeFileError(f"{name}: {where} is neither a group nor an array.")
+            if len(seen) > limits.h5_objects:
+                raise UnsafeFileError(
+                    f"{name}: the file has more than {limits.h5_objects:,} objects. Pass "
+                    "limits=Limits(h5_objects=...) if you trust it."
+                )
+    return datasets, groups
+
+
+def _decoded(raw, name):
+    text = raw.decode("utf-8", "strict")
+    if not text or "/" in text or text in (".", ".."):
+        raise UnsafeFileError(f"{name}: the name {text!r} is not allowed.")
+    return text
+
+
+class Writer:
+    """An HDF5 file opened for writing.
+
+    Args:
+        file: a binary file.
+    """
+
+    def __init__(self, file):
+        self._file = h5py().File(file, "w")
+
+    def close(self):
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def group(self, path, name=None):
+        """Create a group, with its object's name as attribute."""
+        group = self._file.require_group(path)
+        if name is not None:
+            group.attrs["name"] = name
+
+    def write(self, path, array):
+        """Store an array."""
+        if array.dtype.name == "bfloat16":
+            dataset = self._file.create_dataset(path, data=array.view("V2"))
+            dataset.attrs["dtype"] = "bfloat16"
+        else:
+            self._file.create_dataset(path, data=array)

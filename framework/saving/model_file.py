@@ -1,0 +1,157 @@
+"""Whole models in ".keras" files: a zip file of a config, the weights and the assets."""
+
+import datetime as dt
+import os
+import shutil
+import tempfile
+import warnings
+import zipfile
+from contextlib import nullcontext
+
+from framework.core.configs import CustomObjectScope, deserialize, serialize_value, sharing
+from framework.core.errors import DamagedFileError, LoadError, SaveError
+from framework.core.stored import budget
+from framework.saving import hdf5, texts
+from framework.saving.archive import Archive
+from framework.saving.limits import DEFAULT
+from framework.saving.weights import (
+    WEIGHTS,
+    Assets,
+    opened,
+    read_variables,
+    require_ending,
+    require_new,
+    write_assets,
+    write_variables,
+)
+from framework.saving.writing import replacing
+
+KERAS_VERSION = "3.15.1"  # the version of the format
+_CONFIG, _METADATA = "config.json", "metadata.json"
+_BLOCK = 2**20
+
+
+def save_model(model, filepath, overwrite=True, zipped=None):
+    """Save a model with its weights, optimizer state and vocabularies to "NAME.keras".
+
+    Args:
+        model: a model or layer.
+        filepath: a path, or a binary file.
+        overwrite: whether to replace an existing file.
+        zipped: accepted for compatibility; must not be False.
+
+    Raises:
+        SaveError: the file cannot be written, or the config holds what files cannot. The file that
+            was there is unchanged.
+
+    Example:
+        >>> import tempfile
+        >>> from framework import keras
+        >>> model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.keras")
+        ...     keras.models.load_model(f"{folder}/model.keras").count_params()
+        8
+    """
+    if zipped is False:
+        raise SaveError("save: zipped=False is not supported; save to a '.keras' file.")
+    if hasattr(filepath, "write"):
+        _write(model, filepath, tempfile.gettempdir())
+        return
+    require_ending(filepath, (".keras",))
+    require_new(filepath, overwrite)
+    if not getattr(model, "built", True):
+        warnings.warn(
+            "You are saving a model that has not yet been built. It might not contain any weights "
+            "yet. Consider building the model first by calling it on some data.",
+            stacklevel=3,
+        )
+    with replacing(filepath) as file:
+        _write(model, file, os.path.dirname(os.path.realpath(filepath)))  # noqa: PTH120
+
+
+def _write(model, file, folder):
+    with sharing():
+        config = texts.dump(serialize_value(model), f"Model {model.name!r}")
+    now = dt.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
+    metadata = texts.dump({"keras_version": KERAS_VERSION, "date_saved": now}, _METADATA)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(_METADATA, metadata)
+        archive.writestr(_CONFIG, config)
+        with tempfile.TemporaryFile(dir=folder) as weights:  # HDF5 needs a file of its own
+            write_variables(model, weights)
+            weights.seek(0)
+            with archive.open(WEIGHTS, "w", force_zip64=True) as member:
+                shutil.copyfileobj(weights, member, _BLOCK)
+        write_assets(model, archive.writestr)
+
+
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limits=None):
+    """Load a model from a ".keras" file.
+
+    The file cannot run code. Its config may name the framework's own classes and functions,
+    registered ones and those in `custom_objects`.
+
+    Args:
+        filepath: a path, or a binary file.
+        custom_objects: classes and functions of your own by name.
+        compile: whether to compile the model as it was when it was saved.
+        safe_mode: accepted for compatibility. Lambdas in files are never loaded.
+        limits: a `Limits`; the default if None.
+
+    Raises:
+        LoadError: the file is missing, damaged or not safe; a ValueError, as in Keras.
+    """
+    limits = limits or DEFAULT
+    if hasattr(filepath, "read"):
+        name, context = getattr(filepath, "name", "the file"), nullcontext(filepath)
+    else:
+        name = os.fspath(filepath)
+        require_ending(name, (".keras",), LoadError)
+        context = opened(name)
+    with context as file:
+        archive = Archive(file, str(name), limits)
+        config = texts.parse(
+            archive.read(_CONFIG, limits.json_bytes, "limits.json_bytes"), _CONFIG, limits
+        )
+        if not isinstance(config, dict):
+            raise DamagedFileError(f"{name}: {_CONFIG} must hold a dict, got {config!r:.60}.")
+        if not compile:
+            config.pop("compile_config", None)
+        with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
+            model = _made(config, custom_objects, reader.checked_bytes() + limits.extra_bytes, name)
+            read_variables(model, reader, assets=Assets(archive, limits))
+    return model
+
+
+def _made(config, custom_objects, size, name):
+    """Return the object of a config, with new variables of at most `size` bytes."""
+    try:
+        with CustomObjectScope(custom_objects), sharing(), budget(size):
+            model = deserialize(config)
+    except LoadError as error:
+        raise type(error)(f"{name}: {error}") from error
+    except Exception as error:  # of any layer's constructor; the file causes it
+        raise LoadError(f"{name}: the config does not describe a model: {error}") from error
+    if not hasattr(model, "load_own_variables"):
+        raise LoadError(f"{name}: the config does not describe a model but {model!r:.60}.")
+    return model
+
+
+def to_json(model, **options):
+    """Return the config of a model as a JSON text, without weights; `options` as of json.dumps."""
+    import json
+
+    with sharing():
+        return json.dumps(serialize_value(model), **options)
+
+
+def model_from_json(json_string, custom_objects=None, limits=None):
+    """Return a model with new weights from the JSON text that `to_json` returned.
+
+    Raises:
+        LoadError: the text is not the config of a model, or names unknown classes.
+    """
+    limits = limits or DEFAULT
+    config = texts.parse(json_string.encode(), "model_from_json", limits)
+    return _made(config, custom_objects, limits.model_bytes, "model_from_json")

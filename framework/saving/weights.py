@@ -1,0 +1,269 @@
+"""The variables of a model's parts in HDF5 files, and vocabularies and the like as assets."""
+
+import os
+import tempfile
+import warnings
+from collections.abc import MutableMapping
+from pathlib import Path
+
+import numpy as np
+
+from framework.core.errors import (
+    DamagedFileError,
+    LoadError,
+    MissingModelError,
+    SaveError,
+    UnsafeFileError,
+)
+from framework.saving import hdf5
+from framework.saving.archive import Archive
+from framework.saving.limits import DEFAULT
+from framework.saving.tree import parts
+from framework.saving.writing import replacing
+
+WEIGHTS = "model.weights.h5"
+ASSETS = "assets"
+
+
+# ---- stores --------------------------------------------------------------------------------------
+
+
+class StoreToWrite(MutableMapping):
+    """The arrays of one part, written as they are set."""
+
+    def __init__(self, writer, group):
+        self._writer, self._group, self._keys = writer, group, []
+
+    def __setitem__(self, key, value):
+        self._writer.write(f"{self._group}/{key}", np.asarray(value))
+        self._keys.append(key)
+
+    def __getitem__(self, key):
+        raise KeyError(key)
+
+    def __delitem__(self, key):
+        raise KeyError(key)
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __len__(self):
+        return len(self._keys)
+
+
+class StoreToRead(MutableMapping):
+    """The arrays of one part, read when they are asked for."""
+
+    def __init__(self, reader, group):
+        self._reader, self._group = reader, group
+        self._keys = reader.keys(group)
+
+    def shape(self, key):
+        """Return the declared shape of an array without reading it."""
+        return self._reader.shape(f"{self._group}/{key}")
+
+    def __getitem__(self, key):
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._reader.array(f"{self._group}/{key}")
+
+    def __setitem__(self, key, value):
+        raise LoadError("A store that is being loaded cannot be changed.")
+
+    __delitem__ = __setitem__
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __len__(self):
+        return len(self._keys)
+
+
+def group_of(reader, path):
+    """Return the group of a part's arrays; Keras 2.13 called the layers of a model differently."""
+    group = f"{path}/vars" if path else "vars"
+    if not reader.has_group(group) and reader.has_group("_layer_checkpoint_dependencies"):
+        group = group.replace("layers", "_layer_checkpoint_dependencies")
+    return group
+
+
+# ---- writing and reading parts -------------------------------------------------------------------
+
+
+def write_variables(root, file):
+    """Write the variables of all parts of `root` as HDF5 into a binary file."""
+    with hdf5.Writer(file) as writer:
+        for path, part in parts(root):
+            group = f"{path}/vars" if path else "vars"
+            name = getattr(part, "name", None)
+            writer.group(group, name if isinstance(name, str) else None)
+            part.save_own_variables(StoreToWrite(writer, group))
+
+
+def read_variables(root, reader, skip_mismatch=False, assets=None):
+    """Set the variables of all parts of `root`, and their assets.
+
+    Args:
+        root: a built model, or a layer.
+        reader: a `hdf5.Reader`.
+        skip_mismatch: leave parts that do not fit as they are, with a warning.
+        assets: an `Assets`, or None.
+
+    Raises:
+        LoadError: a part does not fit; the message lists all parts that do not.
+    """
+    failures = []
+    for path, part in parts(root):
+        error = _read_part(part, path, reader, assets)
+        if error is not None:
+            failures.append((path or "the model", error))
+    if failures:
+        _report(failures, reader.name, skip_mismatch)
+
+
+def _read_part(part, path, reader, assets):
+    """Set the variables and assets of one part; return the error if they do not fit."""
+    try:
+        part.load_own_variables(StoreToRead(reader, group_of(reader, path)))
+        if assets is not None and hasattr(part, "load_assets"):
+            assets.load(part, path)
+    except (UnsafeFileError, DamagedFileError, MemoryError):
+        raise
+    except Exception as error:  # of a user's method, too
+        return error
+    return None
+
+
+def _report(failures, name, warn_only):
+    _, first = failures[0]
+    message = (
+        f"{name}: {len(failures)} objects could not be loaded: "
+        f"{', '.join(path for path, _ in failures[:20])}. The first: {first}"
+    )
+    if warn_only:
+        warnings.warn(message, stacklevel=4)
+        return
+    kind = type(first) if isinstance(first, LoadError) else LoadError
+    raise kind(message) from first
+
+
+# ---- files of weights ----------------------------------------------------------------------------
+
+
+def save_weights(root, filepath, overwrite=True):
+    """Write the variables of a model, and of its optimizer, to "NAME.weights.h5".
+
+    Raises:
+        SaveError: the name has another ending, or the file cannot be written.
+        ValueError: the model is not built.
+    """
+    require_built(root, "save_weights")
+    require_ending(filepath, (".weights.h5",))
+    require_new(filepath, overwrite)
+    with replacing(filepath) as file:
+        write_variables(root, file)
+
+
+def load_weights(root, filepath, skip_mismatch=False, limits=None):
+    """Set the variables of a model from a ".weights.h5" or ".keras" file.
+
+    Args:
+        root: a built model, or a layer.
+        filepath: a path.
+        skip_mismatch: leave layers that do not fit as they are, with a warning.
+        limits: a `Limits`; the default if None.
+
+    Raises:
+        LoadError: the file is missing, damaged or not safe, or does not fit the model.
+    """
+    limits = limits or DEFAULT
+    require_built(root, "load_weights")
+    name = os.fspath(filepath)
+    with opened(name) as file:
+        if name.endswith(".keras"):
+            archive = Archive(file, name, limits)
+            with hdf5.Reader(archive.open(WEIGHTS), name, limits) as reader:
+                read_variables(root, reader, skip_mismatch)
+            return
+        require_ending(name, (".weights.h5", ".keras"), LoadError)
+        with hdf5.Reader(file, name, limits) as reader:
+            read_variables(root, reader, skip_mismatch)
+
+
+def opened(filepath):
+    """Open a file for reading; MissingModelError if it is not there."""
+    try:
+        return Path(filepath).open("rb")
+    except OSError as error:
+        raise MissingModelError(
+            f"File not found: filepath={os.fspath(filepath)!r} ({error.strerror}). Please ensure "
+            "the file is an accessible `.keras` zip file or `.weights.h5` file."
+        ) from None
+
+
+def require_built(root, method):
+    if not getattr(root, "built", True):
+        raise LoadError(
+            f"{method}: the model {root.name!r} has not yet been built, so it has no variables. "
+            "Call it on some data, or build(input_shape), first."
+        )
+
+
+def require_ending(filepath, endings, error=SaveError):
+    if not os.fspath(filepath).endswith(endings):
+        raise error(
+            f"The filename must end in {' or '.join(endings)}, got {os.fspath(filepath)!r}."
+        )
+
+
+def require_new(filepath, overwrite):
+    if not overwrite and Path(filepath).exists():
+        raise SaveError(
+            f"{os.fspath(filepath)!r} exists already. Pass overwrite=True to replace it."
+        )
+
+
+# ---- assets --------------------------------------------------------------------------------------
+
+
+def write_assets(root, add):
+    """Call `add(member name, bytes)` for every file that the parts' `save_assets` write."""
+    for path, part in parts(root):
+        if not hasattr(part, "save_assets"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            part.save_assets(folder)
+            for file in sorted(Path(folder).rglob("*")):
+                if file.is_file():
+                    inner = file.relative_to(folder).as_posix()
+                    add("/".join(filter(None, (ASSETS, path, inner))), file.read_bytes())
+
+
+class Assets:
+    """The assets in an archive, given to one part after the other.
+
+    Args:
+        archive: an `Archive`.
+        limits: a `Limits`.
+    """
+
+    def __init__(self, archive, limits):
+        self._archive, self._limits = archive, limits
+
+    def load(self, part, path):
+        """Call the part's `load_assets` with a private folder that holds its files only."""
+        start = f"{ASSETS}/{path}/" if path else f"{ASSETS}/"
+        names = [n for n in self._archive.names() if n.startswith(start) and not n.endswith("/")]
+        if not names:
+            return
+        if sum(map(self._archive.size, names)) > self._limits.asset_bytes:
+            raise UnsafeFileError(
+                f"{self._archive.name}: the assets of {path!r} have more than "
+                f"{self._limits.asset_bytes:,} bytes."
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            for name in names:  # the archive has refused names that lead out of the folder
+                file = Path(folder, *name.removeprefix(start).split("/"))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))
+            part.load_assets(folder)

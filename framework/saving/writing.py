@@ -1,0 +1,129 @@
+"""Crash-safe writing: a file is replaced as a whole, or stays as it was."""
+
+import errno
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from framework.core.errors import SaveError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+
+@contextmanager
+def replacing(path):
+    """Context that gives a new binary file, which replaces `path` when the block ends.
+
+    The new file lies in the folder of `path` as ".NAME.partial". It is flushed to the disk before
+    it gets its name, and the folder after that. If the block raises, it is removed.
+
+    Args:
+        path: the file to create or replace; a link is followed.
+
+    Raises:
+        SaveError: the file cannot be written: a full disk, no permission, no such folder, another
+            writer. The file that was there is unchanged.
+    """
+    final = Path(os.path.realpath(path))
+    partial = final.with_name(f".{final.name}.partial")
+    with _clear_errors(path):
+        descriptor = _locked(partial)
+    replaced = False
+    try:
+        with os.fdopen(descriptor, "w+b") as file, _clear_errors(path):
+            yield file
+            file.flush()
+            _keep_mode(file.fileno(), final)
+            os.fsync(file.fileno())
+            if fcntl is not None:  # while it is locked: no other writer can open it
+                partial.replace(final)
+                replaced = True
+        with _clear_errors(path):
+            if not replaced:  # Windows replaces closed files only
+                partial.replace(final)
+                replaced = True
+            _flush_folder(final.parent)
+    finally:
+        if not replaced:
+            with suppress(OSError):
+                partial.unlink()
+
+
+@contextmanager
+def _clear_errors(path):
+    try:
+        yield
+    except SaveError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno, error.strerror or str(error))
+        raise SaveError(
+            f"Cannot write {os.fspath(path)!r}: {reason}. What was there is unchanged."
+        ) from error
+
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT if hasattr(errno, "EDQUOT") else -1: "the quota of the disk is used up",
+    errno.EACCES: "no permission to write in this folder",
+    errno.EPERM: "no permission to write in this folder",
+    errno.EROFS: "the disk is read-only",
+    errno.ENOENT: "the folder does not exist",
+}
+
+
+def _locked(partial):
+    """Open the temporary file and lock it; a file left behind by a killed process is reused."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        descriptor = os.open(partial, flags, 0o666)
+        try:
+            if _is_ours(descriptor, partial):
+                os.ftruncate(descriptor, 0)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # another writer renamed it meanwhile
+
+
+def _is_ours(descriptor, partial):
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            return True  # a file system without locks
+        raise SaveError(
+            f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. What "
+            "was there is unchanged."
+        ) from None
+    try:
+        return os.path.samestat(os.fstat(descriptor), partial.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _keep_mode(descriptor, final):
+    """Give the new file the permissions of the file that it replaces."""
+    if hasattr(os, "fchmod"):
+        with suppress(OSError):
+            os.fchmod(descriptor, final.stat().st_mode & 0o7777)
+
+
+def _flush_folder(folder):
+    """Flush the folder to the disk, so that the new name survives a power failure."""
+    if fcntl is None:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems
+            raise
+    finally:
+        os.close(descriptor)
