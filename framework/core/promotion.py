@@ -36,9 +36,9 @@ def floating(x, what) -> Any:
 def strict(a, b) -> tuple[Any, Any]:
     """Return two operands: tensors of one dtype, or one tensor and a Python number."""
     kind_a, kind_b = type(a), type(b)
-    if kind_a in _VARIABLES:
+    if kind_a is not Tensor and kind_a in _VARIABLES:
         a, kind_a = a.read(), Tensor
-    if kind_b in _VARIABLES:
+    if kind_b is not Tensor and kind_b in _VARIABLES:
         b, kind_b = b.read(), Tensor
     if kind_a is Tensor:
         if kind_b is Tensor:

@@ -1,6 +1,9 @@
-"""TensorFlow's elementwise functions. Operands broadcast; two different dtypes raise."""
+"""TensorFlow's elementwise functions. Operands broadcast; two different dtypes raise.
 
-import functools
+>>> import framework as tf
+>>> tf.add([1.0, 2.0], 3.0).numpy()
+array([4., 5.], dtype=float32)
+"""
 
 import numpy as np
 
@@ -8,90 +11,63 @@ from framework.core import dtypes
 from framework.core.cast import cast as _cast
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
-from framework.core.op import NO_ATTRS
 from framework.core.promotion import floating, strict, strict_all
-from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.functions.wrappers import Wrappers, alike_floats, float_operands, floats
 from framework.ops import division, special
 from framework.ops import elementwise as ops
 from framework.ops.casting import saturate_cast as _saturate_cast
 from framework.ops.slices import IndexedSlices, sliced
 
+tf = Wrappers(__name__)
 
-def _in_line(op, kinds="f"):
-    """Add a fast path to a wrapper: a tensor whose dtype is in `kinds` runs the op without another
-    call. The code repeats `Op.wrap`; it saves time in hand-written training loops."""
-    forward, new = op.forward, object.__new__
+# ---- arithmetic ----------------------------------------------------------------------------------
 
-    def decorate(function):
-        @functools.wraps(function)
-        def called(x, name=None):
-            if type(x) is Tensor:
-                array = x.array
-                if array.dtype.kind in kinds:
-                    value = forward(array)
-                    output = new(Tensor)
-                    output.array = value if type(value) is np.ndarray else np.asarray(value)
-                    output.serial = None
-                    for recorder in thread.stack:
-                        recorder.op(op, (x,), NO_ATTRS, (output,), None)
-                    return output
-            return function(x)
-
-        return called
-
-    return decorate
-
-
-# ---- arithmetic --------------------------------------------------------------------------------
-
-
-def add(x, y, name=None):
-    """Return x + y.
-
-    >>> import framework as tf
-    >>> tf.add([1.0, 2.0], 3.0).numpy()
-    array([4., 5.], dtype=float32)
-    """
-    return ops.add(*strict(x, y))
-
-
-def subtract(x, y, name=None):
-    """Return x - y."""
-    return ops.subtract(*strict(x, y))
-
-
-def multiply(x, y, name=None):
-    """Return x * y elementwise."""
-    return ops.multiply(*strict(x, y))
-
-
-def truediv(x, y, name=None):
-    """Return x / y. Integers give float64 (8 and 16 bits float32), as in TensorFlow."""
-    return division.true_divide(*strict(x, y))
-
-
-def divide(x, y, name=None):
-    """Return x / y, as the operator does."""
-    return truediv(x, y)
-
-
-def realdiv(x, y, name=None):
-    """Return x / y for real numbers."""
-    return ops.divide(*strict(x, y))
-
-
-def floordiv(x, y, name=None):
-    """Return floor(x / y). Integer division by 0 raises InvalidArgumentError."""
-    return division.floor_divide(*strict(x, y))
-
-
-def floormod(x, y, name=None):
-    """Return x - floordiv(x, y) * y: the remainder with the sign of y."""
-    return division.floor_mod(*strict(x, y))
-
-
+add = tf.binary(ops.add, "{x} + {y}")
+subtract = tf.binary(ops.subtract, "{x} - {y}")
+multiply = tf.binary(ops.multiply, "{x} * {y}")
+truediv = tf.binary(
+    division.true_divide,
+    "{x} / {y}; of integers a float64 (float32 for 8 and 16 bits), as in TensorFlow",
+    name="truediv",
+)
+divide = tf.binary(division.true_divide, "{x} / {y}, as the operator does", name="divide")
+realdiv = tf.binary(ops.divide, "{x} / {y} for real numbers", name="realdiv")
+floordiv = tf.binary(
+    division.floor_divide,
+    "floor({x} / {y}); integer division by 0 raises InvalidArgumentError",
+    name="floordiv",
+)
+floormod = tf.binary(
+    division.floor_mod,
+    "{x} - floordiv({x}, {y}) * {y}: the remainder with the sign of {y}",
+    name="floormod",
+)
 mod = floormod
+pow = tf.binary(ops.power, "{x} to the power {y}", name="pow")
+maximum = tf.binary(ops.maximum, "the larger of {x} and {y}; at a tie {x} gets the gradient")
+minimum = tf.binary(ops.minimum, "the smaller of {x} and {y}; at a tie {x} gets the gradient")
+multiply_no_nan = tf.binary(
+    ops.multiply_no_nan, "{x} * {y}, or 0 where {y} is 0, even if {x} is inf or NaN"
+)
+xlogy = tf.binary(special.xlogy, "{x} * log({y}), or 0 where {x} is 0", alike_floats)
+xlog1py = tf.binary(special.xlog1py, "{x} * log(1 + {y}), or 0 where {x} is 0", alike_floats)
+xdivy = tf.binary(special.xdivy, "{x} / {y}, or 0 where {x} is 0", alike_floats)
+
+
+def atan2(y, x, name=None):
+    """Return the angle of the point (x, y), in (-π, π]."""
+    return ops.atan2(*float_operands(y, x, "atan2"))
+
+
+def squared_difference(x, y, name=None):
+    """Return (x - y)²."""
+    return ops.square(ops.subtract(*strict(x, y)))
+
+
+def divide_no_nan(x, y, name=None):
+    """Return x / y, or 0 where y is 0. Integers are cast as in `truediv`."""
+    return ops.divide_no_nan(*division.in_floats(*strict(x, y)))
 
 
 def truncatediv(x, y, name=None):
@@ -112,65 +88,6 @@ def truncatemod(x, y, name=None):
     x, y = strict_all(tensor(x), y)
     rest = division.floor_mod(x, y)
     return ops.select(_rounded_away(x, y), rest - y, rest)
-
-
-def pow(x, y, name=None):
-    """Return x to the power y."""
-    return ops.power(*strict(x, y))
-
-
-def maximum(x, y, name=None):
-    """Return the larger of x and y. At a tie x gets the gradient."""
-    return ops.maximum(*strict(x, y))
-
-
-def minimum(x, y, name=None):
-    """Return the smaller of x and y. At a tie x gets the gradient."""
-    return ops.minimum(*strict(x, y))
-
-
-def squared_difference(x, y, name=None):
-    """Return (x - y)²."""
-    return ops.square(ops.subtract(*strict(x, y)))
-
-
-def divide_no_nan(x, y, name=None):
-    """Return x / y, or 0 where y is 0. Integers are cast as in `truediv`."""
-    return ops.divide_no_nan(*division.in_floats(*strict(x, y)))
-
-
-def multiply_no_nan(x, y, name=None):
-    """Return x * y, or 0 where y is 0, even if x is inf or NaN."""
-    return ops.multiply_no_nan(*strict(x, y))
-
-
-def _floats(what, x, y):
-    """Convert operands by the strict rule to tensors of one floating dtype, or raise."""
-    x, y = strict(x, y)
-    if type(x) in (int, float, complex):
-        return tensor(x, floating(y, what).dtype), y
-    floating(x, what)
-    return x, tensor(y, x.dtype) if type(y) in (int, float, complex) else floating(y, what)
-
-
-def xlogy(x, y, name=None):
-    """Return x * log(y), or 0 where x is 0."""
-    return special.xlogy(*_floats("xlogy", x, y))
-
-
-def xlog1py(x, y, name=None):
-    """Return x * log(1 + y), or 0 where x is 0."""
-    return special.xlog1py(*_floats("xlog1py", x, y))
-
-
-def xdivy(x, y, name=None):
-    """Return x / y, or 0 where x is 0."""
-    return special.xdivy(*_floats("xdivy", x, y))
-
-
-def atan2(y, x, name=None):
-    """Return the angle of the point (x, y), in (-π, π]."""
-    return ops.atan2(*_floats("atan2", y, x))
 
 
 def scalar_mul(scalar, x, name=None):
@@ -204,45 +121,18 @@ def add_n(inputs, name=None):
 
 # ---- comparisons and logic -----------------------------------------------------------------------
 
-
-def equal(x, y, name=None):
-    """Return x == y, element by element."""
-    return ops.equal(*strict(x, y))
-
-
-def not_equal(x, y, name=None):
-    """Return x != y, element by element."""
-    return ops.not_equal(*strict(x, y))
-
-
-def less(x, y, name=None):
-    """Return x < y, element by element."""
-    return ops.less(*strict(x, y))
-
-
-def less_equal(x, y, name=None):
-    """Return x <= y, element by element."""
-    return ops.less_equal(*strict(x, y))
-
-
-def greater(x, y, name=None):
-    """Return x > y, element by element."""
-    return ops.greater(*strict(x, y))
-
-
-def greater_equal(x, y, name=None):
-    """Return x >= y, element by element."""
-    return ops.greater_equal(*strict(x, y))
-
-
-def logical_and(x, y, name=None):
-    """Return x and y, for booleans."""
-    return ops.logical_and(*strict(x, y))
-
-
-def logical_or(x, y, name=None):
-    """Return x or y, for booleans."""
-    return ops.logical_or(*strict(x, y))
+equal = tf.binary(ops.equal, "{x} == {y}, element by element")
+not_equal = tf.binary(ops.not_equal, "{x} != {y}, element by element")
+less = tf.binary(ops.less, "{x} < {y}, element by element")
+less_equal = tf.binary(ops.less_equal, "{x} <= {y}, element by element")
+greater = tf.binary(ops.greater, "{x} > {y}, element by element")
+greater_equal = tf.binary(ops.greater_equal, "{x} >= {y}, element by element")
+logical_and = tf.binary(ops.logical_and, "{x} and {y}, for booleans")
+logical_or = tf.binary(ops.logical_or, "{x} or {y}, for booleans")
+logical_not = tf.unary(ops.logical_not, "not {x}, for booleans")
+is_nan = tf.unary(ops.is_nan, "whether each element is NaN", floats)
+is_inf = tf.unary(ops.is_inf, "whether each element is inf or -inf", floats)
+is_finite = tf.unary(ops.is_finite, "whether each element is neither inf nor NaN", floats)
 
 
 def logical_xor(x, y, name="LogicalXor"):
@@ -250,59 +140,18 @@ def logical_xor(x, y, name="LogicalXor"):
     return ops.logical_xor(*strict(x, y))
 
 
-def logical_not(x, name=None):
-    """Return not x, for booleans."""
-    return ops.logical_not(tensor(x))
-
-
-def is_nan(x, name=None):
-    """Return whether each element is NaN."""
-    return ops.is_nan(floating(x, "is_nan"))
-
-
-def is_inf(x, name=None):
-    """Return whether each element is inf or -inf."""
-    return ops.is_inf(floating(x, "is_inf"))
-
-
-def is_finite(x, name=None):
-    """Return whether each element is neither inf nor NaN."""
-    return ops.is_finite(floating(x, "is_finite"))
-
-
 # ---- one operand: rounding and sign --------------------------------------------------------------
 
-
-def abs(x, name=None):
-    """Return the absolute value; its slope at 0 is 0."""
-    return ops.absolute(tensor(x))
-
-
-def negative(x, name=None):
-    """Return -x."""
-    return ops.negative(tensor(x))
-
-
-def sign(x, name=None):
-    """Return -1, 0 or 1."""
-    return ops.sign(tensor(x))
-
-
-@_in_line(ops.square, "fiu")
-def square(x, name=None):
-    """Return x²."""
-    return ops.square(tensor(x))
-
-
-def reciprocal(x, name=None):
-    """Return 1 / x."""
-    return ops.reciprocal(floating(x, "reciprocal"))
-
-
-def reciprocal_no_nan(x, name=None):
-    """Return 1 / x, or 0 where x is 0."""
-    x = floating(x, "reciprocal_no_nan")
-    return ops.divide_no_nan(np.ones((), x.dtype.np), x)
+abs = tf.unary(ops.absolute, "the absolute value; its slope at 0 is 0")
+negative = tf.unary(ops.negative, "-{x}")
+sign = tf.unary(ops.sign, "-1, 0 or 1: the sign of {x}")
+square = tf.unary(ops.square, "{x}²")
+reciprocal = tf.unary(ops.reciprocal, "1 / {x}", floats)
+rint = tf.unary(
+    ops.round_, "{x} rounded to the nearest integer, halves to even", floats, name="rint"
+)
+floor = tf.unary(ops.floor, "{x} rounded down to an integer", floats)
+ceil = tf.unary(ops.ceil, "{x} rounded up to an integer", floats)
 
 
 def round(x, name=None):
@@ -311,127 +160,34 @@ def round(x, name=None):
     return ops.round_(x) if x.dtype.is_floating else ops.identity(x)
 
 
-def rint(x, name=None):
-    """Round to the nearest integer, halves to even."""
-    return ops.round_(floating(x, "rint"))
-
-
-def floor(x, name=None):
-    """Round down to an integer."""
-    return ops.floor(floating(x, "floor"))
-
-
-def ceil(x, name=None):
-    """Round up to an integer."""
-    return ops.ceil(floating(x, "ceil"))
+def reciprocal_no_nan(x, name=None):
+    """Return 1 / x, or 0 where x is 0."""
+    x = floating(x, "reciprocal_no_nan")
+    return ops.divide_no_nan(np.ones((), x.dtype.np), x)
 
 
 # ---- one operand: powers, exponentials, angles ---------------------------------------------------
 
-
-@_in_line(ops.sqrt)
-def sqrt(x, name=None):
-    """Return the square root."""
-    return ops.sqrt(floating(x, "sqrt"))
-
-
-def rsqrt(x, name=None):
-    """Return 1 / sqrt(x)."""
-    return ops.rsqrt(floating(x, "rsqrt"))
-
-
-@_in_line(ops.exp)
-def exp(x, name=None):
-    """Return e to the power x."""
-    return ops.exp(floating(x, "exp"))
-
-
-def expm1(x, name=None):
-    """Return exp(x) - 1, accurate near 0."""
-    return ops.expm1(floating(x, "expm1"))
-
-
-@_in_line(ops.log)
-def log(x, name=None):
-    """Return the natural logarithm."""
-    return ops.log(floating(x, "log"))
-
-
-def log1p(x, name=None):
-    """Return log(1 + x), accurate near 0."""
-    return ops.log1p(floating(x, "log1p"))
-
-
-def sin(x, name=None):
-    """Return the sine of x in radians."""
-    return ops.sin(floating(x, "sin"))
-
-
-def cos(x, name=None):
-    """Return the cosine of x in radians."""
-    return ops.cos(floating(x, "cos"))
-
-
-def tan(x, name=None):
-    """Return the tangent of x in radians."""
-    return ops.tan(floating(x, "tan"))
-
-
-def asin(x, name=None):
-    """Return the angle in [-π/2, π/2] whose sine is x."""
-    return ops.asin(floating(x, "asin"))
-
-
-def acos(x, name=None):
-    """Return the angle in [0, π] whose cosine is x."""
-    return ops.acos(floating(x, "acos"))
-
-
-def atan(x, name=None):
-    """Return the angle in (-π/2, π/2) whose tangent is x."""
-    return ops.atan(floating(x, "atan"))
-
-
-def sinh(x, name=None):
-    """Return the hyperbolic sine."""
-    return ops.sinh(floating(x, "sinh"))
-
-
-def cosh(x, name=None):
-    """Return the hyperbolic cosine."""
-    return ops.cosh(floating(x, "cosh"))
-
-
-@_in_line(ops.tanh)
-def tanh(x, name=None):
-    """Return the hyperbolic tangent."""
-    return ops.tanh(floating(x, "tanh"))
-
-
-def asinh(x, name=None):
-    """Return the number whose hyperbolic sine is x."""
-    return ops.asinh(floating(x, "asinh"))
-
-
-def acosh(x, name=None):
-    """Return the number >= 0 whose hyperbolic cosine is x."""
-    return ops.acosh(floating(x, "acosh"))
-
-
-def atanh(x, name=None):
-    """Return the number whose hyperbolic tangent is x."""
-    return ops.atanh(floating(x, "atanh"))
-
-
-@_in_line(ops.sigmoid)
-def sigmoid(x, name=None):
-    """Return 1 / (1 + exp(-x))."""
-    return ops.sigmoid(floating(x, "sigmoid"))
-
-
-def erf(x, name=None):
-    """Return the Gauss error function."""
-    return special.erf(floating(x, "erf"))
+sqrt = tf.unary(ops.sqrt, "the square root", floats)
+rsqrt = tf.unary(ops.rsqrt, "1 / sqrt({x})", floats)
+exp = tf.unary(ops.exp, "e to the power {x}", floats)
+expm1 = tf.unary(ops.expm1, "exp({x}) - 1, accurate near 0", floats)
+log = tf.unary(ops.log, "the natural logarithm", floats)
+log1p = tf.unary(ops.log1p, "log(1 + {x}), accurate near 0", floats)
+sin = tf.unary(ops.sin, "the sine of {x} in radians", floats)
+cos = tf.unary(ops.cos, "the cosine of {x} in radians", floats)
+tan = tf.unary(ops.tan, "the tangent of {x} in radians", floats)
+asin = tf.unary(ops.asin, "the angle in [-π/2, π/2] whose sine is {x}", floats)
+acos = tf.unary(ops.acos, "the angle in [0, π] whose cosine is {x}", floats)
+atan = tf.unary(ops.atan, "the angle in (-π/2, π/2) whose tangent is {x}", floats)
+sinh = tf.unary(ops.sinh, "the hyperbolic sine", floats)
+cosh = tf.unary(ops.cosh, "the hyperbolic cosine", floats)
+tanh = tf.unary(ops.tanh, "the hyperbolic tangent", floats)
+asinh = tf.unary(ops.asinh, "the number whose hyperbolic sine is {x}", floats)
+acosh = tf.unary(ops.acosh, "the number >= 0 whose hyperbolic cosine is {x}", floats)
+atanh = tf.unary(ops.atanh, "the number whose hyperbolic tangent is {x}", floats)
+sigmoid = tf.unary(ops.sigmoid, "1 / (1 + exp(-{x}))", floats)
+erf = tf.unary(special.erf, "the Gauss error function", floats)
 
 
 def log_sigmoid(x, name=None):

@@ -1,4 +1,9 @@
-"""Reductions, arguments of extremes, and cumulative sums and products."""
+"""Reductions, arguments of extremes, and cumulative sums and products.
+
+>>> import framework as tf
+>>> tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
+array([4., 6.], dtype=float32)
+"""
 
 import numpy as np
 
@@ -8,71 +13,40 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError
 from framework.core.promotion import floating
+from framework.functions.wrappers import Rule, Wrappers, floats
 from framework.ops import elementwise
 from framework.ops import reduction as ops
 from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
 
-
-def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """Return the sum over the axes in `axis`, by default over all.
-
-    >>> import framework as tf
-    >>> tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
-    array([4., 6.], dtype=float32)
-    """
-    x = tensor(input_tensor)
-    return ops.reduce_sum(x, axis=all_axes(axis, x.ndim, "reduce_sum"), keepdims=bool(keepdims))
+tf = Wrappers(__name__)
 
 
-def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """Return the mean over the axes in `axis`; for integers its integer part, as in TensorFlow."""
-    x = tensor(input_tensor)
-    return ops.reduce_mean(x, axis=all_axes(axis, x.ndim, "reduce_mean"), keepdims=bool(keepdims))
-
-
-def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
-    """Return the largest element over the axes in `axis`. Ties share the gradient evenly."""
-    x = tensor(input_tensor)
-    return ops.reduce_max(x, axis=all_axes(axis, x.ndim, "reduce_max"), keepdims=bool(keepdims))
-
-
-def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
-    """Return the smallest element over the axes in `axis`. Ties share the gradient evenly."""
-    x = tensor(input_tensor)
-    return ops.reduce_min(x, axis=all_axes(axis, x.ndim, "reduce_min"), keepdims=bool(keepdims))
-
-
-def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
-    """Return the product over the axes in `axis`."""
-    x = tensor(input_tensor)
-    return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "reduce_prod"), keepdims=bool(keepdims))
-
-
-def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
-    """Return whether any element is true, over the axes in `axis`."""
-    x = _boolean(input_tensor, "reduce_any")
-    return ops.reduce_any(x, axis=all_axes(axis, x.ndim, "reduce_any"), keepdims=bool(keepdims))
-
-
-def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
-    """Return whether all elements are true, over the axes in `axis`."""
-    x = _boolean(input_tensor, "reduce_all")
-    return ops.reduce_all(x, axis=all_axes(axis, x.ndim, "reduce_all"), keepdims=bool(keepdims))
-
-
-def _boolean(x, what):
+def _boolean(x, name):
     x = tensor(x)
     if not x.dtype.is_bool:
-        raise DTypeError(f"{what}: expected booleans, got {x.dtype}. Compare first, or cast.")
+        raise DTypeError(f"{name}: expected booleans, got {x.dtype}. Compare first, or cast.")
     return x
 
 
-def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """Return log(sum(exp(x))) over the axes in `axis`, without overflow."""
-    x = floating(input_tensor, "reduce_logsumexp")
-    axis = all_axes(axis, x.ndim, "reduce_logsumexp")
-    return ops.reduce_logsumexp(x, axis=axis, keepdims=bool(keepdims))
+booleans = Rule(_boolean, "b", named=True)
+
+reduce_sum = tf.reduction(ops.reduce_sum, "the sum {over}")
+reduce_mean = tf.reduction(
+    ops.reduce_mean, "the mean {over}; for integers its integer part, as in TensorFlow"
+)
+reduce_max = tf.reduction(
+    ops.reduce_max, "the largest element {over}; ties share the gradient evenly"
+)
+reduce_min = tf.reduction(
+    ops.reduce_min, "the smallest element {over}; ties share the gradient evenly"
+)
+reduce_prod = tf.reduction(ops.reduce_prod, "the product {over}")
+reduce_any = tf.reduction(ops.reduce_any, "whether any element is true, {over}", booleans)
+reduce_all = tf.reduction(ops.reduce_all, "whether all elements are true, {over}", booleans)
+reduce_logsumexp = tf.reduction(
+    ops.reduce_logsumexp, "log(sum(exp({x}))) {over}, without overflow", floats
+)
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):

@@ -1,4 +1,9 @@
-"""keras.ops that reduce axes or find extremes."""
+"""keras.ops that reduce axes or find extremes.
+
+>>> from framework import keras
+>>> keras.ops.sum([[1.0, 2.0], [3.0, 4.0]], axis=-1).numpy()
+array([3., 7.], dtype=float32)
+"""
 
 import numpy as np
 
@@ -7,7 +12,10 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.promotion import promote
+from framework.functions import reduction as tf
+from framework.functions.wrappers import Rule
 from framework.keras.ops.argument_conversion import as_dtype, floating, summed_dtype
+from framework.keras.ops.wrappers import KerasWrappers, floats, truths
 from framework.ops import elementwise, movement
 from framework.ops import reduction as ops
 from framework.ops.casting import like, widened
@@ -19,27 +27,19 @@ def _summed(x):
     return as_dtype(x, summed_dtype(x.dtype))
 
 
-def sum(x, axis=None, keepdims=False):
-    """The sum over the axes in `axis`, over all of them where None.
+keras = KerasWrappers(__name__)
 
-    >>> from framework import keras
-    >>> keras.ops.sum([[1.0, 2.0], [3.0, 4.0]], axis=-1).numpy()
-    array([3., 7.], dtype=float32)
-    """
-    x = _summed(x)
-    return ops.reduce_sum(x, axis=all_axes(axis, x.ndim, "sum"), keepdims=bool(keepdims))
+sum = keras.reduction(tf.reduce_sum, rule=Rule(_summed, "fc"), name="sum")
+mean = keras.reduction(tf.reduce_mean, "the mean {over}; of integers a float", floats, "mean")
+any = keras.reduction(tf.reduce_any, "whether any element is not 0, {over}", truths, "any")
+all = keras.reduction(tf.reduce_all, "whether all elements are not 0, {over}", truths, "all")
+logsumexp = keras.reduction(tf.reduce_logsumexp, rule=floats, name="logsumexp")
 
 
 def prod(x, axis=None, keepdims=False, dtype=None):
     """The product over the axes in `axis`."""
     x = _summed(x) if dtype is None else as_dtype(x, dtype)
     return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "prod"), keepdims=bool(keepdims))
-
-
-def mean(x, axis=None, keepdims=False):
-    """The mean over the axes in `axis`; of integers a float."""
-    x = floating(x)
-    return ops.reduce_mean(x, axis=all_axes(axis, x.ndim, "mean"), keepdims=bool(keepdims))
 
 
 def var(x, axis=None, keepdims=False):
@@ -110,25 +110,6 @@ def amin(x, axis=None, keepdims=False):
 def ptp(x, axis=None, keepdims=False):
     """The distance from the smallest to the largest element."""
     return elementwise.subtract(max(x, axis, keepdims), min(x, axis, keepdims))
-
-
-def any(x, axis=None, keepdims=False):
-    """Whether any element is true (not 0), over the axes in `axis`."""
-    x = as_dtype(x, "bool")
-    return ops.reduce_any(x, axis=all_axes(axis, x.ndim, "any"), keepdims=bool(keepdims))
-
-
-def all(x, axis=None, keepdims=False):
-    """Whether all elements are true (not 0), over the axes in `axis`."""
-    x = as_dtype(x, "bool")
-    return ops.reduce_all(x, axis=all_axes(axis, x.ndim, "all"), keepdims=bool(keepdims))
-
-
-def logsumexp(x, axis=None, keepdims=False):
-    """log(sum(exp(x))) over the axes in `axis`, without overflow."""
-    x = floating(x)
-    axis = all_axes(axis, x.ndim, "logsumexp")
-    return ops.reduce_logsumexp(x, axis=axis, keepdims=bool(keepdims))
 
 
 def count_nonzero(x, axis=None):

@@ -1,0 +1,171 @@
+"""Public wrappers from declarations: a signature, a conversion rule and one call of an op.
+
+    tf = Wrappers(__name__)
+    sin = tf.unary(ops.sin, "the sine of {x} in radians", floats)
+
+declares `sin(x, name=None)`. `keras/ops/wrappers.py` declares Keras's function of the same op by
+naming this one.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy import ndarray
+
+from framework.core.axes import all_axes
+from framework.core.conversion import tensor
+from framework.core.op import NO_ATTRS, Unary
+from framework.core.promotion import floating, strict
+from framework.core.recorders import thread
+from framework.core.tensor import Tensor
+
+TensorLike: TypeAlias = Any
+"""A tensor, variable, KerasTensor, array or number, or a nest of them."""
+
+Axis: TypeAlias = Any
+"""An int, a sequence of ints, a tensor of them, or None for all axes."""
+
+Function = TypeVar("Function", bound=Callable)
+
+
+class Rule(NamedTuple):
+    """How a wrapper converts its operands.
+
+    Args:
+        convert: called with the operands, then with the wrapper's name if `named`.
+        kinds: NumPy kinds of dtypes: tensors of one such dtype need no conversion.
+        named: whether `convert` takes the name, for error messages.
+    """
+
+    convert: Callable
+    kinds: str = "biufcOSV"
+    named: bool = False
+
+
+def float_operands(x, y, name):
+    """Convert operands by the strict rule to tensors of one floating dtype, or raise."""
+    x, y = strict(x, y)
+    if type(x) in (int, float, complex):
+        return tensor(x, floating(y, name).dtype), y
+    floating(x, name)
+    return x, tensor(y, x.dtype) if type(y) in (int, float, complex) else floating(y, name)
+
+
+anything = Rule(tensor)
+floats = Rule(floating, "fc", named=True)
+alike = Rule(strict)
+alike_floats = Rule(float_operands, "fc", named=True)
+
+
+class Declaration(NamedTuple):
+    """What a wrapper is declared with.
+
+    Args:
+        op: an op, or a function of converted operands.
+        returns: what it returns, as a template with the operands {x} and {y}, and {over} for the
+            words about the axes of a reduction.
+        rule: the Rule.
+        name: the wrapper's name.
+    """
+
+    op: Callable
+    returns: str
+    rule: Rule
+    name: str
+
+    def doc(self, **operands):
+        over = "over the axes in `axis`, by default over all"
+        return f"Return {self.returns.format(over=over, **operands)}."
+
+    def unary_rule(self):
+        """Return the function that converts one operand."""
+        convert, name = self.rule.convert, self.name
+        return (lambda x: convert(x, name)) if self.rule.named else convert
+
+    def binary_rule(self):
+        """Return the function that converts two operands."""
+        convert, name = self.rule.convert, self.name
+        return (lambda x, y: convert(x, y, name)) if self.rule.named else convert
+
+
+declarations: dict[Callable, Declaration] = {}  # by wrapper
+
+
+def name_of(op):
+    """Return the name of an op or a function."""
+    return op.__name__ if hasattr(op, "__name__") else op.name
+
+
+def finished(function: Function, module: str, declared: Declaration, **operands) -> Function:
+    """Return the wrapper with its name, also in tracebacks, its module and its docstring."""
+    function.__code__ = function.__code__.replace(co_name=declared.name)
+    function.__name__ = function.__qualname__ = declared.name
+    function.__module__, function.__doc__ = module, declared.doc(**operands)
+    declarations[function] = declared
+    return function
+
+
+class Wrappers:
+    """Declares the wrappers of one module, with TensorFlow's signatures.
+
+    Args:
+        module: its `__name__`.
+    """
+
+    def __init__(self, module):
+        self.module = module
+
+    def unary(self, op: Unary, returns: str, rule: Rule = anything, name: str = ""):
+        """Return `f(x, name=None)`, named as the op unless `name` is given.
+
+        A tensor that needs no conversion takes a path that repeats `Op.wrap` instead of calling it:
+        this saves time in hand-written training loops.
+        """
+        declared = Declaration(op, returns, rule, name or op.name)
+        forward, convert, kinds = op.forward, declared.unary_rule(), rule.kinds
+        new = object.__new__
+
+        def function(x: TensorLike, name: str | None = None) -> Tensor:
+            if type(x) is Tensor:
+                array = x.array
+                if array.dtype.kind in kinds:
+                    value = forward(array)
+                    output = new(Tensor)
+                    output.array = value if type(value) is ndarray else np.asarray(value)
+                    output.serial = None
+                    for recorder in thread.stack:
+                        recorder.op(op, (x,), NO_ATTRS, (output,), None)
+                    return output
+            return op(convert(x))
+
+        return finished(function, self.module, declared, x="x")
+
+    def binary(self, op: Callable, returns: str, rule: Rule = alike, name: str = ""):
+        """Return `f(x, y, name=None)`."""
+        declared = Declaration(op, returns, rule, name or name_of(op))
+        convert, kinds = declared.binary_rule(), rule.kinds
+
+        def function(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+            if type(y) is Tensor and type(x) is Tensor:
+                dtype = x.array.dtype
+                if dtype is y.array.dtype and dtype.kind in kinds:
+                    return op(x, y)
+            return op(*convert(x, y))
+
+        return finished(function, self.module, declared, x="x", y="y")
+
+    def reduction(self, op: Callable, returns: str, rule: Rule = anything):
+        """Return `f(input_tensor, axis=None, keepdims=False, name=None)`."""
+        declared = Declaration(op, returns, rule, name_of(op))
+        convert, what = declared.unary_rule(), declared.name
+
+        def function(
+            input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False,
+            name: str | None = None,
+        ) -> Tensor:  # fmt: skip
+            x = convert(input_tensor)
+            axis = all_axes(axis, x.ndim, what)
+            return op(x, axis=axis, keepdims=bool(keepdims))
+
+        return finished(function, self.module, declared, x="input_tensor")

@@ -1,0 +1,105 @@
+"""Keras's public wrappers, declared as those of `functions/wrappers.py`.
+
+    keras = KerasWrappers(__name__)
+    arcsin = keras.unary(asin, name="arcsin")
+
+declares `arcsin(x)` from TensorFlow's `asin`: the op and the docstring are the same, the rule is
+Keras's. An op without a function of TensorFlow is declared with docstring and rule.
+"""
+
+from collections.abc import Callable
+
+from framework.core.axes import all_axes
+from framework.core.conversion import tensor
+from framework.core.promotion import promote
+from framework.core.tensor import Tensor
+from framework.functions import wrappers as tensorflow
+from framework.functions.wrappers import (
+    Axis,
+    Declaration,
+    Rule,
+    TensorLike,
+    declarations,
+    finished,
+    name_of,
+)
+from framework.keras.ops.argument_conversion import as_dtype, floating
+from framework.ops.division import promoted_floats
+
+
+def _truths(*operands):
+    found = tuple([as_dtype(x, "bool") for x in operands])
+    return found if len(found) > 1 else found[0]
+
+
+anything = Rule(tensor)
+floats = Rule(floating, "fc")
+alike = Rule(promote)
+alike_floats = Rule(promoted_floats, "fc")
+truths = Rule(_truths, "b")
+
+INSTEAD = {
+    tensorflow.anything: anything,
+    tensorflow.floats: floats,
+    tensorflow.alike: alike,
+    tensorflow.alike_floats: alike_floats,
+}
+"""Keras's rules by TensorFlow's."""
+
+
+class KerasWrappers:
+    """Declares the wrappers of one module, with Keras's signatures.
+
+    Args:
+        module: its `__name__`.
+    """
+
+    def __init__(self, module):
+        self.module = module
+
+    def unary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
+        """Return `f(x)`, like a function of TensorFlow or for an op."""
+        declared = _declared(like, returns, rule, name)
+        op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
+
+        def function(x: TensorLike) -> Tensor:
+            if type(x) is Tensor and x.array.dtype.kind in kinds:
+                return op(x)
+            return op(convert(x))
+
+        return finished(function, self.module, declared, x="x")
+
+    def binary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
+        """Return `f(x1, x2)`, like a function of TensorFlow or for an op."""
+        declared = _declared(like, returns, rule, name)
+        op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
+
+        def function(x1: TensorLike, x2: TensorLike) -> Tensor:
+            if type(x2) is Tensor and type(x1) is Tensor:
+                dtype = x1.array.dtype
+                if dtype is x2.array.dtype and dtype.kind in kinds:
+                    return op(x1, x2)
+            return op(*convert(x1, x2))
+
+        return finished(function, self.module, declared, x="x1", y="x2")
+
+    def reduction(self, like: Callable, returns: str = "", rule: Rule = anything, name: str = ""):
+        """Return `f(x, axis=None, keepdims=False)`, like a function of TensorFlow or for an op."""
+        declared = _declared(like, returns, rule, name)
+        op, convert, kinds = declared.op, rule.convert, rule.kinds
+
+        def function(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+            if type(x) is not Tensor or x.array.dtype.kind not in kinds:
+                x = convert(x)
+            return op(x, axis=all_axes(axis, x.ndim, name), keepdims=bool(keepdims))
+
+        return finished(function, self.module, declared, x="x")
+
+
+def _declared(like, returns, rule, name):
+    """Return the Declaration of a wrapper like TensorFlow's function `like`, or for the op."""
+    if like in declarations:
+        op, its_returns, its_rule, its_name = declarations[like]
+        rule = rule or INSTEAD[its_rule]
+        return Declaration(op, returns or its_returns, rule, name or its_name)
+    return Declaration(like, returns, rule or alike, name or name_of(like))
