@@ -11,6 +11,7 @@ from framework.core.operations import operation
 from framework.core.promotion import promote
 from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.keras.ops.reduction import moments
+from framework.losses import classification
 from framework.ops import attention, elementwise, losses, movement, norm, reduction
 from framework.ops.casting import like, widened
 
@@ -55,14 +56,14 @@ def _matched(target, output, what):
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """The cross-entropy of distributions along `axis`."""
     target, output = _matched(target, output, "categorical_crossentropy")
-    return losses.categorical_crossentropy(target, output, from_logits, axis=axis)
+    return classification.categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 @operation
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """The cross-entropy of class numbers and distributions along `axis`."""
     target, output = tensor(target), floating(output)
-    return losses.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
+    return classification.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 def normalize(x, axis=-1, order=2, epsilon=None):
