@@ -14,13 +14,12 @@ from framework.autodiff.tape import (
 from framework.autodiff.vectorized import vectorized_map as vectorized_map
 from framework.compiler.function import function as function
 from framework.core.dtypes import (
-    DType as DType, Shape as TensorShape, as_dtype as as_dtype, bfloat16 as bfloat16, bool_ as bool,
-    complex128 as complex128, complex64 as complex64, float64 as double, float16 as float16,
-    float32 as float32, float64 as float64, float16 as half, int16 as int16, int32 as int32,
-    int64 as int64, int8 as int8, string as string, uint16 as uint16, uint32 as uint32,
-    uint64 as uint64, uint8 as uint8,
+    DType as DType, Shape, as_dtype as as_dtype, bfloat16 as bfloat16, bool_,
+    complex128 as complex128, complex64 as complex64, float16 as float16, float32 as float32,
+    float64 as float64, int16 as int16, int32 as int32, int64 as int64, int8 as int8,
+    string as string, uint16 as uint16, uint32 as uint32, uint64 as uint64, uint8 as uint8,
 )  # fmt: skip
-from framework.core.module import Module as Module, NameScope as name_scope
+from framework.core.module import Module as Module, NameScope
 from framework.core.spec import TensorSpec as TensorSpec
 from framework.core.tensor import Tensor as Tensor
 from framework.core.variable import Variable as Variable
@@ -67,9 +66,7 @@ from framework.functions.indexing import (
     sequence_mask as sequence_mask, slice as slice, sort as sort, where as where,
 )  # fmt: skip
 from framework.functions.initializers import constant_initializer as constant_initializer
-from framework.functions.linalg import (
-    eig as eig, eigvals as eigvals, einsum as einsum, sqrtm as matrix_square_root,
-)  # fmt: skip
+from framework.functions.linalg import eig as eig, eigvals as eigvals, einsum as einsum, sqrtm
 from framework.functions.movement import (
     broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,
     expand_dims as expand_dims, identity as identity, identity_n as identity_n,
@@ -96,12 +93,20 @@ from framework.functions.scattering import (
     tensor_scatter_nd_min as tensor_scatter_nd_min, tensor_scatter_nd_sub as tensor_scatter_nd_sub,
     tensor_scatter_nd_update as tensor_scatter_nd_update, unravel_index as unravel_index,
 )  # fmt: skip
-from framework.initializers import (
-    Ones as ones_initializer, RandomNormal as random_normal_initializer,
-    RandomUniform as random_uniform_initializer, Zeros as zeros_initializer,
-)  # fmt: skip
+from framework.initializers import Ones, RandomNormal, RandomUniform, Zeros
 from framework.kernels.report import show_config as show_config
 from framework.ops.slices import IndexedSlices as IndexedSlices
+
+TensorShape = Shape
+bool = bool_
+double = float64
+half = float16
+matrix_square_root = sqrtm
+name_scope = NameScope
+ones_initializer = Ones
+random_normal_initializer = RandomNormal
+random_uniform_initializer = RandomUniform
+zeros_initializer = Zeros
 
 __version__: str
 newaxis: None

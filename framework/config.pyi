@@ -1,14 +1,20 @@
 from framework.compiler.audits import get_audit as get_audit, set_audit as set_audit
 from framework.functions.devices import (
     LogicalDevice as LogicalDevice, PhysicalDevice as PhysicalDevice,
-    functions_run_eagerly as functions_run_eagerly, list_physical_devices as get_visible_devices,
-    list_logical_devices as list_logical_devices, list_physical_devices as list_physical_devices,
-    run_functions_eagerly as run_functions_eagerly, set_visible_devices as set_visible_devices,
+    functions_run_eagerly as functions_run_eagerly, list_logical_devices as list_logical_devices,
+    list_physical_devices as list_physical_devices, run_functions_eagerly as run_functions_eagerly,
+    set_visible_devices as set_visible_devices,
 )  # fmt: skip
 from framework.functions.settings import (
     experimental as experimental, set_compile as set_compile, threading as threading,
 )  # fmt: skip
 from framework.kernels.conv import set_conv_algorithm as set_conv_algorithm
-from framework.kernels.report import show_config as show
-from framework.kernels.threads import count as get_threads, set_count as set_threads
-from framework.kernels.tier import tier as get_compile
+from framework.kernels.report import show_config
+from framework.kernels.threads import count, set_count
+from framework.kernels.tier import tier
+
+get_compile = tier
+get_threads = count
+get_visible_devices = list_physical_devices
+set_threads = set_count
+show = show_config

@@ -1,8 +1,10 @@
 from framework.core.errors import (
-    InvalidArgumentError as InvalidArgumentError, NotFoundError as NotFoundError,
-    FrameworkError as OpError, SymbolicValueError as OperatorNotAllowedInGraphError,
-    OutOfRangeError as OutOfRangeError,
+    FrameworkError, InvalidArgumentError as InvalidArgumentError, NotFoundError as NotFoundError,
+    OutOfRangeError as OutOfRangeError, SymbolicValueError,
 )  # fmt: skip
+
+OpError = FrameworkError
+OperatorNotAllowedInGraphError = SymbolicValueError
 
 INVALID_ARGUMENT: int
 NOT_FOUND: int

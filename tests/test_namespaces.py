@@ -28,15 +28,19 @@ MODULES = [importlib.import_module(name_of(stub)) for stub in STUBS]
 @functools.cache
 def listed(stub):
     """Return {name: (module, name in it)} as type checkers read a stub."""
-    names = {}
+    names, imported = {}, {}
     for node in ast.parse(stub.read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 if alias.name == "*":
                     (starred,) = [s for s in STUBS if name_of(s) == node.module]
                     names.update({name: (node.module, name) for name in listed(starred)})
-                elif alias.asname:
-                    names[alias.asname] = (node.module, alias.name)
+                else:
+                    assert alias.asname in (None, alias.name)  # others are private in a stub
+                    exported = names if alias.asname else imported
+                    exported[alias.name] = (node.module, alias.name)
+        elif isinstance(node, ast.Assign):
+            names[node.targets[0].id] = {**imported, **names}[node.value.id]
         elif isinstance(node, ast.AnnAssign):
             names[node.target.id] = (None, node.target.id)
         else:

@@ -1,8 +1,7 @@
-"""Namespaces whose stub lists their names; a name is imported when it is first used (SPEC 1).
+"""Namespaces that read their names from their stubs, and import a name at its first use (SPEC 1).
 
-The stub (`.pyi`) beside such a module is read by type checkers and by `attach_stub`. It consists of
-`from module import name as public, ...` (in parentheses if it has several lines), `from module
-import *`, and declarations of what the module itself defines.
+As in every stub, `from module import name as name` exports a name, `from module import name` does
+not. Other lines are `from module import *`, `other = name`, and declarations of the module's own.
 """
 
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from framework.core.errors import suggest
 
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]+)\)|([^(\n]+))", re.MULTILINE)
+_ALIAS = re.compile(r"^(\w+) = (\w+)$", re.MULTILINE)
 _DECLARATION = re.compile(r"^(?:def |class )?(\w+)[:(]", re.MULTILINE)
 
 
@@ -52,12 +52,15 @@ def attach_stub(namespace):
 def _names(module):
     """Return {public name: (module, name in it)} from a stub; what `module` defines has no home."""
     stub = module.__spec__.loader.get_data(str(Path(module.__file__).with_suffix(".pyi"))).decode()
-    names = {public: (None, public) for public in _DECLARATION.findall(stub)}
+    names = {name: (None, name) for name in _DECLARATION.findall(stub)}
+    imported = {}
     for home, several, single in _IMPORT.findall(stub):
         for entry in (several or single).split(","):
-            own, _, public = entry.strip().partition(" as ")
-            if own == "*":
+            name, _, public = entry.strip().partition(" as ")
+            if name == "*":
                 names.update((name, (home, name)) for name in dir(import_module(home)))
-            elif public:  # as for type checkers: without "as" a name is not exported
-                names[public] = home, own
+            elif name:
+                (names if public else imported)[name] = home, name
+    for public, name in _ALIAS.findall(stub):
+        names[public] = names.get(name) or imported[name]
     return names

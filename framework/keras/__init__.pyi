@@ -1,7 +1,7 @@
-from framework.autodiff.custom import recompute_grad as remat
+from framework.autodiff.custom import recompute_grad
 from framework.core.policy import DTypePolicy as DTypePolicy
 from framework.core.symbolic import KerasTensor as KerasTensor
-from framework.core.variable import KerasVariable as Variable, name_scope as name_scope
+from framework.core.variable import KerasVariable, name_scope as name_scope
 from framework.initializers import Initializer as Initializer
 from framework.keras import (
     activations as activations, backend as backend, callbacks as callbacks, config as config,
@@ -19,6 +19,9 @@ from framework.models.model import Model as Model
 from framework.models.sequential import Sequential as Sequential
 from framework.optimizers import Optimizer as Optimizer
 from framework.regularizers import Regularizer as Regularizer
+
+Variable = KerasVariable
+remat = recompute_grad
 
 __version__: str
 

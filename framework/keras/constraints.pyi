@@ -1,5 +1,9 @@
 from framework.constraints import (
     Constraint as Constraint, MaxNorm as MaxNorm, MinMaxNorm as MinMaxNorm, NonNeg as NonNeg,
-    UnitNorm as UnitNorm, deserialize as deserialize, get as get, MaxNorm as max_norm,
-    MinMaxNorm as min_max_norm, NonNeg as non_neg, serialize as serialize, UnitNorm as unit_norm,
+    UnitNorm as UnitNorm, deserialize as deserialize, get as get, serialize as serialize,
 )  # fmt: skip
+
+max_norm = MaxNorm
+min_max_norm = MinMaxNorm
+non_neg = NonNeg
+unit_norm = UnitNorm

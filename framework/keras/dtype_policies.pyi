@@ -1,4 +1,6 @@
 from framework.core.policy import (
-    DTypePolicy as DTypePolicy, DTypePolicyMap as DTypePolicyMap, DTypePolicy as FloatDTypePolicy,
-    deserialize as deserialize, get as get, serialize as serialize,
+    DTypePolicy as DTypePolicy, DTypePolicyMap as DTypePolicyMap, deserialize as deserialize,
+    get as get, serialize as serialize,
 )  # fmt: skip
+
+FloatDTypePolicy = DTypePolicy

@@ -1,15 +1,26 @@
 from framework.initializers import (
     Constant as Constant, GlorotNormal as GlorotNormal, GlorotUniform as GlorotUniform,
-    HeNormal as HeNormal, HeUniform as HeUniform, Identity as Identity,
-    Identity as IdentityInitializer, Initializer as Initializer, LecunNormal as LecunNormal,
-    LecunUniform as LecunUniform, Ones as Ones, Orthogonal as Orthogonal,
-    Orthogonal as OrthogonalInitializer, RandomNormal as RandomNormal,
-    RandomUniform as RandomUniform, TruncatedNormal as TruncatedNormal,
-    VarianceScaling as VarianceScaling, Zeros as Zeros, Constant as constant,
-    deserialize as deserialize, get as get, GlorotNormal as glorot_normal,
-    GlorotUniform as glorot_uniform, HeNormal as he_normal, HeUniform as he_uniform,
-    Identity as identity, LecunNormal as lecun_normal, LecunUniform as lecun_uniform, Ones as ones,
-    Orthogonal as orthogonal, RandomNormal as random_normal, RandomUniform as random_uniform,
-    serialize as serialize, TruncatedNormal as truncated_normal,
-    VarianceScaling as variance_scaling, Zeros as zeros,
+    HeNormal as HeNormal, HeUniform as HeUniform, Identity as Identity, Initializer as Initializer,
+    LecunNormal as LecunNormal, LecunUniform as LecunUniform, Ones as Ones,
+    Orthogonal as Orthogonal, RandomNormal as RandomNormal, RandomUniform as RandomUniform,
+    TruncatedNormal as TruncatedNormal, VarianceScaling as VarianceScaling, Zeros as Zeros,
+    deserialize as deserialize, get as get, serialize as serialize,
 )  # fmt: skip
+
+IdentityInitializer = Identity
+OrthogonalInitializer = Orthogonal
+constant = Constant
+glorot_normal = GlorotNormal
+glorot_uniform = GlorotUniform
+he_normal = HeNormal
+he_uniform = HeUniform
+identity = Identity
+lecun_normal = LecunNormal
+lecun_uniform = LecunUniform
+ones = Ones
+orthogonal = Orthogonal
+random_normal = RandomNormal
+random_uniform = RandomUniform
+truncated_normal = TruncatedNormal
+variance_scaling = VarianceScaling
+zeros = Zeros

@@ -4,27 +4,36 @@ from framework.losses.base import (
 )  # fmt: skip
 from framework.losses.classification import (
     BinaryCrossentropy as BinaryCrossentropy, CategoricalCrossentropy as CategoricalCrossentropy,
-    CategoricalHinge as CategoricalHinge, Hinge as Hinge, kl_divergence as KLD,
-    KLDivergence as KLDivergence, SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
-    SquaredHinge as SquaredHinge, binary_crossentropy as binary_crossentropy,
+    CategoricalHinge as CategoricalHinge, Hinge as Hinge, KLDivergence as KLDivergence,
+    SparseCategoricalCrossentropy as SparseCategoricalCrossentropy, SquaredHinge as SquaredHinge,
+    binary_crossentropy as binary_crossentropy,
     categorical_crossentropy as categorical_crossentropy, categorical_hinge as categorical_hinge,
-    hinge as hinge, kl_divergence as kl_divergence, kl_divergence as kld,
-    kl_divergence as kullback_leibler_divergence,
+    hinge as hinge, kl_divergence as kl_divergence,
     sparse_categorical_crossentropy as sparse_categorical_crossentropy,
     squared_hinge as squared_hinge,
 )  # fmt: skip
 from framework.losses.regression import (
     CosineSimilarity as CosineSimilarity, Huber as Huber, LogCosh as LogCosh,
-    mean_absolute_error as MAE, mean_absolute_percentage_error as MAPE, mean_squared_error as MSE,
-    mean_squared_logarithmic_error as MSLE, MeanAbsoluteError as MeanAbsoluteError,
+    MeanAbsoluteError as MeanAbsoluteError,
     MeanAbsolutePercentageError as MeanAbsolutePercentageError,
     MeanSquaredError as MeanSquaredError,
     MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
     cosine_similarity as cosine_similarity, huber as huber, log_cosh as log_cosh,
-    log_cosh as logcosh, mean_absolute_error as mae, mean_absolute_percentage_error as mape,
     mean_absolute_error as mean_absolute_error,
     mean_absolute_percentage_error as mean_absolute_percentage_error,
     mean_squared_error as mean_squared_error,
-    mean_squared_logarithmic_error as mean_squared_logarithmic_error, mean_squared_error as mse,
-    mean_squared_logarithmic_error as msle, poisson as poisson,
+    mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
 )  # fmt: skip
+
+KLD = kl_divergence
+MAE = mean_absolute_error
+MAPE = mean_absolute_percentage_error
+MSE = mean_squared_error
+MSLE = mean_squared_logarithmic_error
+kld = kl_divergence
+kullback_leibler_divergence = kl_divergence
+logcosh = log_cosh
+mae = mean_absolute_error
+mape = mean_absolute_percentage_error
+mse = mean_squared_error
+msle = mean_squared_logarithmic_error

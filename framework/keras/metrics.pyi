@@ -1,20 +1,15 @@
 from framework.losses.classification import (
-    kl_divergence as KLD, binary_crossentropy as binary_crossentropy,
+    binary_crossentropy as binary_crossentropy,
     categorical_crossentropy as categorical_crossentropy, categorical_hinge as categorical_hinge,
-    hinge as hinge, kl_divergence as kl_divergence, kl_divergence as kld,
-    kl_divergence as kullback_leibler_divergence,
+    hinge as hinge, kl_divergence as kl_divergence,
     sparse_categorical_crossentropy as sparse_categorical_crossentropy,
     squared_hinge as squared_hinge,
 )  # fmt: skip
 from framework.losses.regression import (
-    mean_absolute_error as MAE, mean_absolute_percentage_error as MAPE, mean_squared_error as MSE,
-    mean_squared_logarithmic_error as MSLE, huber as huber, log_cosh as log_cosh,
-    log_cosh as logcosh, mean_absolute_error as mae, mean_absolute_percentage_error as mape,
-    mean_absolute_error as mean_absolute_error,
+    huber as huber, log_cosh as log_cosh, mean_absolute_error as mean_absolute_error,
     mean_absolute_percentage_error as mean_absolute_percentage_error,
     mean_squared_error as mean_squared_error,
-    mean_squared_logarithmic_error as mean_squared_logarithmic_error, mean_squared_error as mse,
-    mean_squared_logarithmic_error as msle, poisson as poisson,
+    mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
 )  # fmt: skip
 from framework.metrics.accuracy import (
     Accuracy as Accuracy, BinaryAccuracy as BinaryAccuracy,
@@ -44,3 +39,16 @@ from framework.metrics.errors import (
 from framework.metrics.reduction import (
     Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Sum as Sum,
 )  # fmt: skip
+
+KLD = kl_divergence
+MAE = mean_absolute_error
+MAPE = mean_absolute_percentage_error
+MSE = mean_squared_error
+MSLE = mean_squared_logarithmic_error
+kld = kl_divergence
+kullback_leibler_divergence = kl_divergence
+logcosh = log_cosh
+mae = mean_absolute_error
+mape = mean_absolute_percentage_error
+mse = mean_squared_error
+msle = mean_squared_logarithmic_error

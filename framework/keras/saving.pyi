@@ -1,10 +1,12 @@
 from framework.core.configs import (
-    CustomObjectScope as CustomObjectScope, custom_object_scope as custom_object_scope,
-    deserialize as deserialize_keras_object, get_custom_objects as get_custom_objects,
-    get_registered_name as get_registered_name, get_registered_object as get_registered_object,
-    register_keras_serializable as register_keras_serializable,
-    serialize_value as serialize_keras_object,
+    CustomObjectScope as CustomObjectScope, custom_object_scope as custom_object_scope, deserialize,
+    get_custom_objects as get_custom_objects, get_registered_name as get_registered_name,
+    get_registered_object as get_registered_object,
+    register_keras_serializable as register_keras_serializable, serialize_value,
 )  # fmt: skip
 from framework.saving.limits import Limits as Limits
 from framework.saving.model_file import load_model as load_model, save_model as save_model
 from framework.saving.weights import load_weights as load_weights, save_weights as save_weights
+
+deserialize_keras_object = deserialize
+serialize_keras_object = serialize_value

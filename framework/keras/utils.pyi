@@ -1,11 +1,10 @@
 from framework.core.configs import (
-    CustomObjectScope as CustomObjectScope, custom_object_scope as custom_object_scope,
-    deserialize as deserialize_keras_object, get_custom_objects as get_custom_objects,
-    get_registered_name as get_registered_name, get_registered_object as get_registered_object,
-    register_keras_serializable as register_keras_serializable,
-    serialize_value as serialize_keras_object,
+    CustomObjectScope as CustomObjectScope, custom_object_scope as custom_object_scope, deserialize,
+    get_custom_objects as get_custom_objects, get_registered_name as get_registered_name,
+    get_registered_object as get_registered_object,
+    register_keras_serializable as register_keras_serializable, serialize_value,
 )  # fmt: skip
-from framework.data.pydataset import PyDataset as PyDataset, PyDataset as Sequence
+from framework.data.pydataset import PyDataset as PyDataset
 from framework.data.split import split_dataset as split_dataset
 from framework.keras.functions.labels import (
     normalize as normalize, pack_x_y_sample_weight as pack_x_y_sample_weight,
@@ -16,3 +15,7 @@ from framework.keras.functions.session import (
     clear_session as clear_session, is_keras_tensor as is_keras_tensor,
     standardize_dtype as standardize_dtype,
 )  # fmt: skip
+
+Sequence = PyDataset
+deserialize_keras_object = deserialize
+serialize_keras_object = serialize_value

@@ -22,7 +22,7 @@ from framework.layers.einsum_dense import EinsumDense as EinsumDense
 from framework.layers.embedding import (
     Embedding as Embedding, ReversibleEmbedding as ReversibleEmbedding,
 )  # fmt: skip
-from framework.layers.grouped_query import GroupedQueryAttention as GroupQueryAttention
+from framework.layers.grouped_query import GroupedQueryAttention
 from framework.layers.hashing import Hashing as Hashing
 from framework.layers.lookup import IntegerLookup as IntegerLookup, StringLookup as StringLookup
 from framework.layers.merging import (
@@ -87,3 +87,5 @@ from framework.layers.transposed import (
 from framework.layers.upsampling import (
     UpSampling1D as UpSampling1D, UpSampling2D as UpSampling2D, UpSampling3D as UpSampling3D,
 )  # fmt: skip
+
+GroupQueryAttention = GroupedQueryAttention

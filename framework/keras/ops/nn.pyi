@@ -1,11 +1,11 @@
 from framework.activations import (
     celu as celu, elu as elu, glu as glu, hard_shrink as hard_shrink, hard_sigmoid as hard_sigmoid,
-    hard_silu as hard_silu, hard_silu as hard_swish, hard_tanh as hard_tanh,
-    leaky_relu as leaky_relu, log_sigmoid as log_sigmoid, log_softmax as log_softmax,
-    relu6 as relu6, selu as selu, sigmoid as sigmoid, silu as silu, soft_shrink as soft_shrink,
-    softmax as softmax, softplus as softplus, softsign as softsign, sparse_plus as sparse_plus,
-    sparse_sigmoid as sparse_sigmoid, squareplus as squareplus, silu as swish,
-    tanh_shrink as tanh_shrink, threshold as threshold,
+    hard_silu as hard_silu, hard_tanh as hard_tanh, leaky_relu as leaky_relu,
+    log_sigmoid as log_sigmoid, log_softmax as log_softmax, relu6 as relu6, selu as selu,
+    sigmoid as sigmoid, silu as silu, soft_shrink as soft_shrink, softmax as softmax,
+    softplus as softplus, softsign as softsign, sparse_plus as sparse_plus,
+    sparse_sigmoid as sparse_sigmoid, squareplus as squareplus, tanh_shrink as tanh_shrink,
+    threshold as threshold,
 )  # fmt: skip
 from framework.keras.ops.arrays import one_hot as one_hot
 from framework.keras.ops.convolution import (
@@ -24,3 +24,6 @@ from framework.keras.ops.pooling import (
     average_pool as average_pool, max_pool as max_pool, rms_normalization as rms_normalization,
 )  # fmt: skip
 from framework.keras.ops.reduction import moments as moments
+
+hard_swish = hard_silu
+swish = silu

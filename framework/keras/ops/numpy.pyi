@@ -13,12 +13,12 @@ from framework.keras.ops.arrays import (
     where as where, zeros as zeros, zeros_like as zeros_like,
 )  # fmt: skip
 from framework.keras.ops.elementwise import (
-    absolute as abs, absolute as absolute, add as add, arccos as arccos, arccosh as arccosh,
-    arcsin as arcsin, arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2, arctanh as arctanh,
-    bitwise_and as bitwise_and, bitwise_not as bitwise_invert, bitwise_not as bitwise_not,
-    bitwise_or as bitwise_or, bitwise_xor as bitwise_xor, ceil as ceil, clip as clip, cos as cos,
-    cosh as cosh, divide as divide, divide_no_nan as divide_no_nan, equal as equal, exp as exp,
-    exp2 as exp2, expm1 as expm1, floor as floor, floor_divide as floor_divide, greater as greater,
+    absolute as absolute, add as add, arccos as arccos, arccosh as arccosh, arcsin as arcsin,
+    arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2, arctanh as arctanh,
+    bitwise_and as bitwise_and, bitwise_not as bitwise_not, bitwise_or as bitwise_or,
+    bitwise_xor as bitwise_xor, ceil as ceil, clip as clip, cos as cos, cosh as cosh,
+    divide as divide, divide_no_nan as divide_no_nan, equal as equal, exp as exp, exp2 as exp2,
+    expm1 as expm1, floor as floor, floor_divide as floor_divide, greater as greater,
     greater_equal as greater_equal, isclose as isclose, isfinite as isfinite, isinf as isinf,
     isnan as isnan, less as less, less_equal as less_equal, log as log, log10 as log10,
     log1p as log1p, log2 as log2, logaddexp as logaddexp, logical_and as logical_and,
@@ -33,3 +33,6 @@ from framework.keras.ops.reduction import (
     average as average, count_nonzero as count_nonzero, cumsum as cumsum, max as max, mean as mean,
     min as min, prod as prod, ptp as ptp, std as std, sum as sum, var as var,
 )  # fmt: skip
+
+abs = absolute
+bitwise_invert = bitwise_not
