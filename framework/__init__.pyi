@@ -4,14 +4,14 @@ from framework import (
     linalg as linalg, losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, random as random,
 )  # fmt: skip
-from framework.autodiff.custom import (
+from framework.autodiff.custom_gradients import (
     custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad, stop_gradient as stop_gradient,
 )  # fmt: skip
 from framework.autodiff.tape import (
     GradientTape as GradientTape, UnconnectedGradients as UnconnectedGradients,
 )  # fmt: skip
-from framework.autodiff.vectorized import vectorized_map as vectorized_map
+from framework.autodiff.vectorized_map import vectorized_map as vectorized_map
 from framework.compiler.function import function as function
 from framework.core.dtypes import (
     DType as DType, Shape, as_dtype as as_dtype, bfloat16 as bfloat16, bool_,
@@ -20,7 +20,7 @@ from framework.core.dtypes import (
     string as string, uint16 as uint16, uint32 as uint32, uint64 as uint64, uint8 as uint8,
 )  # fmt: skip
 from framework.core.module import Module as Module, NameScope
-from framework.core.spec import TensorSpec as TensorSpec
+from framework.core.tensor_spec import TensorSpec as TensorSpec
 from framework.core.tensor import Tensor as Tensor
 from framework.core.variable import Variable as Variable
 from framework.functions.array import TensorArray as TensorArray

@@ -1,6 +1,6 @@
-from framework.autodiff.check import check_gradients as check_gradients
-from framework.autodiff.journal import trace as trace
-from framework.autodiff.numerics import NumericsError as NumericsError
+from framework.autodiff.debug.gradient_check import check_gradients as check_gradients
+from framework.autodiff.debug.event_log import trace as trace
+from framework.autodiff.debug.nonfinite_values import NumericsError as NumericsError
 from framework.functions.assertions import (
     Assert as Assert, assert_all_finite as assert_all_finite, assert_equal as assert_equal,
     assert_greater as assert_greater, assert_greater_equal as assert_greater_equal,
@@ -18,4 +18,4 @@ from framework.functions.finite import (
     disable_check_numerics as disable_check_numerics,
     enable_check_numerics as enable_check_numerics,
 )  # fmt: skip
-from framework.training.numerics import numerics as numerics
+from framework.training.numerics_check import numerics as numerics

@@ -7,7 +7,7 @@ variables are passed as they are. The functions nest.
 
 import functools
 
-from framework.autodiff.forward import ForwardAccumulator
+from framework.autodiff.forward_mode import ForwardAccumulator
 from framework.autodiff.tape import GradientTape
 from framework.core import nest
 from framework.core.conversion import tensor

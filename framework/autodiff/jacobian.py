@@ -11,8 +11,8 @@ import numpy as np
 
 from framework.autodiff.batch_rules import np_dtype_of, shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
+from framework.autodiff.cotangents import UnconnectedGradients, wants_zero
 from framework.autodiff.diagonal import Diagonal, identity
-from framework.autodiff.ends import UnconnectedGradients, wants_zero
 from framework.core import nest
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, TapeError

@@ -21,7 +21,7 @@ pass conjugates at its start and its end; rules multiply by plain derivatives.
 import numpy as np
 
 from framework.autodiff.batching import Batched
-from framework.autodiff.ends import (
+from framework.autodiff.cotangents import (
     SOURCES,
     UnconnectedGradients,
     accumulate,
@@ -35,9 +35,8 @@ from framework.autodiff.ends import (
     seeds,
     wants_zero,
 )
-from framework.autodiff.explaining import Explaining
 from framework.autodiff.jacobian import Jacobians
-from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET
+from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET, TapeNotes
 from framework.core import nest, recorders
 from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError, TapeError
@@ -50,7 +49,7 @@ from framework.ops.movement import sum_to
 from framework.ops.slices import IndexedSlices, finished, sliced
 
 
-class GradientTape(Explaining, Jacobians):
+class GradientTape(TapeNotes, Jacobians):
     """Records operations for automatic differentiation.
 
     Reading a trainable variable watches it; other tensors are watched by `watch`.
@@ -86,7 +85,7 @@ class GradientTape(Explaining, Jacobians):
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial -> watched variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
-        self._notes = []  # see `explaining.py`
+        self._notes = []  # see `notes.py`
 
     # ---- recording on and off ----
 
@@ -97,16 +96,16 @@ class GradientTape(Explaining, Jacobians):
         if self._consumed and not self._fresh:
             self._clear()  # the record is used up
         self._consumed = self._fresh = False
-        if self._own_journal:
-            self._journal.open()
+        if self._owns_event_log:
+            self._event_log.open()
         self._start()
         return self
 
     def __exit__(self, typ, value, traceback):
         if self._recording:
             self._stop()
-        if self._own_journal:
-            self._journal.close()
+        if self._owns_event_log:
+            self._event_log.close()
 
     def _start(self):
         recorders.push(self)
@@ -324,7 +323,7 @@ class GradientTape(Explaining, Jacobians):
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
         kept = serials_of_sources & self._live  # cotangents of these are not dropped
-        keeps = self._persistent or self._journal is not None
+        keeps = self._persistent or self._event_log is not None
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
         while edges:

@@ -66,7 +66,7 @@ class BlockedFunction:
         ufunc = ufunc_of(step.op)
         if ufunc is None and lowering.into(step) is None:
             # Another forward function, which may treat Python numbers specially.
-            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
+            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
             call = self._bound(id(forward), step.op.name, forward)
             text = f"{call}({', '.join(self._operands(step, self._plain))})"
             return lambda target: [f"{target}[...] = {text}"]

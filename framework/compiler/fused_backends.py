@@ -20,7 +20,7 @@ from framework.compiler.fusion import FusionGroup, grouped, takes_passes, ufunc_
 from framework.compiler.ir import Graph
 from framework.compiler.loop_lowering import CHUNK, GroupLoop, fits_loop
 from framework.core.errors import InvalidArgumentError
-from framework.core.quiet import quiet
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import threads, tier
 
 
@@ -42,7 +42,7 @@ class Namespace(dict):
         """Compile the source and return its function `name`, with NumPy warnings suppressed."""
         # The source is generated from op names; it contains no user input.
         exec(compile(source, "<fused update>", "exec"), self)  # noqa: S102
-        return quiet(self[name])
+        return no_warnings(self[name])
 
 
 class ScalarNodes:
@@ -87,7 +87,7 @@ class ScalarNodes:
             ufunc_of(step.op) is None
         ):  # the forward function may treat NumPy scalars as Python numbers
             operands = [f"asarray({o})" if o in known else o for o in operands]
-        forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
+        forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
         call = self._namespace.bound(id(forward), step.op.name, forward)
         return f"{name} = {call}({', '.join(operands)})"
 

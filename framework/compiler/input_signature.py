@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from framework.core import nest
 from framework.core.conversion import tensor
 from framework.core.errors import SignatureError
-from framework.core.spec import TensorSpec
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 
 

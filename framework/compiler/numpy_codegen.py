@@ -308,7 +308,7 @@ class NumpyCodegen:
         if ufunc is not None:
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
         else:
-            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `quiet`
+            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
             call = self._bound(id(forward), step.op.name, forward)
         operands = [self._operand(a) for a in step.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]

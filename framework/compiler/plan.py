@@ -14,7 +14,7 @@ from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.compiler.numpy_regions import with_parallel_tasks
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.turns import callers, held, taken, turn_of
-from framework.core.quiet import _context, _slowly
+from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
 _GROUPED = 1 << 16  # elements of an array, from which on NumPy goes over it in blocks
@@ -241,7 +241,7 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            return _slowly(run, *arrays)  # from within a quiet function: nothing has run yet
+            return _slowly(run, *arrays)  # nested `no_warnings`: nothing has run yet
         finally:
             free.append(entry)
 

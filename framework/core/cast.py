@@ -3,11 +3,11 @@
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op
-from framework.core.quiet import quiet
 
 
-@quiet
+@no_warnings
 def _cast(x, *, dtype):
     x = np.asarray(x)
     if x.dtype.kind == "c" and dtype.kind != "c":

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError, LoadError, UnknownObjectError
-from framework.core.own import in_package
+from framework.core.internal_state import in_package
 
 _PACKAGES = {
     "keras": "framework.models",
     "keras.activations": "framework.activations",
     "keras.constraints": "framework.constraints",
-    "keras.dtype_policies": "framework.core.policy",
+    "keras.dtype_policies": "framework.core.dtype_policy",
     "keras.initializers": "framework.initializers",
     "keras.layers": "framework.layers",
     "keras.losses": "framework.losses",
@@ -381,7 +381,7 @@ def _public_class(module, name):
     module = _keras_module(module) if isinstance(module, str) else None
     if module not in _PACKAGES or name.startswith("_"):
         return None
-    home = "framework.core.policy" if name.startswith("DTypePolicy") else _PACKAGES[module]
+    home = "framework.core.dtype_policy" if name.startswith("DTypePolicy") else _PACKAGES[module]
     found = getattr(import_module(home), name, None)
     return found if inspect.isclass(found) and in_package(found) else None
 

@@ -13,10 +13,10 @@ A field's annotation may have a `resolve(value)` method (string look-up, convers
 import inspect
 from typing import TYPE_CHECKING
 
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.configs import serialize_value
 from framework.core.errors import InvalidArgumentError, suggest
-from framework.core.own import ClassRecord, Owning, Shown, in_package
+from framework.core.internal_state import ClassRecord, Owning, Shown, in_package
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform

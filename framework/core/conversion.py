@@ -13,7 +13,7 @@ from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operand import Operand, WeakNumber
-from framework.core.operators import Operators
+from framework.core.operator_types import Operators
 from framework.core.stacking import stack
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor

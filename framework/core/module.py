@@ -7,7 +7,7 @@ import weakref
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import ClassRecord, Owning
+from framework.core.internal_state import ClassRecord, Owning
 from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, name_scope
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy import ndarray, ufunc
 
 from framework.core import dtypes
-from framework.core.checking import checked
 from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError, unfit
 from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
+from framework.core.shape_checks import checked
 from framework.core.tensor import Tensor
 
 _new = object.__new__
@@ -72,7 +72,7 @@ class Op:
         infer: `infer(*specs, **attrs)` returns the output's (shape, dtype), for ops where running
             the forward on zeros (the default for a symbolic call) is wrong or slow.
         check: `check(*inputs)` raises where shapes that the kernel trusts do not fit
-            together, see `core/checking.py`: on arrays, and on KerasTensors in a symbolic call.
+            together, see `core/shape_checks.py`: on arrays, and on KerasTensors in a symbolic call.
         listed: whether `table` contains it; False for an op of one user's function.
         sized_by_values: the shapes of results depend on the inputs' values: a plan checks that
             they are the traced shapes.

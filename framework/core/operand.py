@@ -1,6 +1,6 @@
 """Operand and WeakNumber: base classes of objects that ops accept instead of tensors."""
 
-from framework.core.operators import Operators
+from framework.core.operator_types import Operators
 
 
 class Operand(Operators):

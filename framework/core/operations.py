@@ -14,9 +14,9 @@ import numpy as np
 
 from framework.core import dtypes, nest
 from framework.core.errors import FrameworkError, ShapeError, SymbolicValueError
-from framework.core.sizes import SymbolicNumber
 from framework.core.standins import completed, guesses, is_symbolic, results_at, trials
 from framework.core.symbolic import KerasTensor, known_sizes
+from framework.core.symbolic_sizes import SymbolicNumber
 from framework.core.tensor import Tensor
 
 F = TypeVar("F", bound=Callable)

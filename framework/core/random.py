@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from framework.core import dtypes, sharing
+from framework.core import dtypes, parallel_run
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor, drawn_as_zeros
@@ -201,7 +201,7 @@ class _Shared:
             generator = _bits.at(*self._at, counted=start // in_count)
             generator.random(out=flat[start : start + _SHARE], dtype=dtype)
 
-        sharing.run(part, range(0, flat.size, _SHARE))
+        parallel_run.run(part, range(0, flat.size, _SHARE))
         return numbers
 
 

@@ -63,7 +63,7 @@ class _Thread(threading.local):
         self.symbolic = None  # name of the layer or op that runs on KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
-        self.missing = None  # a `Missing`: the last sources that got no gradient
+        self.missing = None  # a `MissingGradients`: the last sources that got no gradient
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether the Python code of a compiled training step runs
         self.scope = ()  # prefixes of the names of new variables

@@ -16,7 +16,6 @@ from framework.core import nest
 from framework.core.errors import ShapeError
 from framework.core.op import Op
 from framework.core.recorders import pause_all
-from framework.core.sizes import SIZE_OF
 from framework.core.symbolic import (
     KerasTensor,
     calling,
@@ -24,6 +23,7 @@ from framework.core.symbolic import (
     infer,
     known_sizes,
 )  # fmt: skip
+from framework.core.symbolic_sizes import SIZE_OF
 from framework.core.tensor import Tensor
 
 PAIRS = (
@@ -113,8 +113,8 @@ def results_at(operation, args, kwargs, k):
 
     args = [nest.map_structure(stand_in, a) for a in args]
     kwargs = {name: nest.map_structure(stand_in, v) for name, v in kwargs.items()}
-    quiet = np.errstate(all="ignore"), warnings.catch_warnings()
-    with pause_all(), calling(drawn_as_zeros(operation.name)), quiet[0], quiet[1]:
+    silent = np.errstate(all="ignore"), warnings.catch_warnings()
+    with pause_all(), calling(drawn_as_zeros(operation.name)), silent[0], silent[1]:
         warnings.simplefilter("ignore")
         return operation(*args, **kwargs)
 

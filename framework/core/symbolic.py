@@ -27,7 +27,7 @@ class KerasTensor(Operand):
     __slots__ = ("__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape")
     __hash__ = object.__hash__
     record_history = True
-    is_number = False  # `core/sizes.py` has those that are
+    is_number = False  # `core/symbolic_sizes.py` has those that are
 
     def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True,
                  name=None):  # fmt: skip

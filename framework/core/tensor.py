@@ -2,7 +2,7 @@
 
 from framework.core import dtypes
 from framework.core.errors import InvalidArgumentError
-from framework.core.operators import Operators
+from framework.core.operator_types import Operators
 from framework.core.recorders import thread
 
 _new_tuple = tuple.__new__  # a Shape as it is, without its constructor

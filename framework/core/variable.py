@@ -11,12 +11,12 @@ import numpy as np
 from framework.core import conversion, dtypes
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.conversion import array_of
+from framework.core.dtype_policy import mixed
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operand import Operand
-from framework.core.operators import Operators
-from framework.core.policy import mixed
+from framework.core.operator_types import Operators
 from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text

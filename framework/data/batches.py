@@ -8,7 +8,7 @@ from framework.core.random import make_seed, permutation
 from framework.core.tensor import Tensor
 from framework.data.dataset import INFINITE_CARDINALITY, Dataset
 from framework.data.pydataset import PyDataset, in_order
-from framework.data.rows import Rows, batches, shuffled_blocks
+from framework.data.row_gathering import Rows, batches, shuffled_blocks
 from framework.data.structure import array_in, map_named, names
 
 _PARTS = ("x", "y", "sample_weight")

@@ -7,8 +7,8 @@ import numpy as np
 
 from framework.core import dtypes, nest, random
 from framework.core.errors import DTypeError, InvalidArgumentError
-from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
 from framework.data import order, transform
 from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Slices
 from framework.data.structure import array_in, as_element, like, map_named, packer

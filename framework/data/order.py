@@ -3,9 +3,9 @@
 from itertools import chain, count, islice
 
 from framework.core import nest
-from framework.core.spec import TensorSpec
+from framework.core.tensor_spec import TensorSpec
 from framework.data.prefetch import ahead
-from framework.data.rows import Rows, shuffled, shuffled_order
+from framework.data.row_gathering import Rows, shuffled, shuffled_order
 from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage
 from framework.data.structure import packer
 

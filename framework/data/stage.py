@@ -1,6 +1,6 @@
 """Stage: the base class of a pipeline's stages, and the source stages.
 
-An `indexed` stage selects rows of arrays by number (see `rows.py`) and has `rows()` for one
+An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
 iteration. Other stages have `elements()`, one by one.
 """
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
-from framework.data.rows import Rows
+from framework.core.tensor_spec import TensorSpec
+from framework.data.row_gathering import Rows
 from framework.data.structure import as_element, names, packer, spec_of
 
 INFINITE, UNKNOWN = -1, -2

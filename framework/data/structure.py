@@ -8,8 +8,8 @@ import numpy as np
 from framework.core import dtypes, nest
 from framework.core.conversion import array_of, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
-from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 
 

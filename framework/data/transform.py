@@ -8,7 +8,7 @@ import numpy as np
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
-from framework.data.rows import Rows, batches
+from framework.data.row_gathering import Rows, batches
 from framework.data.stage import UNKNOWN, Listed, Stage, first, map_spec
 from framework.data.structure import DatasetSpec, as_element, like, names, packer, spec_of
 

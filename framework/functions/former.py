@@ -2,13 +2,13 @@
 
 from types import SimpleNamespace
 
-from framework.autodiff.functional import (
+from framework.autodiff.gradient_functions import (
     gradients_function,
     implicit_value_and_gradients,
     make_vjp,
     value_and_gradients_function,
 )  # fmt: skip
-from framework.autodiff.functional import (
+from framework.autodiff.gradient_functions import (
     implicit_grad as implicit_gradients,
 )
 from framework.autodiff.tape import GradientTape

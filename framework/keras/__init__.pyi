@@ -1,5 +1,5 @@
-from framework.autodiff.custom import recompute_grad
-from framework.core.policy import DTypePolicy as DTypePolicy
+from framework.autodiff.custom_gradients import recompute_grad
+from framework.core.dtype_policy import DTypePolicy as DTypePolicy
 from framework.core.symbolic import KerasTensor as KerasTensor
 from framework.core.variable import KerasVariable, name_scope as name_scope
 from framework.initializers import Initializer as Initializer
@@ -12,7 +12,7 @@ from framework.keras import (
 )  # fmt: skip
 from framework.layers.base import Layer as Layer
 from framework.layers.core import Input as Input
-from framework.layers.spec import InputSpec as InputSpec
+from framework.layers.input_spec import InputSpec as InputSpec
 from framework.losses import Loss as Loss
 from framework.metrics import Metric as Metric
 from framework.models.model import Model as Model

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from framework.core.quiet import quiet
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import rows as kernels
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.sums import added
@@ -23,7 +23,7 @@ def task(name, rows, size):
     return KernelTask("rows", name, (size,), rows, 8, rows * (size * of_number + of_row))
 
 
-@quiet
+@no_warnings
 def sparse(logits, labels):
     """Return log(sum(exp(x))) - x[label] of each row, and saved: exp(x - max(x)) and its sum.
 
@@ -41,7 +41,7 @@ def sparse(logits, labels):
     return np.log(total) - shifted.take(_places(labels, shifted.shape[-1])), (e, total)
 
 
-@quiet
+@no_warnings
 def sparse_back(g, labels, e, total):
     """Return g * (softmax(x) - one_hot(label)): the cotangent of the logits."""
     if _is_fast(e, labels) and g.dtype == e.dtype:

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from framework.core.quiet import quiet
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import blocks, tier
 from framework.kernels.erf import erf, polynomial
 from framework.kernels.kernel_task import KernelTask
@@ -35,7 +35,7 @@ _CUBIC, _INNER, _DENSITY = 0.044715, math.sqrt(2 / math.pi), 1 / math.sqrt(2 * m
 _NUMBERS = {n: np.array(n, np.float32) for n in (END, CENTER, -0.5, 0.5, _DENSITY)}
 
 
-@quiet
+@no_warnings
 def gelu(x, *, approximate):
     """Return x Φ(x), or its tanh approximation."""
     if wide := halves(x):
@@ -50,7 +50,7 @@ def gelu(x, *, approximate):
     return x * (erf(x * math.sqrt(0.5)) + 1) * 0.5
 
 
-@quiet
+@no_warnings
 def gelu_back(g, x, *, approximate):
     """Return g times the slope of gelu at x."""
     if wide := halves(g, x):

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from framework.core.quiet import quiet
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.choose import zeros
 from framework.kernels.contiguous import contiguous
@@ -189,7 +189,7 @@ def _normal(x, mean, factor, offset, out):
     np.add(out, offset, out=out)
 
 
-@quiet
+@no_warnings
 def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     """Return (y, mean, variance), and saved: mean and 1 / sqrt(variance + epsilon).
 
@@ -223,7 +223,7 @@ def _narrowed(arrays, dtype, out):
     return (first, *(v.astype(dtype) for v in others))
 
 
-@quiet
+@no_warnings
 def batch_norm_back(
     g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, out=None
 ):

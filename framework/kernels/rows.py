@@ -7,7 +7,7 @@ digits in longer rows.
 
 import numpy as np
 
-from framework.core.quiet import quiet
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import blas, blocks, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
@@ -127,7 +127,7 @@ def _added(sums):
 # ---- layer normalisation -------------------------------------------------------------------------
 
 
-@quiet
+@no_warnings
 def layer_norm(x, gamma, beta, *, epsilon):
     """Return rows of the size of `gamma` with mean 0 and variance 1, times gamma plus beta.
 
@@ -163,7 +163,7 @@ def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
     return _by_rows(work, x)
 
 
-@quiet
+@no_warnings
 def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
     """Return the cotangents of x, gamma and beta that are needed."""
     narrow, dtype = x.dtype, mean.dtype
@@ -211,7 +211,7 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
 # ---- root-mean-square normalisation --------------------------------------------------------------
 
 
-@quiet
+@no_warnings
 def rms_norm(x, scale, *, epsilon):
     """Return rows of the size of `scale` divided by their root mean square, times scale.
 
@@ -236,7 +236,7 @@ def rms_norm(x, scale, *, epsilon):
     return y.reshape(x.shape).astype(narrow, copy=False), (rstd,)
 
 
-@quiet
+@no_warnings
 def rms_norm_back(g, x, scale, rstd, *, needed):
     """Return the cotangents of x and scale that are needed."""
     narrow, dtype = x.dtype, rstd.dtype
@@ -304,7 +304,7 @@ def _highest(x, axis):
     return np.maximum.reduce(columns, axis=0).reshape(*x.shape[:-1], 1)
 
 
-@quiet
+@no_warnings
 def softmax(x, *, axis):
     """Return exp(x) / sum(exp(x)) along `axis`."""
     if wide := halves(x):
@@ -317,7 +317,7 @@ def softmax(x, *, axis):
     return e
 
 
-@quiet
+@no_warnings
 def softmax_back(g, p, *, axis):
     """Return p * (g - sum(g * p)): the input cotangent of a softmax with result p."""
     if wide := halves(g, p):
@@ -331,7 +331,7 @@ def softmax_back(g, p, *, axis):
     return d
 
 
-@quiet
+@no_warnings
 def log_softmax(x, *, axis):
     """Return x - log(sum(exp(x))) along `axis`."""
     if wide := halves(x):
@@ -344,7 +344,7 @@ def log_softmax(x, *, axis):
     return shifted
 
 
-@quiet
+@no_warnings
 def log_softmax_back(g, p, *, axis):
     """Return g - exp(p) * sum(g): the input cotangent of a log_softmax with result p."""
     if wide := halves(g, p):

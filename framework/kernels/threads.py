@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
-from framework.core import sharing
+from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -259,6 +259,6 @@ def _forget():
 
 _pool_class = ThreadPool
 pool = ThreadPool()
-sharing.run = run
+parallel_run.run = run
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)

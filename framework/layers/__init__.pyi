@@ -77,8 +77,8 @@ from framework.layers.recurrent.time_distributed import (
 from framework.layers.reshaping import (
     Flatten as Flatten, Permute as Permute, RepeatVector as RepeatVector, Reshape as Reshape,
 )  # fmt: skip
-from framework.layers.spec import InputSpec as InputSpec
-from framework.layers.spectral import SpectralNormalization as SpectralNormalization
+from framework.layers.input_spec import InputSpec as InputSpec
+from framework.layers.spectral_normalization import SpectralNormalization as SpectralNormalization
 from framework.layers.text import TextVectorization as TextVectorization
 from framework.layers.transposed import (
     Conv1DTranspose as Conv1DTranspose, Conv2DTranspose as Conv2DTranspose,

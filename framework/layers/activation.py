@@ -11,7 +11,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops.elementwise import relu, select
 from framework.regularizers import RegularizerField
 

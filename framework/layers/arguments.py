@@ -1,10 +1,10 @@
 """Check a layer's arguments: names, shapes of inputs and weights."""
 
 from framework.core import random
+from framework.core.auto_names import _given as used_names
+from framework.core.auto_names import auto_name
 from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.naming import _given as used_names
-from framework.core.naming import auto_name
 
 
 def take_input_shape(layer, kwargs):

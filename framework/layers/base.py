@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from framework import constraints, initializers, regularizers
-from framework.core import dtypes, nest, policy
-from framework.core.changes import changes
+from framework.core import dtypes, nest
+from framework.core.change_counters import changes
 from framework.core.configs import copy_of, serialize_value
 from framework.core.configurable import (
     Configurable,
@@ -13,21 +13,23 @@ from framework.core.configurable import (
     own_init,
     serialize_field,
 )
+from framework.core.dtype_policy import DTypePolicyMap, PolicyField
+from framework.core.dtype_policy import get as dtype_policy_of
 from framework.core.errors import FrameworkError, InvalidArgumentError, suggest
+from framework.core.keras2_arguments import name_first
 from framework.core.module import living
-from framework.core.older import name_first
 from framework.core.recorders import thread
 from framework.core.stored import load_variables, store_variables
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable, KerasVariable
-from framework.layers import calls, symbolic
+from framework.layers import calls, symbolic_calls
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
 from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
+from framework.layers.input_spec import InputSpec
 from framework.layers.owner import Owner
-from framework.layers.spec import InputSpec
 from framework.layers.tracking import LayerRecord, own
 
 
@@ -39,7 +41,7 @@ class _BaseFields(Configurable, kw_only=True):
     else:
         activity_regularizer: regularizers.RegularizerField = None
     trainable: bool = True
-    dtype: policy.PolicyField = None
+    dtype: PolicyField = None
     autocast: bool = True
     name: str = None
 
@@ -162,7 +164,9 @@ class Layer(
         """Create the weights for inputs of this shape; by default build the inner layers."""
         if self._framework.layers and (input_shape is not None or shapes):
             args = () if input_shape is None else (input_shape,)
-            symbolic.run_symbolically(self, *symbolic.arguments_of_shapes(self, args, shapes))
+            symbolic_calls.run_symbolically(
+                self, *symbolic_calls.arguments_of_shapes(self, args, shapes)
+            )
 
     @name_first(
         "name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint"
@@ -240,15 +244,15 @@ class Layer(
     def compute_output_spec(self, *args, **kwargs):
         """Return the outputs for these inputs as KerasTensors; the layer must be built."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
-            shapes = symbolic.output_shapes(self, args, kwargs)
-            return symbolic.spec_from_shapes(self, shapes)
-        return symbolic.run_symbolically(self, args, kwargs)
+            shapes = symbolic_calls.output_shapes(self, args, kwargs)
+            return symbolic_calls.spec_from_shapes(self, shapes)
+        return symbolic_calls.run_symbolically(self, args, kwargs)
 
     def compute_output_shape(self, *args, **kwargs):
         """Return the shape of the outputs for an input shape, by a symbolic call."""
-        args, kwargs = symbolic.arguments_of_shapes(self, args, kwargs)
+        args, kwargs = symbolic_calls.arguments_of_shapes(self, args, kwargs)
         with undisturbed(), calling(self.name):
-            return symbolic.shape_of(_built_or_copy(self)(*args, **kwargs))
+            return symbolic_calls.shape_of(_built_or_copy(self)(*args, **kwargs))
 
     @property
     def input(self):
@@ -298,7 +302,7 @@ class Layer(
     @property
     def dtype_policy(self):
         policies = self._framework.dtype_policy
-        if isinstance(policies, policy.DTypePolicyMap):
+        if isinstance(policies, DTypePolicyMap):
             return policies[self.path or self.name]
         return policies
 
@@ -306,7 +310,7 @@ class Layer(
     def dtype_policy(self, value):
         own = self._framework
         old = own.dtype_policy
-        own.dtype_policy, own.direct = policy.get(value), None
+        own.dtype_policy, own.direct = dtype_policy_of(value), None
         if self.built:
             changes.note(self, "dtype_policy", old, own.dtype_policy)
 

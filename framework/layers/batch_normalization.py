@@ -8,6 +8,7 @@ from framework.core.cast import cast
 from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
+from framework.layers.input_spec import InputSpec
 from framework.layers.normalization import (
     _Normalization,
     _size,
@@ -16,7 +17,6 @@ from framework.layers.normalization import (
     scale_and_center,
     wide,
 )
-from framework.layers.spec import InputSpec
 from framework.ops import norm
 from framework.ops.elementwise import (
     clip,

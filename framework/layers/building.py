@@ -4,7 +4,7 @@ import functools
 
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import calling
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
 
 
 class naming:

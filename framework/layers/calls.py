@@ -18,10 +18,10 @@ from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
-from framework.layers import spec
+from framework.layers import input_spec
 from framework.layers.building import finish_build, naming
-from framework.layers.facts import signature_of
-from framework.layers.symbolic import detached, is_tensors, mask_of, remember, shapes_for
+from framework.layers.call_signature import signature_of
+from framework.layers.symbolic_calls import detached, is_tensors, mask_of, remember, shapes_for
 
 ANY = object()
 """A value of `LayerRecord.direct`: `call` gets tensors of every dtype without a cast."""
@@ -41,7 +41,7 @@ def call(layer, args, kwargs):
     args, kwargs = _checked(layer, args, kwargs)
     inputs = args[0] if args else kwargs.get(signature.first)
     if layer.input_spec is not None:
-        spec.check(layer.input_spec, inputs, layer.name)
+        input_spec.check(layer.input_spec, inputs, layer.name)
     shapes = None if layer.built else _build(layer, args, kwargs)
     kwargs, previous = _masks(signature, args, kwargs, inputs)
     symbolic = _any_symbolic(args) or _any_symbolic(kwargs)

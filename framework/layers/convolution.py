@@ -7,8 +7,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
-from framework.layers.core import PositiveInt
-from framework.layers.windowed import (
+from framework.layers.convolution_base import (
     CausalPadding,
     DataFormat,
     Padding,
@@ -24,6 +23,7 @@ from framework.layers.windowed import (
     window_of,
     with_spatial,
 )
+from framework.layers.core import PositiveInt
 from framework.ops.conv import conv, conv_bias
 from framework.regularizers import RegularizerField
 

@@ -13,9 +13,9 @@ from framework.core.random import SeedGenerator
 from framework.core.symbolic import KerasTensor, known_size
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, Seed
-from framework.layers import symbolic
+from framework.layers import symbolic_calls
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape
@@ -245,17 +245,19 @@ class Lambda(Layer, builds_at_init=True):
 
     def compute_output_spec(self, inputs, mask=None, training=None):
         if self.output_shape is None:
-            return symbolic.run_symbolically(self, (inputs,), {"mask": mask, "training": training})
-        shape = symbolic.shape_of(inputs)
+            return symbolic_calls.run_symbolically(
+                self, (inputs,), {"mask": mask, "training": training}
+            )
+        shape = symbolic_calls.shape_of(inputs)
         if callable(self.output_shape):
-            return symbolic.spec_from_shapes(self, self.output_shape(shape))
+            return symbolic_calls.spec_from_shapes(self, self.output_shape(shape))
         batch = nest.flatten(shape)[0] if nest.is_nested(shape) else None
-        return symbolic.spec_from_shapes(self, _with_batch(self.output_shape, batch))
+        return symbolic_calls.spec_from_shapes(self, _with_batch(self.output_shape, batch))
 
 
 def _with_batch(shape, batch):
     """Return a nest of shapes with the batch size in front of each shape."""
-    if symbolic.is_shape(shape):
+    if symbolic_calls.is_shape(shape):
         return (batch, *shape)
     if isinstance(shape, dict):
         return {k: _with_batch(s, batch) for k, s in shape.items()}

@@ -5,8 +5,7 @@ from framework.constraints import ConstraintField
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
-from framework.layers.core import PositiveInt
-from framework.layers.windowed import (
+from framework.layers.convolution_base import (
     DataFormat,
     Padding,
     Windowed,
@@ -21,6 +20,7 @@ from framework.layers.windowed import (
     window_of,
     with_spatial,
 )
+from framework.layers.core import PositiveInt
 from framework.ops.conv import conv, depthwise
 from framework.regularizers import RegularizerField
 

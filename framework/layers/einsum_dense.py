@@ -12,8 +12,8 @@ from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField, VarianceScaling
 from framework.layers.base import Layer
+from framework.layers.input_spec import InputSpec
 from framework.layers.lora import Adaptable, lora_config, with_lora
-from framework.layers.spec import InputSpec
 from framework.ops.contraction import matmul
 from framework.ops.einsum import einsum
 from framework.ops.elementwise import add

@@ -11,7 +11,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.initializers import InitializerField, Seed
 from framework.layers.core import PositiveInt
 from framework.layers.heads import MultiHeadBase, PositiveOrNone, letters_of, refuse_lengths
-from framework.layers.symbolic import mask_of
+from framework.layers.symbolic_calls import mask_of
 from framework.regularizers import RegularizerField
 
 

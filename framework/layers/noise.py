@@ -10,7 +10,7 @@ from framework.core.random import SeedGenerator
 from framework.initializers import Seed
 from framework.layers.base import Layer
 from framework.layers.core import Fraction, checked_noise_shape, noise_dtype, noise_shape
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops.elementwise import greater_equal
 from framework.ops.random import dropout
 from framework.regularizers import L1L2, Strength

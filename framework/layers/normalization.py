@@ -12,7 +12,7 @@ from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops import norm
 from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape

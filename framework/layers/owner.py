@@ -1,9 +1,9 @@
 """The lists of variables, weights and metrics that a layer and its inner layers own."""
 
-from framework.core.assigning import set_values
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import Shown
+from framework.core.internal_state import Shown
+from framework.core.weight_values import set_values
 from framework.layers.tracking import Tracked, structure
 
 

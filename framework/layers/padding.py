@@ -2,8 +2,8 @@
 
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
-from framework.layers.windowed import DataFormat, ints, spatial, with_spatial
+from framework.layers.convolution_base import DataFormat, ints, spatial, with_spatial
+from framework.layers.input_spec import InputSpec
 from framework.ops.movement import getitem, pad
 
 

@@ -6,7 +6,7 @@ from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops import pool, windowed
 from framework.ops.elementwise import select
 from framework.ops.movement import expand_axes

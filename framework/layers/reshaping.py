@@ -7,7 +7,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
-from framework.layers.spec import InputSpec
+from framework.layers.input_spec import InputSpec
 from framework.ops.movement import concat, expand_axes, reshape, transpose
 
 

@@ -4,10 +4,10 @@ The order is that of the first assignment, as in Keras: saved weights and optimi
 it. Lists and dicts that a layer holds notify the layer when they change.
 """
 
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.errors import InvalidArgumentError
+from framework.core.internal_state import Owning, Record
 from framework.core.module import Module
-from framework.core.own import Owning, Record
 from framework.core.random import SeedGenerator
 from framework.core.variable import CoreVariable
 

@@ -7,8 +7,7 @@ from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
 from framework.kernels.windows import transposed
-from framework.layers.core import PositiveInt
-from framework.layers.windowed import (
+from framework.layers.convolution_base import (
     DataFormat,
     Padding,
     Windowed,
@@ -23,6 +22,7 @@ from framework.layers.windowed import (
     spatial,
     with_spatial,
 )
+from framework.layers.core import PositiveInt
 from framework.ops.conv import conv_input
 from framework.regularizers import RegularizerField
 

@@ -6,8 +6,15 @@ from framework.core.configurable import one_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels.resizing import METHODS, weights
 from framework.layers.base import Layer
-from framework.layers.spec import InputSpec
-from framework.layers.windowed import DataFormat, ints, last, restored, spatial, with_spatial
+from framework.layers.convolution_base import (
+    DataFormat,
+    ints,
+    last,
+    restored,
+    spatial,
+    with_spatial,
+)
+from framework.layers.input_spec import InputSpec
 from framework.ops.contraction import matmul
 from framework.ops.movement import broadcast_to, reshape, transpose
 

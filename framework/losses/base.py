@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from framework.core import nest
+from framework.core.auto_names import auto_name
 from framework.core.axes import all_axes
 from framework.core.configurable import Resolved, Watched, one_of, serialize_value
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.fields import ComputeDtype, Name
 from framework.core.formula import F, follow, public
-from framework.core.naming import auto_name
 from framework.core.registry import Registry, snake_case
+from framework.core.shared_fields import ComputeDtype, Name
 from framework.core.tensor import Tensor
 from framework.ops.elementwise import divide_no_nan
 from framework.ops.losses import as_tensor, floating, floats, label_form, same_rank, shape_of

@@ -8,8 +8,8 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.dtypes import Shape, as_dtype, floatx
 from framework.core.errors import ShapeError
-from framework.core.fields import ComputeDtype, Name
 from framework.core.formula import F, public
+from framework.core.shared_fields import ComputeDtype, Name
 from framework.metrics.reduction import MeanOfFunction
 from framework.ops.elementwise import equal, greater, is_nan, less, select
 from framework.ops.losses import class_indices, label_form, matched, shape_of

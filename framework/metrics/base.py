@@ -4,15 +4,15 @@ import numpy as np
 
 from framework import initializers
 from framework.core import nest
+from framework.core.auto_names import auto_name
 from framework.core.configurable import Watched, serialize_value
 from framework.core.conversion import array_of, tensor
 from framework.core.errors import InvalidArgumentError, TapeError
-from framework.core.fields import ComputeDtype, Name
-from framework.core.naming import auto_name
-from framework.core.older import name_first
-from framework.core.own import Record
+from framework.core.internal_state import Record
+from framework.core.keras2_arguments import name_first
 from framework.core.recorders import replaying, thread
 from framework.core.registry import Registry
+from framework.core.shared_fields import ComputeDtype, Name
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, name_scope

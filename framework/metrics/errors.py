@@ -1,6 +1,6 @@
 """Metrics that average a loss: regression errors, cross-entropies and others."""
 
-from framework.core.fields import ComputeDtype, Name
+from framework.core.shared_fields import ComputeDtype, Name
 from framework.losses import classification as classes
 from framework.losses import regression as errors
 from framework.metrics.base import metrics, on_tensors, operand

@@ -6,10 +6,10 @@ import numpy as np
 
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.fields import ComputeDtype, Name
 from framework.core.formula import follow
-from framework.core.own import builtin
+from framework.core.internal_state import builtin
 from framework.core.recorders import pause_all
+from framework.core.shared_fields import ComputeDtype, Name
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.metrics.base import Metric, metrics, on_tensors, operand

@@ -12,7 +12,7 @@ from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.calls import as_input
 from framework.layers.core import InputLayer
-from framework.layers.symbolic import mask_of
+from framework.layers.symbolic_calls import mask_of
 from framework.layers.tracking import track
 from framework.models.functional_config import ends_of, graph_config
 from framework.models.graph import CallSequence, FunctionalGraph

@@ -3,7 +3,7 @@
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
-from framework.models.checking import check_model
+from framework.models.model_gradient_check import check_model
 from framework.models.summary import summary_text
 from framework.training.model_steps import compiled_step, overrides, require_compiled
 from framework.training.profiling import profile

@@ -8,7 +8,7 @@ from framework.layers.base import Layer
 from framework.layers.building import naming
 from framework.layers.core import InputLayer
 from framework.layers.nested import as_layer
-from framework.layers.symbolic import run_symbolically
+from framework.layers.symbolic_calls import run_symbolically
 from framework.layers.tracking import disown, track
 from framework.models.functional import standardized
 from framework.models.model import Model

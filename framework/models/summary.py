@@ -7,7 +7,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
 from framework.optimizers.asking import group_of, is_ours
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from framework.core.cast import cast
-from framework.core.checking import expect, expect_broadcast
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, first_order_only
-from framework.core.quiet import quiet
+from framework.core.shape_checks import expect, expect_broadcast
 from framework.core.symbolic import KerasTensor
 from framework.kernels import attention as kernel
 from framework.ops.contraction import matmul
@@ -14,11 +14,15 @@ from framework.ops.movement import transpose
 from framework.ops.rows import softmax
 
 _NAME = "attention"
-_forward = quiet(kernel.forward)
+_forward = no_warnings(kernel.forward)
 
 # Return the cotangents of the inputs that `needed` selects, in order.
 attention_back = Op(
-    "attention_back", quiet(kernel.backward), backward=first_order_only, outputs=None, fresh=True
+    "attention_back",
+    no_warnings(kernel.backward),
+    backward=first_order_only,
+    outputs=None,
+    fresh=True,
 )
 
 

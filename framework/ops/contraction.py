@@ -4,14 +4,14 @@ import numpy as np
 from numpy import ndarray
 
 from framework.core.errors import ShapeError
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op
-from framework.core.quiet import quiet
 from framework.kernels.matmul import dot, stacked
 from framework.kernels.products import LEAST
 from framework.ops.movement import expand_axes, getitem
 
 
-@quiet
+@no_warnings
 def _matmul(a, b, *, transpose_a=False, transpose_b=False):
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":  # 16-bit floats multiply as float32
         wide = a.astype(np.float32), b.astype(np.float32)

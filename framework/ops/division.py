@@ -9,9 +9,9 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import InvalidArgumentError
+from framework.core.numpy_warnings import Context
 from framework.core.op import no_derivative
 from framework.core.promotion import promote
-from framework.core.quiet import Context
 from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise

@@ -13,8 +13,8 @@ from numpy import ndarray
 from numpy import subtract as np_subtract
 
 from framework.core.cast import cast
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import elementwise, no_derivative
-from framework.core.quiet import quiet
 from framework.kernels import choose
 
 
@@ -85,11 +85,11 @@ add = binary("add", np.add, unchanged, unchanged)
 subtract = binary("subtract", np.subtract, unchanged, operator.neg)
 multiply = binary("multiply", np.multiply, operator.mul, lambda g, a: g * a)
 divide = binary(
-    "divide", quiet(np.true_divide), lambda g, b: g / b, lambda g, y, b: negative(g * y / b)
+    "divide", no_warnings(np.true_divide), lambda g, b: g / b, lambda g, y, b: negative(g * y / b)
 )
-floor_divide = binary("floor_divide", quiet(np.floor_divide), no_derivative, no_derivative)
+floor_divide = binary("floor_divide", no_warnings(np.floor_divide), no_derivative, no_derivative)
 floor_mod = binary(
-    "floor_mod", quiet(np.mod), lambda g: g, lambda g, a, b: negative(g * floor(a / b))
+    "floor_mod", no_warnings(np.mod), lambda g: g, lambda g, a, b: negative(g * floor(a / b))
 )
 negative = unary("negative", np.negative, lambda g: -g)
 identity = unary("identity", lambda x: x, lambda g: g)
@@ -106,21 +106,21 @@ def _abs_vjp(g, x):
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
-square = unary("square", quiet(np.square), lambda g, x: g * (x * 2))
+square = unary("square", no_warnings(np.square), lambda g, x: g * (x * 2))
 # As in TensorFlow, a cotangent of 0 stays 0 where the slope of reciprocal, sqrt or rsqrt is inf.
 reciprocal = unary(
-    "reciprocal", quiet(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
+    "reciprocal", no_warnings(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
 )
 
 # a * b, or 0 where b is 0, even if a is inf or NaN
 multiply_no_nan = binary(
-    "multiply_no_nan", quiet(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
+    "multiply_no_nan", no_warnings(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
 )  # fmt: skip
 
 
 divide_no_nan = binary(
-    "divide_no_nan", quiet(lambda a, b: choose.zeroed(np.true_divide(a, b), np.equal(b, 0))),
+    "divide_no_nan", no_warnings(lambda a, b: choose.zeroed(np.true_divide(a, b), np.equal(b, 0))),
     lambda g, b: divide_no_nan(g, b),
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip
@@ -177,31 +177,31 @@ def _power_vjp_b(g, y, a):
 
 
 power = binary(
-    "power", quiet(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
+    "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
     raises=lambda dtype: dtype.kind in "iu",  # for a negative exponent
 )  # fmt: skip
-sqrt = unary("sqrt", quiet(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
+sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
-    "rsqrt", quiet(lambda x: np.reciprocal(np.sqrt(x))),
+    "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
     lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # y / 2 first, since y³ overflows sooner
 )  # fmt: skip
 # The square root of a sum of squares, with slope 0 at 0, where the slope of `sqrt` is infinite.
-root = unary("root", quiet(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
-exp = unary("exp", quiet(np.exp), lambda g, y: g * y)
-expm1 = unary("expm1", quiet(np.expm1), lambda g, y: g * (y + 1))
-log = unary("log", quiet(np.log), lambda g, x: g / x)
-log1p = unary("log1p", quiet(np.log1p), lambda g, x: g / (x + 1))
+root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
+exp = unary("exp", no_warnings(np.exp), lambda g, y: g * y)
+expm1 = unary("expm1", no_warnings(np.expm1), lambda g, y: g * (y + 1))
+log = unary("log", no_warnings(np.log), lambda g, x: g / x)
+log1p = unary("log1p", no_warnings(np.log1p), lambda g, x: g / (x + 1))
 
 # ---- trigonometric and hyperbolic ----------------------------------------------------------------
 
-sin = unary("sin", quiet(np.sin), lambda g, x: g * cos(x))
-cos = unary("cos", quiet(np.cos), lambda g, x: negative(g * sin(x)))
-tan = unary("tan", quiet(np.tan), lambda g, y: g * (y * y + 1))
-asin = unary("asin", quiet(np.arcsin), lambda g, x: g * rsqrt((1 - x) * (1 + x)))
-acos = unary("acos", quiet(np.arccos), lambda g, x: negative(g * rsqrt((1 - x) * (1 + x))))
+sin = unary("sin", no_warnings(np.sin), lambda g, x: g * cos(x))
+cos = unary("cos", no_warnings(np.cos), lambda g, x: negative(g * sin(x)))
+tan = unary("tan", no_warnings(np.tan), lambda g, y: g * (y * y + 1))
+asin = unary("asin", no_warnings(np.arcsin), lambda g, x: g * rsqrt((1 - x) * (1 + x)))
+acos = unary("acos", no_warnings(np.arccos), lambda g, x: negative(g * rsqrt((1 - x) * (1 + x))))
 atan = unary("atan", np.arctan, lambda g, x: g / (x * x + 1))
-sinh = unary("sinh", quiet(np.sinh), lambda g, x: g * cosh(x))
-cosh = unary("cosh", quiet(np.cosh), lambda g, x: g * sinh(x))
+sinh = unary("sinh", no_warnings(np.sinh), lambda g, x: g * cosh(x))
+cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 
 
 def _tanh_back(a, b):
@@ -223,8 +223,8 @@ tanh = unary(
 )
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
 # Two roots, since x * x may overflow; below -1 the slope is NaN, as the value is.
-acosh = unary("acosh", quiet(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
-atanh = unary("atanh", quiet(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
+acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
+atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
     "atan2", np.arctan2,
     lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: negative(g * a / (a * a + b * b)),
@@ -254,5 +254,5 @@ def _softplus(x):
 
 # The slope of relu at 0 is 0. The rule multiplies, as TensorFlow's does: faster than a selection.
 relu = unary("relu", _relu, _relu_vjp)
-sigmoid = unary("sigmoid", quiet(_sigmoid), lambda g, y: g * (y - y * y))
-softplus = unary("softplus", quiet(_softplus), lambda g, x: g * sigmoid(x))
+sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
+softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))

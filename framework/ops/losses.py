@@ -17,7 +17,7 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.kernels.choose import zeros
 from framework.ops.casting import is_narrow, like, widened
-from framework.ops.elementwise import negative, quiet, sigmoid
+from framework.ops.elementwise import negative, no_warnings, sigmoid
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_mean, reduce_sum
 
@@ -149,7 +149,7 @@ def _sigmoid_cross_entropy(logits, labels):
 # A single op: composed of max, abs and log1p its slope at 0 would be wrong; composed of two
 # softplus it takes 2.1 times as long, forward and backward (64 x 10).
 sigmoid_cross_entropy = elementwise(
-    "sigmoid_cross_entropy", quiet(_sigmoid_cross_entropy),
+    "sigmoid_cross_entropy", no_warnings(_sigmoid_cross_entropy),
     lambda g, logits, labels: g * (sigmoid(logits) - labels),
     lambda g, logits: negative(g * logits),
     inputs=("logits", "labels"),

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from framework.core.errors import OutOfRangeError
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, movement, no_derivative
-from framework.core.quiet import quiet
 from framework.core.recorders import replaying, thread
 from framework.core.stacking import stack, unstack  # noqa: F401 (they are among these ops)
 from framework.core.tensor import Tensor
@@ -46,7 +46,7 @@ transpose = movement(
 )  # fmt: skip
 
 
-@quiet
+@no_warnings
 def _sum_to(x, *, shape):
     lead = x.ndim - len(shape)
     if x.shape[lead:] == tuple(shape):

@@ -5,8 +5,8 @@ Each op saves arrays for a joint backward; an outer tape records its composite i
 
 import numpy as np
 
-from framework.core.checking import expect
 from framework.core.op import Op, elementwise, first_order_only
+from framework.core.shape_checks import expect
 from framework.kernels import norm, rows
 from framework.ops.casting import like, widened
 from framework.ops.complex import squared_size

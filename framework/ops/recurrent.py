@@ -11,9 +11,9 @@ False), `sequence` (return the outputs of all steps).
 
 import numpy as np
 
-from framework.core.checking import expect
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, first_order_only
-from framework.core.quiet import quiet
+from framework.core.shape_checks import expect
 from framework.kernels import recurrent as kernels
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import masked, select, sigmoid, tanh
@@ -25,7 +25,7 @@ def _gates(z, units):
     return [z[..., i * units : (i + 1) * units] for i in range(4)]
 
 
-@quiet
+@no_warnings
 def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
     units = c.shape[-1]
     z = x @ kernel
@@ -233,7 +233,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     return (stack(*steps, axis=1), *state)
 
 
-@quiet
+@no_warnings
 def _lstm(
     x, h, c, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output,
     sequence,
@@ -246,7 +246,7 @@ def _lstm(
     return (*outputs, cells[-1].astype(dtype)), (rows, gates, cells)
 
 
-@quiet
+@no_warnings
 def _lstm_back(
     g_steps, g_h, g_c, kernel, recurrent_kernel, mask, rows, gates, cells, *, needed, reverse,
     zero_output,
@@ -290,7 +290,7 @@ lstm = Op(
 )  # fmt: skip
 
 
-@quiet
+@no_warnings
 def _simple_rnn(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
     dtype = x.dtype
     x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
@@ -299,7 +299,7 @@ def _simple_rnn(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_out
     return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows,)
 
 
-@quiet
+@no_warnings
 def _simple_rnn_back(
     g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, needed, reverse, zero_output
 ):
@@ -338,7 +338,7 @@ simple_rnn = Op(
 )  # fmt: skip
 
 
-@quiet
+@no_warnings
 def _gru(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, sequence):
     dtype = x.dtype
     x, h, kernel, recurrent_kernel, bias = _widened(x, h, kernel, recurrent_kernel, bias)
@@ -347,7 +347,7 @@ def _gru(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_output, se
     return _outputs(rows, h.shape[-1], mask, zero_output, sequence, dtype), (rows, gates)
 
 
-@quiet
+@no_warnings
 def _gru_back(
     g_steps, g_h, kernel, recurrent_kernel, mask, rows, gates, *, needed, reverse,
     zero_output,

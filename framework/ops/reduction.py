@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, no_derivative, reduction
-from framework.core.quiet import quiet
 from framework.kernels import choose
 from framework.kernels.sums import added
 from framework.ops.elementwise import equal, exp, select
@@ -28,13 +28,13 @@ def _count(shape, axis):
     return math.prod(shape if len(axis) == len(shape) else [shape[i] for i in axis])
 
 
-@quiet
+@no_warnings
 def _sum(x, *, axis, keepdims):
     # sum small integers in their own dtype, as TensorFlow does; NumPy would widen them
     return added(x, axis, keepdims)
 
 
-@quiet
+@no_warnings
 def _mean(x, *, axis, keepdims):
     n = _count(x.shape, axis)
     dtype = x.dtype
@@ -131,7 +131,7 @@ argmin = reduction(
 # ---- with a rule of their own --------------------------------------------------------------------
 
 
-@quiet
+@no_warnings
 def _logsumexp(x, *, axis, keepdims):
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     top = choose.masked(top, np.isfinite(top))
@@ -165,7 +165,7 @@ def shifted(x, *, axis, reverse=False, fill=0):
 
 
 def _cumulative(function):
-    @quiet
+    @no_warnings
     def forward(x, *, axis, reverse):
         if reverse:
             return np.flip(function(np.flip(x, axis), axis, dtype=x.dtype), axis)
@@ -220,7 +220,7 @@ cumprod = reduction(
 )  # fmt: skip
 
 
-@quiet
+@no_warnings
 def _cumulative_logsumexp(x, *, axis, reverse):
     if reverse:
         return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis), axis)
@@ -241,7 +241,7 @@ def _unless_lowest(x):
 
 # the logarithm of the cumulative sum of exp(x)
 cumulative_logsumexp = reduction(
-    "cumulative_logsumexp", quiet(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
+    "cumulative_logsumexp", no_warnings(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
     infer=lambda x, **_: (x.shape, x.dtype),
 )  # fmt: skip
 

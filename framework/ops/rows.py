@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, elementwise, first_order_only
-from framework.core.quiet import quiet
 from framework.kernels import cross_entropy
 from framework.kernels import gelu as gelu_kernels
 from framework.kernels import rows as kernels
@@ -93,7 +93,7 @@ def _losses_infer(logits, _labels):
     return tuple(logits.shape[:-1]), logits.dtype
 
 
-@quiet
+@no_warnings
 def _cross_entropy(logits, labels):
     e, shifted = exponentials(logits, -1)
     total = added(e, (e.ndim - 1,), keepdims=True)
@@ -101,7 +101,7 @@ def _cross_entropy(logits, labels):
     return -np.vecdot(labels, shifted).astype(e.dtype, copy=False), (e, total)
 
 
-@quiet
+@no_warnings
 def _cross_entropy_back(g, labels, e, total):
     d = e * (added(labels, (labels.ndim - 1,), keepdims=True) / total)
     d -= labels

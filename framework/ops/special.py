@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, elementwise
-from framework.core.quiet import quiet
 from framework.kernels import bessel, choose, gamma, inverse_erf
 from framework.kernels import erf as _kernel
 from framework.ops.elementwise import (
@@ -28,7 +28,9 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 # ---- the error function, its complement and their inverses --------------------------------------
 
-erf = unary("erf", quiet(_kernel.erf), lambda g, x: g * (exp(x * x * -1.0) * _TWO_OVER_ROOT_PI))
+erf = unary(
+    "erf", no_warnings(_kernel.erf), lambda g, x: g * (exp(x * x * -1.0) * _TWO_OVER_ROOT_PI)
+)
 erfc = unary("erfc", inverse_erf.erfc, lambda g, x: g * (exp(x * x * -1.0) * -_TWO_OVER_ROOT_PI))
 erfinv = unary("erfinv", inverse_erf.erfinv, lambda g, y: g * (exp(y * y) / _TWO_OVER_ROOT_PI))
 erfcinv = unary("erfcinv", inverse_erf.erfcinv, lambda g, y: g * (exp(y * y) / -_TWO_OVER_ROOT_PI))
@@ -74,7 +76,7 @@ def _where_not_zero(function):
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 
-    return quiet(forward)
+    return no_warnings(forward)
 
 
 def _unless_zero(a, g, divisor):
@@ -110,7 +112,7 @@ def _lead(a, b):
 
 # log(exp(a) + exp(b)); the slopes are the fractions exp(a) and exp(b) have of the sum
 logaddexp = binary(
-    "logaddexp", quiet(np.logaddexp),
+    "logaddexp", no_warnings(np.logaddexp),
     lambda g, a, b: g * sigmoid(_lead(a, b)), lambda g, a, b: g * sigmoid(_lead(b, a)),
 )  # fmt: skip
 

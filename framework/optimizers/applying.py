@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin, in_package
-from framework.core.quiet import quiet
+from framework.core.internal_state import builtin, in_package
+from framework.core.numpy_warnings import no_warnings
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.optimizers import averaging, clipping
@@ -301,7 +301,7 @@ def plan_of(optimizer, variable):
     make_shared(optimizer, dtype)
     index = _rate_index(optimizer, rules.get("learning_rate"), dtype)
     # Plain gradient descent on a scalar needs `update` only.
-    bare = None if names or decay or cls.hooked else quiet(member(optimizer, "update"))
+    bare = None if names or decay or cls.hooked else no_warnings(member(optimizer, "update"))
     trainable = rules.get("trainable", True)
     plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)
     own.known[variable.serial] = variable

@@ -4,7 +4,7 @@ A user's subclass may define the same names for other purposes; these functions 
 methods.
 """
 
-from framework.core.own import ClassRecord, builtin
+from framework.core.internal_state import ClassRecord, builtin
 
 
 def is_ours(optimizer):

@@ -5,7 +5,7 @@ import numpy as np
 from framework.autodiff.tape import GradientTape
 from framework.core.configurable import Configurable, Resolved, fields_of, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import Shown, builtin, in_package, readable
+from framework.core.internal_state import Shown, builtin, in_package, readable
 from framework.core.registry import Registry, snake_case
 from framework.core.variable import KerasVariable
 from framework.optimizers.applying import Applying, plan_of

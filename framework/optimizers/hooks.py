@@ -4,10 +4,10 @@ import warnings
 
 from framework import initializers
 from framework.core import dtypes
-from framework.core.assigning import set_values
 from framework.core.errors import InvalidArgumentError
 from framework.core.stored import load_variables, store_variables
 from framework.core.variable import KerasVariable
+from framework.core.weight_values import set_values
 
 
 class KerasHooks:

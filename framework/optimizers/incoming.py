@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from framework.autodiff import explain
+from framework.autodiff.notes import reasons_of_missing
 from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
@@ -53,7 +53,7 @@ def without_missing(grads, variables):
 
 def _report_missing(missing, kept):
     names = ", ".join(repr(path_of(v)) for v in missing)
-    reason = explain.missing(missing)
+    reason = reasons_of_missing(missing)
     if not kept:
         reason = reason or "the loss does not depend on them through ops that the tape recorded"
         raise InvalidArgumentError(

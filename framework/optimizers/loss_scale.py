@@ -5,7 +5,7 @@ import numpy as np
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import readable
+from framework.core.internal_state import readable
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 from framework.ops.elementwise import is_finite, less, logical_and

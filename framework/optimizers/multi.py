@@ -5,7 +5,7 @@ from collections.abc import MutableMapping
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin, readable
+from framework.core.internal_state import builtin, readable
 from framework.optimizers.applying import COUNT
 from framework.optimizers.asking import bind, group_of, rules_of, scale_rates, state_of
 from framework.optimizers.base import Optimizer, get, optimizers

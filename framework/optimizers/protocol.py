@@ -7,7 +7,7 @@ names on an instance, or in a class that defines Keras's `update_step`, are the 
 
 import inspect
 
-from framework.core.own import in_package
+from framework.core.internal_state import in_package
 
 
 def protocol_of(cls):

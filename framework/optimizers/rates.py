@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.core.cast import cast
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.operand import WeakNumber

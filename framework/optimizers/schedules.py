@@ -7,7 +7,7 @@ import numpy as np
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, Watched, own_init, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin
+from framework.core.internal_state import builtin
 from framework.core.registry import Registry
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable

@@ -7,8 +7,8 @@ import numpy as np
 from framework.compiler.fused_function import FusedFunction
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due
 from framework.core.buffers import exclusive
-from framework.core.changes import changes
-from framework.core.own import Record
+from framework.core.change_counters import changes
+from framework.core.internal_state import Record
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable

@@ -7,7 +7,7 @@ part that several paths reach has the first one, in the order of the walk.
 
 import re
 
-from framework.core.own import in_package
+from framework.core.internal_state import in_package
 from framework.layers.base import Layer
 from framework.optimizers.base import Optimizer
 

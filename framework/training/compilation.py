@@ -12,7 +12,7 @@ from framework.optimizers.asking import bind, rules_of
 from framework.training.accumulation import Accumulator
 from framework.training.compiled_loss import CompiledLoss
 from framework.training.compiled_metrics import CompiledMetrics
-from framework.training.rewind import parts_of
+from framework.training.snapshot import parts_of
 
 
 class Compilation:

@@ -16,9 +16,9 @@ from framework.ops.elementwise import logical_and, not_equal
 from framework.ops.losses import shape_of
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_sum
-from framework.training.checks import check_logits
 from framework.training.inputs import plus_layer_losses, rows_of
 from framework.training.matching import Outputs, name_of
+from framework.training.usage_warnings import check_logits
 
 _FLOAT64 = np.dtype(np.float64)
 _BY_SHAPE = ("crossentropy", "ce")

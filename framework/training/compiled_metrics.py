@@ -12,8 +12,8 @@ from framework.core.tensor import Tensor
 from framework.metrics.base import operand
 from framework.ops.losses import label_form, shape_of
 from framework.ops.movement import broadcast_to
-from framework.training.checks import check_scalar_metric
 from framework.training.matching import Outputs, name_of
+from framework.training.usage_warnings import check_scalar_metric
 
 _BY_SHAPE = {
     "accuracy": "accuracy", "acc": "accuracy", "crossentropy": "crossentropy", "ce": "crossentropy"

@@ -4,7 +4,7 @@ from itertools import islice
 
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import check_steps
-from framework.training.checks import warn
+from framework.training.usage_warnings import warn
 
 
 class Feed:

@@ -9,7 +9,6 @@ from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import as_batch, as_batches, as_whole
 from framework.training import loop
-from framework.training.checks import check_left_out
 from framework.training.class_weights import check_class_weight, sample_weights_of
 from framework.training.compilation import check_count
 from framework.training.feed import Feed
@@ -21,6 +20,7 @@ from framework.training.model_steps import (
     require_compiled,
 )
 from framework.training.plans import Plans
+from framework.training.usage_warnings import check_left_out
 from framework.training.validation import check_frequency, split_off, validation_batches
 
 

@@ -4,7 +4,7 @@ import inspect
 from functools import partial
 
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin
+from framework.core.internal_state import builtin
 from framework.training.inputs import layer_loss, rows_of
 from framework.training.step import TrainingStep
 

@@ -5,7 +5,7 @@ import numpy as np
 from framework.compiler.call_arguments import CallArguments, describe, named, replaced
 from framework.compiler.compiled import Compiled, compiles
 from framework.core import dtypes
-from framework.core.changes import changes
+from framework.core.change_counters import changes
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor, masks
 from framework.layers.tracking import structure

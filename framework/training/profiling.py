@@ -10,8 +10,8 @@ import tracemalloc
 
 import numpy as np
 
-from framework.autodiff.flops import backward_flops, flops
-from framework.autodiff.record import Layers, name_of
+from framework.autodiff.debug.flops import backward_flops, flops
+from framework.autodiff.debug.recorded_ops import Layers, name_of
 from framework.autodiff.tape import GradientTape
 from framework.core import recorders
 from framework.core.errors import InvalidArgumentError
@@ -19,8 +19,8 @@ from framework.core.recorders import Recorder, thread
 from framework.core.tensor import Tensor
 from framework.ops.elementwise import unchanged
 from framework.training.inputs import as_tensors, rows_of
-from framework.training.report import LayerProfile, Profile
-from framework.training.rewind import Snapshot
+from framework.training.profile_report import LayerProfile, Profile
+from framework.training.snapshot import Snapshot
 
 OUTSIDE = "(loss)"  # stands for ops outside all layers
 

@@ -10,13 +10,13 @@ from framework.autodiff.tape import GradientTape
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.recorders import thread
 from framework.optimizers.asking import bind, inside, rules_of, scales
-from framework.training import state
-from framework.training.checks import warn
+from framework.training import step_state
+from framework.training.accumulated_plans import StepParts
 from framework.training.gradients import Gradients
 from framework.training.inputs import as_tensors, rows_of
-from framework.training.parts import StepParts
 from framework.training.plans import Plans
-from framework.training.rewind import Snapshot
+from framework.training.snapshot import Snapshot
+from framework.training.usage_warnings import warn
 
 
 class TrainingStep:
@@ -179,7 +179,7 @@ class TrainingStep:
         It holds weights, the states of random generators, the optimizer's slots and iterations,
         metrics, and accumulated gradients. The order of shuffled data is not included.
         """
-        return state.state_of(self.model, self.optimizer, self._metrics, self._accumulator)
+        return step_state.state_of(self.model, self.optimizer, self._metrics, self._accumulator)
 
     def restore(self, saved):
         """Restore a state that `state()` returned.
@@ -187,7 +187,7 @@ class TrainingStep:
         Raises:
             ValueError: the state is of another model or optimizer; nothing is changed then.
         """
-        state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
+        step_state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
 
     # ---- the step itself ----
 

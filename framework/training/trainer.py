@@ -3,10 +3,9 @@
 from framework.compiler.compiled import compiles
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import readable
+from framework.core.internal_state import readable
 from framework.metrics.base import on_tensors
 from framework.training import loop
-from framework.training.clipping import Clip
 from framework.training.compilation import (
     Compilation,
     accumulator_of,
@@ -32,6 +31,7 @@ from framework.training.model_steps import (
     require_compiled,
 )
 from framework.training.step import TrainingStep
+from framework.training.step_clipping import Clip
 
 
 class Trainer(Fitting):

@@ -5,8 +5,8 @@ import numpy as np
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import as_batches
-from framework.training.checks import check_unseen_classes
 from framework.training.inputs import unpack
+from framework.training.usage_warnings import check_unseen_classes
 
 
 def split_off(share, x, y, sample_weight):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from framework.autodiff.flops import FORMULAS, backward_flops, flops
+from framework.autodiff.debug.flops import FORMULAS, backward_flops, flops
 from framework.core.op import table
 
 LSTM = [(4, 9, 5), (4, 6), (4, 6), (5, 24), (6, 24), (24,)]

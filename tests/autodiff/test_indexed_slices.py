@@ -361,7 +361,7 @@ def test_optimizers_apply_them_as_the_dense_gradient(make):
                 optimizer.apply([tf.convert_to_tensor(g)], [variable])
     np.testing.assert_array_equal(by_slices, by_dense)
     assert not np.array_equal(by_slices.numpy()[1], ROWS[1])
-    optimizers[0].apply([g], [by_slices])  # the other door takes them too
+    optimizers[0].apply([g], [by_slices])  # `apply` accepts them too
 
 
 def test_an_optimizer_refuses_slices_of_another_shape():

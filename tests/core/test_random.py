@@ -7,7 +7,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.core import random, sharing
+from framework.core import parallel_run, random
 from framework.core.recorders import Recorder, push, remove
 from framework.core.symbolic import KerasTensor, calling
 from framework.kernels import threads
@@ -90,9 +90,9 @@ def test_threads_that_share_a_generator_make_different_draws(in_four_threads):
 @pytest.mark.parametrize("shape", [(131_071,), (131_072,), (3, 100_001), (8, 25, 4, 331)])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_many_numbers_are_the_same_for_any_number_of_threads(shape, dtype, count, change):
-    run, handed = sharing.run, []
+    run, handed = parallel_run.run, []
     assert run is threads.run
-    change(sharing, run=lambda f, parts: (handed.append(parts), run(f, parts)))
+    change(parallel_run, run=lambda f, parts: (handed.append(parts), run(f, parts)))
     alone = np.random.Generator(np.random.Philox(key=[5, 0], counter=[0, 0, 7, 0]))
     expected = alone.random(shape, dtype=dtype)
     threads.set_count(count)

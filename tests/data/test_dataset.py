@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from framework.core import random
-from framework.core.spec import TensorSpec
 from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
 from framework.data import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
 
 N = 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
-from framework.core.spec import TensorSpec
+from framework.core.tensor_spec import TensorSpec
 from framework.data import Dataset
 
 D = Dataset.range(4)

@@ -31,7 +31,7 @@ def test_elements_are_made_ahead_but_not_further_than_asked():
     data = Dataset.range(100).map(lambda x: made.append(1) or x).prefetch(3)
     iterator = iter(data)
     assert next(iterator).item() == 0
-    wait_for(lambda: len(made) == 5)  # one given, three waiting, one at the door
+    wait_for(lambda: len(made) == 5)  # one given, three waiting, one being put into the queue
     time.sleep(0.02)
     assert len(made) == 5
     iterator.close()

@@ -29,7 +29,7 @@ import warnings
 
 import numpy as np
 
-from framework.core.quiet import _OPS
+from framework.core.numpy_warnings import _OPS
 
 MODES = ("off", "numpy", "loops", "numba")
 SECONDS = 120  # more is a program that hangs
@@ -233,7 +233,7 @@ def listening(outcome, allowed=()):
     try:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
-            # as `core/quiet.py` has it where filters are not set anew
+            # as `core/numpy_warnings.py` has it where filters are not set anew
             warnings.filterwarnings("ignore", category=RuntimeWarning, module=_OPS)
             yield
         for warning in found:

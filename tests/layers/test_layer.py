@@ -10,8 +10,8 @@ import framework as tf
 from framework import layers
 from framework.autodiff.tape import GradientTape
 from framework.core import random
+from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError, ShapeError, SymbolicValueError
-from framework.core.naming import forget_names
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.layers import Dense, Dropout, InputSpec, Lambda, Layer

@@ -9,8 +9,8 @@ import pytest
 
 import framework as tf
 from framework import activations
+from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.naming import forget_names
 from framework.core.symbolic import KerasTensor
 from framework.core.variable import KerasVariable
 from framework.layers import Add, Concatenate, Dense, Dropout, Input, InputLayer, Layer, Permute

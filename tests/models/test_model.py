@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import framework as tf
+from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError
-from framework.core.naming import forget_names
 from framework.core.random import set_seed
 from framework.layers import Dense, Dropout, Input, Layer
 from framework.metrics import Mean

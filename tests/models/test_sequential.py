@@ -3,8 +3,8 @@ import pytest
 
 import framework as tf
 from framework.core import random
+from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.naming import forget_names
 from framework.core.symbolic import KerasTensor
 from framework.layers import (
     Conv1D,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError
-from framework.core.naming import forget_names
 from framework.layers import Dense, Dropout, Input
 from framework.models import Model, Sequential
 from framework.optimizers import Adam, LossScaleOptimizer

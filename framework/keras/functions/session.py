@@ -1,7 +1,7 @@
 """Functions of keras.backend and keras.config that Keras applies to the whole program."""
 
+from framework.core.auto_names import forget_names
 from framework.core.dtypes import as_dtype, floatx
-from framework.core.naming import forget_names
 from framework.core.symbolic import KerasTensor
 
 

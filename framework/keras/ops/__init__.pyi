@@ -1,6 +1,6 @@
 from framework.keras.ops.nn import *
 from framework.keras.ops.numpy import *
-from framework.autodiff.custom import custom_gradient as custom_gradient
+from framework.autodiff.custom_gradients import custom_gradient as custom_gradient
 from framework.autodiff.derivatives import jvp as jvp
 from framework.keras.ops import nn as nn, numpy as numpy
 from framework.keras.ops.arrays import (

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from framework.autodiff import custom
+from framework.autodiff import custom_gradients
 from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
@@ -12,8 +12,8 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import WeakNumber
 from framework.core.operations import operation
 from framework.core.promotion import promote
-from framework.core.sizes import size_of
 from framework.core.symbolic import KerasTensor
+from framework.core.symbolic_sizes import size_of
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.functions import contraction, creation, indexing
@@ -96,7 +96,7 @@ def copy(x):
 
 def stop_gradient(variable):
     """The same values, through which no gradient passes."""
-    return custom.stop_gradient(variable)
+    return custom_gradients.stop_gradient(variable)
 
 
 # ---- of a shape ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """keras.ops: a function of one element, applied to all."""
 
-from framework.autodiff import vectorized
+from framework.autodiff import vectorized_map as autodiff_vectorized
 
 
 def vectorized_map(function, elements):
@@ -18,4 +18,4 @@ def vectorized_map(function, elements):
         >>> tf.keras.ops.vectorized_map(lambda x: x * x, tf.constant([1.0, 2.0])).numpy()
         array([1., 4.], dtype=float32)
     """
-    return vectorized.vectorized_map(function, elements, warn=False)
+    return autodiff_vectorized.vectorized_map(function, elements, warn=False)

@@ -5,7 +5,7 @@ from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
 from framework.ops.movement import concat, flip
 
 _MODES = ("sum", "mul", "ave", "concat", None)

@@ -7,12 +7,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
 from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
-from framework.layers.core import PositiveInt
-from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
-from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
-from framework.layers.recurrent.rnn import RNN
-from framework.layers.spec import InputSpec
-from framework.layers.windowed import (
+from framework.layers.convolution_base import (
     DataFormat,
     Padding,
     channels,
@@ -22,6 +17,11 @@ from framework.layers.windowed import (
     spatial,
     with_spatial,
 )
+from framework.layers.core import PositiveInt
+from framework.layers.input_spec import InputSpec
+from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
+from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
+from framework.layers.recurrent.rnn import RNN
 from framework.ops.conv import conv
 from framework.ops.movement import concat, split
 from framework.regularizers import RegularizerField

@@ -5,10 +5,10 @@ from framework.constraints import ConstraintField
 from framework.core.configurable import fields_of, one_of
 from framework.initializers import InitializerField
 from framework.layers.core import PositiveInt
+from framework.layers.input_spec import InputSpec
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
 from framework.layers.recurrent.dropping import Fraction
 from framework.layers.recurrent.rnn import RNN
-from framework.layers.spec import InputSpec
 from framework.regularizers import RegularizerField
 
 

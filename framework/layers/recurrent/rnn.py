@@ -10,7 +10,7 @@ from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import nested
 from framework.layers.base import Layer
 from framework.layers.building import making_variables, naming
-from framework.layers.recurrent import loop
+from framework.layers.recurrent import time_loop
 from framework.layers.recurrent.dropping import DropoutRNNCell
 from framework.layers.recurrent.stacked import (
     StackedRNNCells,
@@ -150,7 +150,7 @@ class RNN(Layer, cell_class=None):
     def inner_loop(self, sequences, initial_state, mask, training=False):
         """Return (last output, outputs of all steps, last states)."""
         states = initial_state if nest.is_nested(initial_state) else [initial_state]
-        mask = loop.as_mask(nest.flatten(mask)[0])
+        mask = time_loop.as_mask(nest.flatten(mask)[0])
         mask = mask if mask is None else _for_each(mask, sequences.shape[0])
         every = self.return_sequences
         how = {
@@ -159,7 +159,7 @@ class RNN(Layer, cell_class=None):
         }  # fmt: skip
         found = _by_op(self, sequences, states, mask, training, how)
         if found is None:
-            outputs, states = loop.run(_step(self, training), sequences, states, mask, **how)
+            outputs, states = time_loop.run(_step(self, training), sequences, states, mask, **how)
         elif every:
             outputs, *states = found
         else:

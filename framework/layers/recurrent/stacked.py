@@ -5,11 +5,11 @@ from functools import partial
 from framework.core import nest
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.core.own import builtin
+from framework.core.internal_state import builtin
 from framework.core.symbolic import KerasTensor, calling
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
 from framework.layers.recurrent.cells import zeros
 
 

@@ -3,7 +3,7 @@
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers import nested
 from framework.layers.base import Layer
-from framework.layers.facts import signature_of
+from framework.layers.call_signature import signature_of
 from framework.layers.nested import LayerField
 from framework.ops.movement import getitem, reshape, stack
 

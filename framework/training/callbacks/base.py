@@ -1,6 +1,6 @@
 """Callback: the base class with all hooks."""
 
-from framework.core.own import ClassRecord, Owning, Record, Shown
+from framework.core.internal_state import ClassRecord, Owning, Record, Shown
 
 
 class CallbackRecord(Record):

@@ -4,7 +4,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
 from framework.training.callbacks.history import History
 from framework.training.callbacks.progbar import ProgbarLogger
-from framework.training.callbacks.record import StepRecord, needs_of
+from framework.training.callbacks.step_record import StepRecord, needs_of
 
 _OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
 

@@ -8,7 +8,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.losses import Loss, losses
 from framework.metrics import MeanMetricWrapper, Metric
 from framework.training.callbacks.base import Callback
-from framework.training.checks import warn
+from framework.training.usage_warnings import warn
 
 _UP = ("acc", "accuracy", "auc", "precision", "recall", "f1", "r2", "iou")
 _DOWN = ("loss", "error", "mse", "mae", "rmse", "crossentropy", "ce")

@@ -1,0 +1,20 @@
+"""Explanation: the parts of an explanation of a gradient."""
+
+from typing import NamedTuple
+
+from framework.autodiff.debug.recorded_ops import name_of
+
+
+class Explanation(NamedTuple):
+    """A gradient's kind of value, the reason for it, and a remedy."""
+
+    value: str  # "None", "zero" or "connected"
+    reason: str
+    remedy: str = ""
+
+
+def where(layer, line):
+    """Return an op's place as a text: " (in layer 'dense', at loss.py:12)", or ""."""
+    parts = [f"in layer {name_of(layer)!r}"] if layer is not None else []
+    parts += [f"at {line}"] if line else []
+    return f" ({', '.join(parts)})" if parts else ""

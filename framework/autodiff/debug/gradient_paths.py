@@ -1,0 +1,131 @@
+"""The record and the notes of a tape as a graph of serials, and the places where its paths end."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from framework.autodiff import notes
+from framework.autodiff.debug.explanation import where
+from framework.autodiff.debug.recorded_ops import Layers, steps
+
+
+class Link(NamedTuple):
+    """An edge from one serial to another; `output` is None if the path ends there."""
+
+    op: object
+    input: int
+    output: object
+    layer: object
+    line: str = ""
+
+
+def only_blocked(links, mine, targets):
+    """Return whether every path to the targets passes an op without derivative."""
+    through = [link for link in links if link.output is not None]
+    return forward(through, mine).isdisjoint(targets)
+
+
+def links_of(tape):
+    """Return the record as links; of a used-up tape, the edges that had no cotangent."""
+    layers = Layers(tape)
+    found = []
+    for step in steps(tape):
+        for serial, reads in step.edges:
+            blocked = _to_integers(step.op, reads)
+            outputs = (None,) if blocked else step.outputs
+            found += [Link(step.op, serial, o, step.layer, step.line) for o in outputs]
+    layer = None
+    for note in tape._notes:
+        kind, index, what, serials = note[:4]
+        if kind is notes.LAYER:
+            layer = what
+        elif kind is notes.CUT:
+            found += [Link(what, s, None, layer) for s in serials]
+        elif kind is notes.BLOCKED:
+            found += [Link(what, s, None, layers.at(index)) for s in serials]
+        elif kind is notes.UNMET:
+            place = layers.at(index)
+            found += [Link(what, s, o, place) for s in serials for o in note[4]]
+    return found
+
+
+def _to_integers(op, reads):
+    """Return whether the op is a cast from or to a dtype without gradients."""
+    if op.name != "cast":
+        return False
+    kinds = [np.dtype(reads[name]).kind for name in ("x_dtype", "dtype") if name in reads]
+    return any(kind not in "fcV" for kind in kinds)
+
+
+def forward(links, start):
+    """Return the serials `start` and all that descend from them."""
+    after = {}
+    for link in links:
+        after.setdefault(link.input, []).append(link.output)
+    found, open_ends = set(start), list(start)
+    while open_ends:
+        for output in after.get(open_ends.pop(), ()):
+            if output is not None and output not in found:
+                found.add(output)
+                open_ends.append(output)
+    return found
+
+
+def ends_of(tape, links, reached):
+    """Return {reason: remedy} of the places where a path ends."""
+    found = {}
+    for link in links:
+        if link.output is None and link.input in reached:
+            found.setdefault(*end_of(link.op, link.layer, link.line))
+    layer = None
+    for kind, _, what, serials, *_ in tape._notes:
+        if kind is notes.LAYER:
+            layer = what
+        elif kind is notes.READ and what in LEAVING and not reached.isdisjoint(serials):
+            found.setdefault(*left_by(what, layer, ""))
+    return found
+
+
+LEAVING = {
+    "numpy": ".numpy()", "__array__": "np.asarray()", "item": ".item()", "tolist": ".tolist()",
+    "float": "float()", "int": "int()", "complex": "complex()", "index": "an index",
+    "bool": "bool()", "convert": "a list whose values tf.constant, or a variable, copied",
+}  # fmt: skip
+"""How user code reads a tensor's value, by the name in the event."""
+
+
+def left_by(how, layer, line):
+    remedy = "compute with tf functions, or NumPy functions called on the tensor itself"
+    if how == "convert":
+        remedy = "make the tensor by tf.stack or tf.convert_to_tensor, which gradients go through"
+    return f"the value left the tape through {LEAVING[how]}{where(layer, line)}", remedy
+
+
+def end_of(op, layer, line, dtype=None):
+    """Return (reason, remedy) for an op without derivative."""
+    place = where(layer, line)
+    if op.name == "stop_gradient":
+        return f"stop_gradient{place} cuts the path", "remove it, or use another path"
+    if op.name == "cast":
+        to = "an integer or boolean dtype" if dtype is None else str(dtype)
+        return (
+            f"a cast to {to}{place} has no derivative",
+            "keep a floating dtype between the source and the target",
+        )  # fmt: skip
+    remedy = _REMEDIES.get(op.name, "use a differentiable op instead")
+    return f"the op {op.name}{place} has no derivative", remedy
+
+
+_REMEDIES = {
+    "argmax": "use softmax, or work with the values and not with their positions",
+    "argmin": "use softmax of the negative, or work with the values and not with their positions",
+    "round": "leave it out while training, or pass its gradient through by tf.grad_pass_through",
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+                    "use a smooth function such as sigmoid(a - b) instead of the comparison"),
+}  # fmt: skip
+
+
+def joined(ends):
+    """Return one reason and one remedy for several ends."""
+    ends = list(ends.items())[:3]
+    return " and ".join(reason for reason, _ in ends), ends[0][1]
