@@ -64,7 +64,7 @@ def test_a_wrong_rule_is_named_with_its_layer():
     assert not report
     assert "the custom gradient wrong (in layer 'sequential" in report.wrong
     assert "odd'" in report.wrong
-    assert "test_checking.py:" in report.wrong
+    assert "test_model_gradient_check.py:" in report.wrong
     assert [row.ok for row in report.rows] == [False] * 3 + [True] * 2
 
 
