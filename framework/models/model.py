@@ -3,10 +3,8 @@
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
-from framework.models.model_gradient_check import check_model
 from framework.models.summary import summary_text
 from framework.training.model_steps import compiled_step, overrides, require_compiled
-from framework.training.profiling import profile
 from framework.training.trainer import Trainer
 
 
@@ -177,6 +175,8 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             True
         """
         options = {"n": n, "tolerance": tolerance, "seed": seed}
+        from framework.models.model_gradient_check import check_model
+
         return check_model(self, x, y, sample_weight, loss, options)
 
     def profile(self, x, y=None, sample_weight=None, *, repeats=5, print_fn=None):
@@ -210,6 +210,8 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             >>> result["dense"].parameters
             8
         """
+        from framework.training.profiling import profile
+
         require_compiled(self, "profile")
         if overrides(self, "train_step"):
             raise InvalidArgumentError(
