@@ -49,7 +49,12 @@ def dot(a, b, out=None):
 
 
 def added(x, axis, keepdims=False):
-    """Return the sum over a sorted tuple of axes, in the array's dtype."""
+    """Return the sum over a sorted tuple of axes, in the array's dtype.
+
+    16-bit floats are added up in float32.
+    """
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+        return np.asarray(added(x.astype(np.float32), axis, keepdims)).astype(x.dtype)
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)

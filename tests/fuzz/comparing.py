@@ -92,6 +92,7 @@ def _arrays(a, b, exact):
     if a.tobytes() == b.tobytes():
         return None
     if _inexact(a):
+        near = _near(a.dtype)
         a, b = _wide(a), _wide(b)
         nan = np.isnan(a) & np.isnan(b)
         same = nan | ((a == b) & (_signs(a) == _signs(b)))
@@ -99,7 +100,7 @@ def _arrays(a, b, exact):
             finite = np.isfinite(a) & np.isfinite(b)
             largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0)
             with np.errstate(all="ignore"):
-                same |= finite & (np.abs(a - b) <= UNITS * _EPS.get(b.dtype, 1e-7) * largest + TINY)
+                same |= finite & (np.abs(a - b) <= near * largest + TINY)
             same |= a == b  # zeros
         if same.all():
             return None
@@ -111,6 +112,20 @@ def _arrays(a, b, exact):
 
 _EPS = {np.dtype(d): float(np.finfo(d).eps) for d in ("float16", "float32", "float64")}
 _EPS.update({np.dtype("complex64"): 1.2e-7, np.dtype("complex128"): 2.3e-16})
+
+
+def _eps(dtype):
+    """The last place of numbers near 1; None for a dtype that is exact."""
+    return 2.0**-7 if dtype.name == "bfloat16" else _EPS.get(dtype)
+
+
+def _near(dtype):
+    """How far equal numbers may lie apart, relative to the largest of an array.
+
+    `UNITS` may be raised for comparing with others; of so many a 16-bit float has no digits left.
+    """
+    eps = _eps(dtype) or 1e-7
+    return (UNITS if eps < 1e-4 else 4) * eps
 
 
 def _inexact(array):
@@ -166,10 +181,10 @@ def _leaf(x, y, mates):
         if any((mate != y).any() for mate in mates):
             raise UndecidedError(what)
         return what
-    return _within_noise(_wide(x), _wide(y), [_wide(mate) for mate in mates])
+    return _within_noise(_wide(x), _wide(y), [_wide(mate) for mate in mates], _near(y.dtype))
 
 
-def _within_noise(x, y, mates):
+def _within_noise(x, y, mates, near):
     finite = np.isfinite(y)
     unsure = np.zeros(y.shape, bool)
     deviation = np.zeros(y.shape)
@@ -178,9 +193,8 @@ def _within_noise(x, y, mates):
             unsure |= np.isfinite(mate) != finite
             unsure |= ~finite & (np.isnan(mate) != np.isnan(y))
             deviation = np.fmax(deviation, np.abs(mate - y))
-        eps = _EPS.get(y.dtype, 1e-7)
-        near = np.abs(x - y) <= NOISE_FACTOR * deviation + UNITS * eps * np.abs(y) + TINY
-        same = near | (x == y) | (np.isnan(x) & np.isnan(y))
+        close = np.abs(x - y) <= NOISE_FACTOR * deviation + near * np.abs(y) + TINY
+        same = close | (x == y) | (np.isnan(x) & np.isnan(y))
         # Overflow: what is near the largest number is as good as infinity.
         unsure |= np.abs(y) > 1e-2 * np.finfo(y.dtype).max
     wrong = ~same & ~unsure
@@ -225,9 +239,10 @@ def noise(seed):
         if isinstance(value, tuple):
             return tuple(shaken(v) for v in value)
         array = np.asarray(value)
-        if array.dtype not in _EPS:
+        eps = _eps(array.dtype)
+        if eps is None:
             return value
-        by = (rng.random(array.shape) * 6 - 3) * _EPS[array.dtype]
+        by = (rng.random(array.shape) * 6 - 3) * eps
         with np.errstate(all="ignore"):
             return np.asarray(array * (1 + by)).astype(array.dtype)
 

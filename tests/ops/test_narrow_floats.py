@@ -89,3 +89,16 @@ def test_gradients_are_float32s(name, dtype):
         for g, r in zip(found, expected, strict=True):
             assert g.array.dtype == kind
             close(g.array, r.array, dtype, name)
+
+
+@pytest.mark.parametrize("dtype", LAST_PLACE)
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean"])
+def test_sums_are_rounded_once(name, axis, dtype):
+    x = np.random.default_rng(0).normal(size=(300, 500)).astype(dtype_of(dtype))
+    exact = x.astype(np.float64).sum(axis)
+    exact = exact / (x.size / exact.size) if name == "reduce_mean" else exact
+    found = table[name](x, axis=axis, keepdims=False)
+    assert found.dtype == x.dtype
+    error = np.abs(found.astype(np.float64) - exact)
+    assert np.all(error <= 0.51 * LAST_PLACE[dtype] * np.abs(exact) + 1e-4)
