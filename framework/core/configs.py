@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from framework.core.errors import InvalidArgumentError, LoadError, UnknownObjectError
+from framework.core.errors import InvalidArgumentError, LoadError, SaveError, UnknownObjectError
 from framework.core.internal_state import in_package
 
 _PACKAGES = {
@@ -238,7 +238,13 @@ def _name_of_function(function):
         return function.__name__
     name = get_registered_name(function)
     if _thread.copied is not None:
+        name = f"{name} {id(function)}"  # several lambdas have one name
         _thread.copied[name] = function
+    elif name == "<lambda>" and _thread.shared is not None:
+        raise SaveError(
+            "A lambda cannot be saved. Use a named function and register it with "
+            "@keras.saving.register_keras_serializable()."
+        )
     return {
         "module": "builtins", "class_name": "function", "config": name,
         "registered_name": "function",

@@ -6,6 +6,7 @@ from framework.activations import Activation as ActivationField
 from framework.activations import linear
 from framework.constraints import ConstraintField
 from framework.core import dtypes, nest, random
+from framework.core.configs import deserialize
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
@@ -239,6 +240,12 @@ class Lambda(Layer, builds_at_init=True):
         return self.function(
             inputs, **self.arguments, **{n: values[n] for n in self._framework.passed_on}
         )
+
+    @classmethod
+    def from_config(cls, config):
+        names = ("function", "output_shape", "mask")
+        found = {n: deserialize(config[n]) for n in names if isinstance(config.get(n), dict)}
+        return cls(**{**config, **found})
 
     def compute_mask(self, inputs, previous_mask):
         return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask

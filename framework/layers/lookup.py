@@ -7,9 +7,10 @@ import numpy as np
 
 from framework.core import dtypes
 from framework.core.cast import cast
+from framework.core.configs import deserialize
 from framework.core.configurable import one_of
 from framework.core.conversion import tensor
-from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.errors import DTypeError, InvalidArgumentError, UnsafeFileError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, encode, refuse_sparse, whole_of
@@ -293,8 +294,7 @@ class Lookup(Layer):
 
     @classmethod
     def from_config(cls, config):
-        known = {k: v for k, v in config.items() if k not in ("vocabulary_size", "trainable")}
-        return cls(**known)
+        return cls(**without_paths(config))
 
     def save_assets(self, dir_path):
         """Write the vocabulary to a file if it is not in the config."""
@@ -307,6 +307,25 @@ class Lookup(Layer):
         if self.vocabulary is None:
             lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()
             self.set_vocabulary([self._word(w) for w in lines], self._idf)
+
+
+def without_paths(config):
+    """Return the constructor's arguments in a config; a config may not make a layer read files.
+
+    Raises:
+        UnsafeFileError: the vocabulary is a path instead of a list of words.
+    """
+    for name in ("vocabulary", "idf_weights"):
+        if isinstance(config.get(name), str):
+            raise UnsafeFileError(
+                f"The config of layer {config.get('name')!r} has the path {config[name]!r} as "
+                f"{name}; configs must list the words themselves."
+            )
+    return {
+        k: deserialize(v) if isinstance(v, dict) else v
+        for k, v in config.items()
+        if k not in ("vocabulary_size", "trainable")
+    }
 
 
 class IntegerLookup(Lookup):

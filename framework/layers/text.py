@@ -10,7 +10,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, refuse_sparse, whole_of
-from framework.layers.lookup import LOOKUP_MODES, StringLookup
+from framework.layers.lookup import LOOKUP_MODES, StringLookup, without_paths
 from framework.ops.tables import look_up
 
 _STANDARD = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
@@ -225,7 +225,7 @@ class TextVectorization(Layer):
 
     @classmethod
     def from_config(cls, config):
-        return cls(**{k: v for k, v in config.items() if k not in ("vocabulary_size", "trainable")})
+        return cls(**without_paths(config))
 
     def save_assets(self, dir_path):
         """Write the vocabulary to a file if it is not in the config."""
