@@ -138,6 +138,7 @@ class Configurable(Owning):
     - `left_out`: fields of a base that the class has no use for
     - `group`: the fields stand after those of a class that lists this one as a base, groups in the
       order of the bases; they are taken by position too, although type checkers see `kw_only`
+    - `last`: own fields that stand after those of groups
     """
 
     __signature__ = _LazySignature()
@@ -157,6 +158,7 @@ class Configurable(Owning):
                 own[name] = Field(name, annotation, default, keyword_only)
                 if _is_property(cls, name):  # the default must not hide a base's property
                     delattr(cls, name)
+        end = {name: own.pop(name) for name in settings.get("last", ())}
         first, grouped, last = _inherited(cls)
         # Where all fields are declared again (other defaults), they keep their places, but for a
         # base's that becomes positional; beside a new one they stand in the order declared here.
@@ -164,7 +166,7 @@ class Configurable(Owning):
             first, grouped = ({n: own.pop(n, f) for n, f in p.items()} for p in (first, grouped))
         first = {n: f for n, f in first.items() if n not in own}
         fields = record.fields = {}
-        for part in (first, own, grouped, last):
+        for part in (first, own, grouped, end, last):
             fields.update((n, f) for n, f in part.items() if n not in fields)
         for name in settings.get("left_out", ()):
             record.fields.pop(name, None)
@@ -242,7 +244,7 @@ def own_init(cls):
 
 def _annotations(cls):
     """The class's own annotations, as objects (Python 3.14 evaluates them on this access)."""
-    return dict(inspect.get_annotations(cls))
+    return dict(cls.__annotations__)
 
 
 def _is_property(cls, name):

@@ -6,7 +6,6 @@ function that users call; `follow` makes the method of a class whose fields are 
 
 import functools
 import inspect
-import re
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -67,13 +66,13 @@ def _method(formula, fields):
     return lambda self, y_true, y_pred: formula(y_true, y_pred, *values(self))
 
 
-_ARGUMENT = re.compile(r"^ {4}(\w+): .*(?:\n {8}.*)*", re.MULTILINE)
-
-
 def _described(cls, function, fields, base):
     """Return the docstring of the class with the arguments that the function's describes."""
-    described = _ARGUMENT.finditer(inspect.cleandoc(function.__doc__ or ""))
-    entries = [entry[0] for entry in described if entry[1] in fields]
+    lines, described = [inspect.cleandoc(cls.__doc__), "", "Args:"], False
+    for line in inspect.cleandoc(function.__doc__ or "").split("\n"):
+        if not line.startswith(" " * 8):
+            described = line.startswith(" " * 4) and line[4:].partition(":")[0] in fields
+        if described:
+            lines.append(line)
     shared = ", ".join(field for field in fields_of(cls) if field in fields_of(base))
-    entries.append(f"    {shared}: as in `{base.__name__}`.")
-    return "\n".join([inspect.cleandoc(cls.__doc__), "", "Args:", *entries, ""])
+    return "\n".join([*lines, f"    {shared}: as in `{base.__name__}`.", ""])

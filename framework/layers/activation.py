@@ -12,6 +12,7 @@ from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
+from framework.layers.weights import weight
 from framework.ops.elementwise import relu, select
 from framework.regularizers import RegularizerField
 
@@ -117,10 +118,7 @@ class PReLU(Layer):
     def build(self, input_shape):
         shared = self.shared_axes or ()
         shape = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
-        self.alpha = self.add_weight(
-            tuple(shape), self.alpha_initializer, name="alpha",
-            regularizer=self.alpha_regularizer, constraint=self.alpha_constraint,
-        )  # fmt: skip
+        self.alpha = weight(self, "alpha", tuple(shape))
         fixed = range(1, len(input_shape)) if shared else ()
         self.input_spec = InputSpec(
             ndim=len(input_shape), axes={i: input_shape[i] for i in fixed if i not in shared}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from framework.constraints import ConstraintField
 from framework.core.axes import one_axis
 from framework.core.cast import cast
+from framework.core.configurable import Configurable
 from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import InitializerField
@@ -17,6 +17,7 @@ from framework.layers.normalization import (
     scale_and_center,
     wide,
 )
+from framework.layers.weights import ScaleInitializers, ScalePenalties
 from framework.ops import norm
 from framework.ops.elementwise import (
     clip,
@@ -30,12 +31,19 @@ from framework.ops.elementwise import (
 )
 from framework.ops.movement import expand_axes, reshape
 from framework.ops.reduction import reduce_sum
-from framework.regularizers import RegularizerField
 
 _CLIPPING = ("rmax", "rmin", "dmax")
 
 
-class BatchNormalization(_Normalization):
+class _StatisticInitializers(Configurable, kw_only=True, group=True):
+    moving_mean_initializer: InitializerField = "zeros"
+    moving_variance_initializer: InitializerField = "ones"
+
+
+class BatchNormalization(
+    ScaleInitializers, _StatisticInitializers, ScalePenalties, _Normalization,
+    last=("renorm", "renorm_clipping", "renorm_momentum", "synchronized"),
+):  # fmt: skip
     """Normalize channels to mean 0 and variance 1, then `* gamma + beta` (Ioffe & Szegedy 2015).
 
     Training uses the statistics of the batch and updates the moving averages `moving_mean` and
@@ -65,14 +73,6 @@ class BatchNormalization(_Normalization):
     epsilon: float = 1e-3
     center: bool = True
     scale: bool = True
-    beta_initializer: InitializerField = "zeros"
-    gamma_initializer: InitializerField = "ones"
-    moving_mean_initializer: InitializerField = "zeros"
-    moving_variance_initializer: InitializerField = "ones"
-    beta_regularizer: RegularizerField = None
-    gamma_regularizer: RegularizerField = None
-    beta_constraint: ConstraintField = None
-    gamma_constraint: ConstraintField = None
     renorm: bool = False
     renorm_clipping: object = None
     renorm_momentum: float = 0.99

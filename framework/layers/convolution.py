@@ -2,11 +2,9 @@
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear, relu
-from framework.constraints import ConstraintField
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
-from framework.initializers import InitializerField
 from framework.layers.convolution_base import (
     CausalPadding,
     DataFormat,
@@ -14,7 +12,6 @@ from framework.layers.convolution_base import (
     Windowed,
     _output_sizes,
     add_bias,
-    add_kernel,
     finished,
     last,
     refuse_strides_with_dilation,
@@ -24,11 +21,11 @@ from framework.layers.convolution_base import (
     with_spatial,
 )
 from framework.layers.core import PositiveInt
+from framework.layers.weights import KernelAndBias, weight
 from framework.ops.conv import conv, conv_bias
-from framework.regularizers import RegularizerField
 
 
-class _Convolution(Windowed):
+class _Convolution(KernelAndBias, Windowed):
     filters: PositiveInt
     kernel_size: object
     strides: object = 1
@@ -38,13 +35,6 @@ class _Convolution(Windowed):
     groups: PositiveInt = 1
     activation: ActivationField = None
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
 
     def __post_init__(self):
         super().__post_init__()
@@ -65,7 +55,7 @@ class _Convolution(Windowed):
             )
         _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count // self.groups, self.filters)
-        self.kernel = add_kernel(self, "kernel", shape, "kernel")
+        self.kernel = weight(self, "kernel", shape)
         add_bias(self, self.filters)
 
     def convolution_op(self, inputs, kernel):

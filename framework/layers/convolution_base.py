@@ -6,6 +6,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
+from framework.layers.weights import weight
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape, transpose
 
@@ -139,17 +140,8 @@ def _output_sizes(layer, input_shape):
     return new_sizes
 
 
-def add_kernel(layer, name, shape, prefix):
-    """Return a new weight, configured by the fields `{prefix}_initializer` and so on."""
-    return layer.add_weight(
-        shape, getattr(layer, f"{prefix}_initializer"), name=name,
-        regularizer=getattr(layer, f"{prefix}_regularizer"),
-        constraint=getattr(layer, f"{prefix}_constraint"),
-    )  # fmt: skip
-
-
 def add_bias(layer, count):
-    layer.bias = add_kernel(layer, "bias", (count,), "bias") if layer.use_bias else None
+    layer.bias = weight(layer, "bias", (count,)) if layer.use_bias else None
 
 
 def finished(layer, outputs):

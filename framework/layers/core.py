@@ -4,7 +4,6 @@ import inspect
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
-from framework.constraints import ConstraintField
 from framework.core import dtypes, nest, random
 from framework.core.configs import deserialize
 from framework.core.configurable import Resolved
@@ -13,15 +12,15 @@ from framework.core.promotion import promote
 from framework.core.random import SeedGenerator
 from framework.core.symbolic import KerasTensor, known_size
 from framework.core.tensor import Tensor
-from framework.initializers import InitializerField, Seed
+from framework.initializers import Seed
 from framework.layers import symbolic_calls
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
+from framework.layers.weights import KernelAndBias, weight
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape
 from framework.ops.random import dropout
-from framework.regularizers import RegularizerField
 
 
 def _positive(value):
@@ -33,15 +32,8 @@ def _positive(value):
 PositiveInt = Resolved("a positive integer", _positive)
 
 
-class Dense(Layer):
-    """`activation(inputs @ kernel + bias)`: a fully connected layer over the last axis.
-
-    Args:
-        units: the size of the output's last axis.
-        activation: a name or function.
-        use_bias: whether there is a bias.
-
-    Shapes: `(batch, ..., inputs)` gives `(batch, ..., units)`.
+class Dense(KernelAndBias, Layer):
+    """`activation(inputs @ kernel + bias)` over the last axis, which becomes `units` long.
 
     >>> import numpy as np
     >>> Dense(4, activation="relu")(np.ones((2, 3))).shape
@@ -51,14 +43,6 @@ class Dense(Layer):
     units: PositiveInt
     activation: ActivationField = None
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-
     supports_masking = True
 
     def __post_init__(self):
@@ -66,16 +50,8 @@ class Dense(Layer):
 
     def build(self, input_shape):
         size = input_shape[-1]
-        self.kernel = self.add_weight(
-            (size, self.units), self.kernel_initializer, name="kernel",
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                (self.units,), self.bias_initializer, name="bias",
-                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
-            )  # fmt: skip
+        self.kernel = weight(self, "kernel", (size, self.units))
+        self.bias = weight(self, "bias", (self.units,)) if self.use_bias else None
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
 
     def call(self, inputs):

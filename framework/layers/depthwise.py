@@ -11,7 +11,6 @@ from framework.layers.convolution_base import (
     Windowed,
     _output_sizes,
     add_bias,
-    add_kernel,
     channels,
     finished,
     last,
@@ -21,6 +20,7 @@ from framework.layers.convolution_base import (
     with_spatial,
 )
 from framework.layers.core import PositiveInt
+from framework.layers.weights import weight
 from framework.ops.conv import conv, depthwise
 from framework.regularizers import RegularizerField
 
@@ -46,7 +46,7 @@ class _Depthwise(Windowed):
         count = set_input_spec(self, input_shape)
         _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count, self.depth_multiplier)
-        self.kernel = add_kernel(self, "kernel", shape, "depthwise")
+        self.kernel = weight(self, "kernel", shape, "depthwise")
         add_bias(self, count * self.depth_multiplier)
 
     def call(self, inputs):
@@ -120,8 +120,8 @@ class _Separable(Windowed):
         depthwise_shape = (*self.kernel_size, count, self.depth_multiplier)
         ones = (1,) * type(self)._framework.rank
         pointwise_shape = (*ones, count * self.depth_multiplier, self.filters)
-        self.depthwise_kernel = add_kernel(self, "depthwise_kernel", depthwise_shape, "depthwise")
-        self.pointwise_kernel = add_kernel(self, "pointwise_kernel", pointwise_shape, "pointwise")
+        self.depthwise_kernel = weight(self, "depthwise_kernel", depthwise_shape, "depthwise")
+        self.pointwise_kernel = weight(self, "pointwise_kernel", pointwise_shape, "pointwise")
         add_bias(self, self.filters)
 
     def call(self, inputs):

@@ -5,20 +5,24 @@ import math
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
-from framework.constraints import ConstraintField
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
-from framework.initializers import InitializerField, VarianceScaling
+from framework.initializers import VarianceScaling
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
 from framework.layers.lora import Adaptable, lora_config, with_lora
+from framework.layers.weights import (
+    KernelConstraints,
+    KernelInitializers,
+    KernelRegularizers,
+    weight,
+)
 from framework.ops.contraction import matmul
 from framework.ops.einsum import einsum
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape
-from framework.regularizers import RegularizerField
 
 
 def _sizes(value):
@@ -34,7 +38,10 @@ def unquantized(value):
 Unquantized = Resolved("None", unquantized)
 
 
-class EinsumDense(Adaptable, Layer):
+class EinsumDense(
+    KernelInitializers, KernelRegularizers, KernelConstraints, Adaptable, Layer,
+    last=("lora_rank", "lora_alpha", "gptq_unpacked_column_size", "quantization_config"),
+):  # fmt: skip
     """`activation(einsum(equation, inputs, kernel) + bias)`.
 
     Args:
@@ -59,12 +66,6 @@ class EinsumDense(Adaptable, Layer):
     output_shape: Resolved("an int or a tuple", _sizes)
     activation: ActivationField = None
     bias_axes: str = None
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
     lora_rank: int = None
     lora_alpha: float = None
     gptq_unpacked_column_size: object = None
@@ -91,16 +92,12 @@ class EinsumDense(Adaptable, Layer):
         sizes = _sizes_of(labels, self.equation, tuple(input_shape), self.output_shape)
         of_inputs, of_kernel, of_outputs = labels
         self.input_spec = InputSpec(ndim=len(input_shape))
-        self._kernel = self.add_weight(
-            _known(sizes, of_kernel, self), _initializer(self, of_kernel, of_outputs),
-            name="kernel", regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
+        initializer = _initializer(self, of_kernel, of_outputs)
+        shape = _known(sizes, of_kernel, self)
+        self._kernel = weight(self, "kernel", shape, initializer=initializer)
         if self.bias_axes is not None:
             shape = _bias_shape(sizes, self.bias_axes, of_outputs, self)
-            self.bias = self.add_weight(
-                shape, self.bias_initializer, name="bias", regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )  # fmt: skip
+            self.bias = weight(self, "bias", shape)
         self._inner = _inner_axes(of_inputs, of_kernel, of_outputs)
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)

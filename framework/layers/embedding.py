@@ -12,6 +12,7 @@ from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.einsum_dense import Unquantized
 from framework.layers.lora import Adaptable, lora_config, with_lora
+from framework.layers.weights import weight
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import not_equal, tanh
 from framework.ops.movement import transpose, within
@@ -88,11 +89,9 @@ class Embedding(_TableLayer, makes_masks=False):
     def build(self, input_shape=None):
         if self._embeddings is not None:
             return
-        self._embeddings = self.add_weight(
-            (self.input_dim, self.output_dim), self.embeddings_initializer, name="embeddings",
-            regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint,
-            autocast=False,  # casting rows instead of the table keeps its gradient sparse
-        )  # fmt: skip
+        shape = (self.input_dim, self.output_dim)
+        # casting rows instead of the table keeps its gradient sparse
+        self._embeddings = weight(self, "embeddings", shape, autocast=False)
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)
 

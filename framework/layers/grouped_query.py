@@ -5,16 +5,15 @@ Ainslie et al. 2023, arXiv:2305.13245.
 
 import math
 
-from framework.constraints import ConstraintField
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.initializers import InitializerField, Seed
+from framework.initializers import Seed
 from framework.layers.core import PositiveInt
 from framework.layers.heads import MultiHeadBase, PositiveOrNone, refuse_lengths
+from framework.layers.weights import KernelAndBias
 from framework.ops.movement import broadcast_to, expand_axes, reshape
-from framework.regularizers import RegularizerField
 
 
-class GroupedQueryAttention(MultiHeadBase):
+class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")):
     """Attention in which several heads of queries share one head of keys and values.
 
     Args:
@@ -40,13 +39,6 @@ class GroupedQueryAttention(MultiHeadBase):
     use_bias: bool = True
     sliding_window: PositiveOrNone = None
     flash_attention: object = None
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
     use_gate: bool = False
     seed: Seed = None
 

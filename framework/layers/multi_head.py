@@ -5,14 +5,13 @@ Vaswani et al. 2017, arXiv:1706.03762.
 
 import math
 
-from framework.constraints import ConstraintField
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
-from framework.initializers import InitializerField, Seed
+from framework.initializers import Seed
 from framework.layers.core import PositiveInt
 from framework.layers.heads import MultiHeadBase, PositiveOrNone, letters_of, refuse_lengths
 from framework.layers.symbolic_calls import mask_of
-from framework.regularizers import RegularizerField
+from framework.layers.weights import KernelAndBias
 
 
 def _shape_or_none(value):
@@ -26,7 +25,7 @@ def _shape_or_none(value):
 IntsOrNone = Resolved("an int, a tuple or None", _shape_or_none)
 
 
-class MultiHeadAttention(MultiHeadBase):
+class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")):
     """Attention in several heads, each with its own projections of queries, keys and values.
 
     Args:
@@ -65,13 +64,6 @@ class MultiHeadAttention(MultiHeadBase):
     attention_axes: IntsOrNone = None
     sliding_window: PositiveOrNone = None
     flash_attention: object = None
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
     use_gate: bool = False
     seed: Seed = None
 

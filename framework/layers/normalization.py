@@ -4,20 +4,18 @@ import warnings
 
 import numpy as np
 
-from framework.constraints import ConstraintField
 from framework.core import dtypes
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
+from framework.layers.weights import ScaleInitializers, ScalePenalties, weight
 from framework.ops import norm
 from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_mean
-from framework.regularizers import RegularizerField
 
 
 def _one_or_several(value):
@@ -53,7 +51,7 @@ class _Normalization(Layer):
     supports_masking = True
 
 
-class LayerNormalization(_Normalization):
+class LayerNormalization(ScaleInitializers, ScalePenalties, _Normalization, last=("rms_scaling",)):
     """Normalize each sample to mean 0 and variance 1, then `* gamma + beta` (Ba et al. 2016).
 
     Args:
@@ -71,12 +69,6 @@ class LayerNormalization(_Normalization):
     epsilon: float = 1e-3
     center: bool = True
     scale: bool = True
-    beta_initializer: InitializerField = "zeros"
-    gamma_initializer: InitializerField = "ones"
-    beta_regularizer: RegularizerField = None
-    gamma_regularizer: RegularizerField = None
-    beta_constraint: ConstraintField = None
-    gamma_constraint: ConstraintField = None
     rms_scaling: bool = False
 
     def __post_init__(self):
@@ -95,7 +87,7 @@ class LayerNormalization(_Normalization):
         shape = _size(self, input_shape)
         self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
         if self.rms_scaling:
-            self.gamma = _vector(self, shape, "gamma")
+            self.gamma = weight(self, "gamma", shape, autocast=False)
         else:
             add_scale_and_center(self, shape)
 
@@ -151,7 +143,7 @@ def _groups(value):
     return int(value)
 
 
-class GroupNormalization(_Normalization):
+class GroupNormalization(ScaleInitializers, ScalePenalties, _Normalization):
     """Normalize groups of channels of each sample to mean 0 and variance 1 (Wu & He 2018).
 
     Args:
@@ -166,12 +158,6 @@ class GroupNormalization(_Normalization):
     epsilon: float = 1e-3
     center: bool = True
     scale: bool = True
-    beta_initializer: InitializerField = "zeros"
-    gamma_initializer: InitializerField = "ones"
-    beta_regularizer: RegularizerField = None
-    gamma_regularizer: RegularizerField = None
-    beta_constraint: ConstraintField = None
-    gamma_constraint: ConstraintField = None
 
     def __post_init__(self):
         self.gamma = self.beta = None
@@ -228,14 +214,6 @@ class UnitNormalization(Layer, builds_at_init=True):
         return norm.unit(x, axes, 1e-24)
 
 
-def _vector(layer, shape, name):
-    return layer.add_weight(
-        shape, getattr(layer, f"{name}_initializer"), name=name, autocast=False,
-        regularizer=getattr(layer, f"{name}_regularizer"),
-        constraint=getattr(layer, f"{name}_constraint"),
-    )  # fmt: skip
-
-
 def _general(layer, x, axes, gamma, beta):
     shape = tuple(n if i in axes else 1 for i, n in enumerate(x.shape))
     gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
@@ -267,9 +245,9 @@ def _size(layer, input_shape):
 def add_scale_and_center(layer, shape):
     layer.gamma = layer.beta = None
     if layer.scale:
-        layer.gamma = _vector(layer, shape, "gamma")
+        layer.gamma = weight(layer, "gamma", shape, autocast=False)
     if layer.center:
-        layer.beta = _vector(layer, shape, "beta")
+        layer.beta = weight(layer, "beta", shape, autocast=False)
 
 
 def scale_and_center(layer, x, shape):

@@ -1,18 +1,15 @@
 """Transposed convolutions: from the output shape of a convolution to its input shape."""
 
 from framework.activations import Activation as ActivationField
-from framework.constraints import ConstraintField
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
-from framework.initializers import InitializerField
 from framework.kernels.windows import transposed
 from framework.layers.convolution_base import (
     DataFormat,
     Padding,
     Windowed,
     add_bias,
-    add_kernel,
     finished,
     ints,
     last,
@@ -23,11 +20,11 @@ from framework.layers.convolution_base import (
     with_spatial,
 )
 from framework.layers.core import PositiveInt
+from framework.layers.weights import KernelAndBias, weight
 from framework.ops.conv import conv_input
-from framework.regularizers import RegularizerField
 
 
-class _Transposed(Windowed):
+class _Transposed(KernelAndBias, Windowed):
     filters: PositiveInt
     kernel_size: object
     strides: object = 1
@@ -37,13 +34,6 @@ class _Transposed(Windowed):
     dilation_rate: object = 1
     activation: ActivationField = None
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
 
     def __post_init__(self):
         super().__post_init__()
@@ -63,7 +53,7 @@ class _Transposed(Windowed):
     def build(self, input_shape):
         count = set_input_spec(self, input_shape)
         shape = (*self.kernel_size, self.filters, count)
-        self.kernel = add_kernel(self, "kernel", shape, "kernel")
+        self.kernel = weight(self, "kernel", shape)
         add_bias(self, self.filters)
 
     def call(self, inputs):

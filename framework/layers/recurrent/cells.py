@@ -7,20 +7,20 @@ A cell takes the inputs of one step and a list of states, and returns the output
 import numpy as np
 
 from framework.activations import Activation, sigmoid, tanh
-from framework.constraints import ConstraintField
 from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.initializers import InitializerField, Ones
+from framework.initializers import Ones
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
-from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
+from framework.layers.recurrent.dropping import DropoutRNNCell, make_generator
+from framework.layers.recurrent.fields import CellFields, LSTMCellFields
+from framework.layers.weights import weight
 from framework.ops import recurrent as ops
 from framework.ops.contraction import matmul
 from framework.ops.movement import concat, expand_axes, getitem, split
-from framework.regularizers import RegularizerField
 
 
 def zeros(batch_size, size, dtype):
@@ -63,20 +63,13 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
 
     def build(self, input_shape):
         columns = self.units * type(self)._framework.gates
-        self.kernel = self.add_weight(
-            (input_shape[-1], columns), self.kernel_initializer, name="kernel",
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
-        self.recurrent_kernel = self.add_weight(
-            (self.units, columns), self.recurrent_initializer, name="recurrent_kernel",
-            regularizer=self.recurrent_regularizer, constraint=self.recurrent_constraint,
-        )  # fmt: skip
+        self.kernel = weight(self, "kernel", (input_shape[-1], columns))
+        shape = (self.units, columns)
+        self.recurrent_kernel = weight(self, "recurrent_kernel", shape, "recurrent")
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight(
-                self._bias_shape(), self._initial_bias(), name="bias",
-                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
-            )  # fmt: skip
+            initializer = self._initial_bias()
+            self.bias = weight(self, "bias", self._bias_shape(), initializer=initializer)
 
     def _bias_shape(self):
         return (self.units * type(self)._framework.gates,)
@@ -92,7 +85,7 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
         ]
 
 
-class SimpleRNNCell(Cell):
+class SimpleRNNCell(CellFields, Cell, last=("seed",)):
     """One step of `SimpleRNN`: `activation(inputs @ kernel + state @ recurrent_kernel + bias)`.
 
     Args:
@@ -113,17 +106,6 @@ class SimpleRNNCell(Cell):
     units: PositiveInt
     activation: Activation = "tanh"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
     seed: int = None
 
     def call(self, sequence, states, training=False):
@@ -146,7 +128,7 @@ class SimpleRNNCell(Cell):
         return ops.simple_rnn(*_inputs_of_op(self, sequences, states, mask, training), **how)
 
 
-class GRUCell(Cell, gates=3):
+class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
     """One step of `GRU` (Cho et al. 2014).
 
     Args:
@@ -168,17 +150,6 @@ class GRUCell(Cell, gates=3):
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
     reset_after: bool = True
     seed: int = None
 
@@ -217,7 +188,7 @@ class GRUCell(Cell, gates=3):
         return ops.gru(*_inputs_of_op(self, sequences, states, mask, training), **how)
 
 
-class LSTMCell(Cell, gates=4, states=2):
+class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
     """One step of `LSTM` (Hochreiter & Schmidhuber 1997).
 
     Args:
@@ -240,19 +211,6 @@ class LSTMCell(Cell, gates=4, states=2):
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    seed: int = None
 
     def _initial_bias(self):
         if not self.unit_forget_bias:

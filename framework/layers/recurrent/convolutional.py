@@ -1,10 +1,7 @@
 """ConvLSTM: an LSTM whose products are convolutions (Shi et al. 2015, arXiv:1506.04214)."""
 
 from framework.activations import Activation
-from framework.constraints import ConstraintField
-from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.initializers import InitializerField
 from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
 from framework.layers.convolution_base import (
@@ -20,14 +17,15 @@ from framework.layers.convolution_base import (
 from framework.layers.core import PositiveInt
 from framework.layers.input_spec import InputSpec
 from framework.layers.recurrent.cells import forget_ones, in_dtype_of, zeros
-from framework.layers.recurrent.dropping import DropoutRNNCell, Fraction, make_generator
-from framework.layers.recurrent.rnn import RNN
+from framework.layers.recurrent.dropping import DropoutRNNCell, make_generator
+from framework.layers.recurrent.fields import LSTMCellFields, LSTMFields
+from framework.layers.recurrent.rnn import OwnCell, own_cell
+from framework.layers.weights import weight
 from framework.ops.conv import conv
 from framework.ops.movement import concat, split
-from framework.regularizers import RegularizerField
 
 
-class ConvLSTMCell(DropoutRNNCell, Layer):
+class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
     """One step of ConvLSTM: maps inputs and [h, c] to h and [h, c], with `rank` spatial axes."""
 
     rank: PositiveInt
@@ -40,19 +38,6 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    seed: int = None
 
     dropout_mask_count = 4
     state_size = (-1, -1)  # two states; their sizes depend on the inputs
@@ -75,24 +60,15 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
                 f"the shape of a step {tuple(inputs_shape)} (cell {self.name!r})."
             )
         columns = 4 * self.filters
-        self.kernel = self.add_weight(
-            (*self.kernel_size, count, columns), self.kernel_initializer, name="kernel",
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
-        self.recurrent_kernel = self.add_weight(
-            (*self.kernel_size, self.filters, columns), self.recurrent_initializer,
-            name="recurrent_kernel", regularizer=self.recurrent_regularizer,
-            constraint=self.recurrent_constraint,
-        )  # fmt: skip
+        self.kernel = weight(self, "kernel", (*self.kernel_size, count, columns))
+        shape = (*self.kernel_size, self.filters, columns)
+        self.recurrent_kernel = weight(self, "recurrent_kernel", shape, "recurrent")
         self.bias = None
         if self.use_bias:
             initial = self.bias_initializer
             if self.unit_forget_bias:
                 initial = forget_ones(initial, self.filters)
-            self.bias = self.add_weight(
-                (columns,), initial, name="bias", regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )  # fmt: skip
+            self.bias = weight(self, "bias", (columns,), initializer=initial)
         self._state_shape = self.state_shape(inputs_shape)[1:]
 
     def state_shape(self, inputs_shape):
@@ -125,7 +101,7 @@ class ConvLSTMCell(DropoutRNNCell, Layer):
         return h, [h, c]
 
 
-class ConvLSTM(RNN, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell"):
+class ConvLSTM(LSTMFields, OwnCell, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell"):
     """Base of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
 
     Args:
@@ -148,33 +124,9 @@ class ConvLSTM(RNN, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell")
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    seed: int = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
 
     def __post_init__(self):
-        cls = ConvLSTMCell
-        names = [n for n, f in fields_of(cls).items() if not f.keyword_only and n != "rank"]
-        self.cell = cls(
-            type(self)._framework.rank, **{n: getattr(self, n) for n in names},
-            name=type(self)._framework.cell_name, dtype=self._framework.dtype_policy,
-            trainable=self._framework.trainable,
-        )  # fmt: skip
+        self.cell = own_cell(self, rank=type(self)._framework.rank)
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, getattr(self.cell, name))
         self.input_spec = InputSpec(ndim=type(self)._framework.rank + 3)

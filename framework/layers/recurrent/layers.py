@@ -1,19 +1,16 @@
 """SimpleRNN, GRU and LSTM: RNN with a built-in cell, which takes their arguments."""
 
 from framework.activations import Activation
-from framework.constraints import ConstraintField
-from framework.core.configurable import fields_of, one_of
-from framework.initializers import InitializerField
+from framework.core.configurable import one_of
 from framework.layers.core import PositiveInt
 from framework.layers.input_spec import InputSpec
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
-from framework.layers.recurrent.dropping import Fraction
-from framework.layers.recurrent.rnn import RNN
-from framework.regularizers import RegularizerField
+from framework.layers.recurrent.fields import LayerFields, LSTMFields, Seeded, Steps, Unrolled
+from framework.layers.recurrent.rnn import OwnCell, own_cell
 
 
-class _WithCell(RNN):
-    """An RNN that makes its cell from its own fields."""
+class _WithCell(OwnCell):
+    """Base of SimpleRNN, GRU and LSTM."""
 
     def __init__(self, *args, implementation=2, **kwargs):
         self._framework.implementation = implementation
@@ -22,13 +19,7 @@ class _WithCell(RNN):
     __init__._from_fields = True
 
     def __post_init__(self):
-        cls = type(self)._framework.cell_class
-        arguments = {n: getattr(self, n) for n, f in fields_of(cls).items() if not f.keyword_only}
-        self.cell = cls(
-            **arguments, implementation=self._framework.implementation,
-            name=type(self)._framework.cell_name,
-            dtype=self._framework.dtype_policy, trainable=self._framework.trainable,
-        )  # fmt: skip
+        self.cell = own_cell(self, implementation=self._framework.implementation)
         self.input_spec = InputSpec(ndim=3)
         super().__post_init__()
 
@@ -36,7 +27,10 @@ class _WithCell(RNN):
 UseCudnn = one_of("auto", True, False)
 
 
-class SimpleRNN(_WithCell, cell_class=SimpleRNNCell, cell_name="simple_rnn_cell"):
+class SimpleRNN(
+    LayerFields, Steps, Unrolled, _WithCell,
+    last=("seed",), cell_class=SimpleRNNCell, cell_name="simple_rnn_cell",
+):  # fmt: skip
     """`h = activation(x @ kernel + h @ recurrent_kernel + bias)` over the steps of a sequence.
 
     Args:
@@ -57,27 +51,13 @@ class SimpleRNN(_WithCell, cell_class=SimpleRNNCell, cell_name="simple_rnn_cell"
     units: PositiveInt
     activation: Activation = "tanh"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
-    unroll: bool = False
     seed: int = None
 
 
-class GRU(_WithCell, cell_class=GRUCell, cell_name="gru_cell"):
+class GRU(
+    LayerFields, Seeded, Steps, Unrolled, _WithCell,
+    last=("reset_after", "use_cudnn"), cell_class=GRUCell, cell_name="gru_cell",
+):  # fmt: skip
     """Gated recurrent units (Cho et al. 2014) over the steps of a sequence.
 
     Args:
@@ -101,29 +81,14 @@ class GRU(_WithCell, cell_class=GRUCell, cell_name="gru_cell"):
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    seed: int = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
-    unroll: bool = False
     reset_after: bool = True
     use_cudnn: UseCudnn = "auto"
 
 
-class LSTM(_WithCell, cell_class=LSTMCell, cell_name="lstm_cell"):
+class LSTM(
+    LSTMFields, Unrolled, _WithCell,
+    last=("use_cudnn",), cell_class=LSTMCell, cell_name="lstm_cell",
+):  # fmt: skip
     """Long short-term memory (Hochreiter & Schmidhuber 1997) over the steps of a sequence.
 
     Args:
@@ -148,23 +113,4 @@ class LSTM(_WithCell, cell_class=LSTMCell, cell_name="lstm_cell"):
     activation: Activation = "tanh"
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
-    kernel_initializer: InitializerField = "glorot_uniform"
-    recurrent_initializer: InitializerField = "orthogonal"
-    bias_initializer: InitializerField = "zeros"
-    unit_forget_bias: bool = True
-    kernel_regularizer: RegularizerField = None
-    recurrent_regularizer: RegularizerField = None
-    bias_regularizer: RegularizerField = None
-    activity_regularizer: RegularizerField = None
-    kernel_constraint: ConstraintField = None
-    recurrent_constraint: ConstraintField = None
-    bias_constraint: ConstraintField = None
-    dropout: Fraction = 0.0
-    recurrent_dropout: Fraction = 0.0
-    seed: int = None
-    return_sequences: bool = False
-    return_state: bool = False
-    go_backwards: bool = False
-    stateful: bool = False
-    unroll: bool = False
     use_cudnn: UseCudnn = "auto"

@@ -1,8 +1,10 @@
 """RNN: a layer that runs a cell over sequences, and the base of SimpleRNN, GRU and LSTM."""
 
+from typing import TYPE_CHECKING, Any
+
 from framework.core import nest
 from framework.core.cast import cast
-from framework.core.configurable import Field, Resolved, _annotations, fields_of, serialize_value
+from framework.core.configurable import Resolved, fields_of, serialize_value
 from framework.core.conversion import tensor
 from framework.core.dtypes import Shape
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -29,7 +31,7 @@ def _cell(value):
     return StackedRNNCells(value) if isinstance(value, (list, tuple)) else checked_cell(value)
 
 
-class RNN(Layer, cell_class=None):
+class RNN(Layer):
     """Run a cell over the steps of sequences.
 
     A cell has `call(inputs, states)`, which returns the output and the new states and may take
@@ -65,16 +67,6 @@ class RNN(Layer, cell_class=None):
     supports_masking = True
     states = None
     use_cudnn = "auto"
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if cls._framework.cell_class is not None and "cell" in fields_of(cls):
-            fields = dict(fields_of(cls))
-            fields.pop("cell")
-            own = {name: fields.pop(name) for name in _annotations(cls)}  # in the order of Keras
-            for name, field in fields.items():
-                fields[name] = Field(name, field.annotation, field.default, True)
-            cls._framework.fields = {**own, **fields}
 
     def __post_init__(self):
         self.__dict__["states"] = self._framework.expected_batch_size = None
@@ -177,7 +169,7 @@ class RNN(Layer, cell_class=None):
 
     def get_config(self):
         config = super().get_config()
-        if type(self)._framework.cell_class is not None:
+        if isinstance(self, OwnCell):
             config |= {n: getattr(self, n) for n in ("unroll", "zero_output_for_mask")}
             config.pop("use_cudnn", None)
         return config
@@ -187,6 +179,27 @@ class RNN(Layer, cell_class=None):
         if "cell" in config:
             config = {**config, "cell": nested.as_layer(config["cell"], custom_objects)}
         return cls(**config)
+
+
+class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=None):
+    """Base of RNNs that make their cell: its arguments are fields of the layer."""
+
+    unroll: bool = False
+    zero_output_for_mask: bool = False
+    if TYPE_CHECKING:  # no argument, and as one by keyword not the first by position
+        cell: Any = None
+
+
+def own_cell(layer, **arguments):
+    """Return the cell of a layer, made from its fields and from arguments that are none."""
+    record = type(layer)._framework
+    for name, field in fields_of(record.cell_class).items():
+        if not field.keyword_only and name not in arguments:
+            arguments[name] = getattr(layer, name)
+    return record.cell_class(
+        **arguments, name=record.cell_name, dtype=layer._framework.dtype_policy,
+        trainable=layer._framework.trainable,
+    )  # fmt: skip
 
 
 def _mapped(function, states):
