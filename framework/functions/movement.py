@@ -311,7 +311,8 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     Args:
         tensor: any tensor.
         paddings: of shape (rank, 2).
-        mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge).
+        mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge). These
+            add no more elements than there are to mirror.
         constant_values: the value for "CONSTANT".
 
     >>> import framework as tf
@@ -328,6 +329,13 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     widths = tuple((int(a), int(b)) for a, b in widths)
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):
+        for size, width in zip(x.shape, widths, strict=True):
+            most = 0 if width == (0, 0) else size - (mode == "REFLECT")
+            if max(width) > max(most, 0):
+                raise InvalidArgumentError(
+                    f"pad: mode {mode!r} can add at most {most} elements to an axis of size {size}, "
+                    f"got {width}."
+                )
         return _mirrored(x, widths, mode.lower())
     if mode != "CONSTANT":
         raise InvalidArgumentError(

@@ -230,13 +230,13 @@ def _cumulative_logsumexp(x, *, axis, reverse):
 def _cumulative_logsumexp_vjp(g, x, y, axis, reverse):
     """Return exp(x[j]) * sum over k >= j of g[k] exp(-y[k]), scaled so that nothing overflows."""
     after = shifted(y, axis=axis, reverse=not reverse, fill=np.inf)
-    step = exp(y - _unless_lowest(after))
-    return linear_scan(step, g, axis=axis, reverse=not reverse) * exp(x - _unless_lowest(y))
+    step = exp(_excess(y, after))
+    return linear_scan(step, g, axis=axis, reverse=not reverse) * exp(_excess(x, y))
 
 
-def _unless_lowest(x):
-    """Replace -inf by 0, so that -inf minus the result is -inf instead of NaN."""
-    return select(equal(x, -np.inf), 0.0, x)
+def _excess(a, b):
+    """Return a - b for a <= b: -inf where both are -inf, and 0 where both are inf."""
+    return select(equal(a, np.inf), 0.0, a - select(equal(b, -np.inf), 0.0, b))
 
 
 # the logarithm of the cumulative sum of exp(x)

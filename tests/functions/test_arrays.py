@@ -168,6 +168,8 @@ def test_gradients_count_how_often_an_element_is_used(name):
         (lambda: tf.repeat(X, [1, 2], axis=1), ValueError, "2 entries, axis 1 has size 3"),
         (lambda: tf.pad(X, [[1, 1]]), ValueError, "pad: `paddings`.*3 axes"),
         (lambda: tf.pad([1], [[1, 1]], "WRAP"), ValueError, "'REFLECT'.*'WRAP'"),
+        (lambda: tf.pad([1], [[1, 0]], "REFLECT"), ValueError, "at most 0 elements.*size 1"),
+        (lambda: tf.pad([1, 2], [[0, 3]], "SYMMETRIC"), ValueError, "at most 2 elements.*size 2"),
         (lambda: tf.gather(X, [3], axis=1), IndexError, "`indices` must lie from 0 to 2, got 3"),
         (lambda: tf.gather(X, [-1]), IndexError, "must lie from 0 to 1, got -1"),
         (lambda: tf.gather(X, [1.0]), TypeError, "must be integers, got float32"),

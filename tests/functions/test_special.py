@@ -228,6 +228,8 @@ def test_cumulative_logsumexp_far_out():
     )
     found = slope(lambda x: M.cumulative_logsumexp(x, exclusive=True), [0.0, 1.0, 2.0])
     np.testing.assert_allclose(found, [1.2689414, 0.7310586, 0], rtol=1e-6)
+    found = slope(M.cumulative_logsumexp, [1.0, -2.0, INF, 3.0])
+    np.testing.assert_allclose(found, [1.9525741, 0.0474259, 2, 0], rtol=1e-6)
 
 
 def test_products_with_zeros():
