@@ -311,8 +311,8 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     Args:
         tensor: any tensor.
         paddings: of shape (rank, 2).
-        mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge). These
-            add no more elements than there are to mirror.
+        mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge). The
+            last two add no more elements than there are to mirror.
         constant_values: the value for "CONSTANT".
 
     >>> import framework as tf
@@ -333,8 +333,8 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
             most = 0 if width == (0, 0) else size - (mode == "REFLECT")
             if max(width) > max(most, 0):
                 raise InvalidArgumentError(
-                    f"pad: mode {mode!r} can add at most {most} elements to an axis of size {size}, "
-                    f"got {width}."
+                    f"pad: mode {mode!r} can add at most {most} elements to an axis of size "
+                    f"{size}, got {width}."
                 )
         return _mirrored(x, widths, mode.lower())
     if mode != "CONSTANT":

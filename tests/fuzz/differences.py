@@ -56,7 +56,8 @@ _BY_NAN = r"(?s)(?=.*{}\()" + _NAN
 DIFFERENCES = {
     "TensorFlow refuses empty arrays in several ops (`sort`, `pad`, `tensor_scatter_nd_update`); "
     "here an empty array gives an empty one": Difference(
-        r"(?s)(?=.*\(0,|.* 0[,)])(?=.*(sort|top_k|pad|scatter\w*|reverse|roll|diag\w*|arg\w+)\()",
+        r"(?s)(?=.*\(0,|.* 0[,)])"
+        r"(?=.*(sort|top_k|pad|scatter\w*|reverse|roll|diag\w*|arg\w+|gather_nd)\()",
         _RAISED,
     ),
     "`bool(t)`, `if t:` of no elements: an error here, False in TensorFlow": Difference(
@@ -134,6 +135,22 @@ DIFFERENCES = {
     ),
     "`assign_add`, `assign_sub` of a variable take a scalar; TensorFlow wants the variable's "
     "shape": Difference(r"\.assign_(add|sub)\(", r"Cannot update variable with shape"),
+    "`softmax_cross_entropy_with_logits` of labels whose sum is not 1 has its derivatives here; "
+    "TensorFlow's are those of a sum of 1": Difference(
+        r"softmax_cross_entropy_with_logits\(", r"float\d+\(\S*\d\) instead of np\.float",
+    ),
+    "`softmax_cross_entropy_with_logits` wants labels of the shape of the logits; TensorFlow "
+    "broadcasts": Difference(
+        r"softmax_cross_entropy_with_logits\(", r"instead of \('raised'.* do not fit logits",
+    ),
+    "`len(v)` of a variable is its first size; TensorFlow refuses": Difference(
+        r"len\(", r"'ResourceVariable' has no len|^line \d+: 'raised' instead of",
+    ),
+    "Slopes of roots and variances where the squares overflow: NaN here, 0 or a number in "
+    "TensorFlow": Difference(
+        r"(?s)(?=.*(norm|moments|std|variance)\()(?=.*special=True)",
+        r"instead of np\.float\d+\(nan\)",
+    ),
     "`cholesky` of what holds NaN leaves what comes before it; TensorFlow's is NaN as a whole": (
         Difference(r"(?s)(?=.*cholesky\()(?=.*special=True)", r"\(nan\) instead of")
     ),
