@@ -1,5 +1,7 @@
 """Activation functions: Keras's names and formulas, on tensors, arrays and KerasTensors."""
 
+from typing import Annotated
+
 from framework.core import dtypes
 from framework.core.axes import one_axis
 from framework.core.cast import cast
@@ -7,6 +9,7 @@ from framework.core.configurable import Resolved, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.registry import Registry
+from framework.core.shared_fields import Configured
 from framework.core.tensor import Tensor
 from framework.ops import elementwise as e
 from framework.ops import movement, rows, special
@@ -279,4 +282,4 @@ def deserialize(config, custom_objects=None):
     return linear if config is None else activations.deserialize(config, custom_objects)
 
 
-Activation = Resolved("an activation", get)
+Activation = Annotated[Configured, Resolved("an activation", get)]

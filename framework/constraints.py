@@ -1,10 +1,13 @@
 """Constraints: what a weight is changed to after each update."""
 
+from typing import Annotated
+
 from framework.core import dtypes
 from framework.core.axes import all_axes
 from framework.core.configurable import Resolved, Watched, serialize_value
 from framework.core.conversion import tensor
 from framework.core.registry import Registry
+from framework.core.shared_fields import Configured
 from framework.ops import elementwise as e
 from framework.ops import reduction
 from framework.ops.casting import like, widened
@@ -101,4 +104,4 @@ def deserialize(config, custom_objects=None):
     return constraints.deserialize(config, custom_objects)
 
 
-ConstraintField = Resolved("a constraint", get)
+ConstraintField = Annotated[Configured, Resolved("a constraint", get)]

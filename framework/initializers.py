@@ -5,6 +5,7 @@ when it is made, so that a program which calls `set_seed` first makes the same w
 """
 
 import math
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from framework.core.configurable import Configurable, Resolved, one_of, serializ
 from framework.core.conversion import array_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
+from framework.core.shared_fields import Configured
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
@@ -92,7 +94,7 @@ def _seed(value):
     return int(value)
 
 
-Seed = Resolved("a seed", _seed)
+Seed = Annotated[int | random.SeedGenerator | dict[str, Any] | None, Resolved("a seed", _seed)]
 
 
 class RandomInitializer(Initializer):
@@ -175,9 +177,9 @@ class VarianceScaling(RandomInitializer):
             of a kernel `(..., inputs, outputs)`.
     """
 
-    scale: Resolved("a number > 0", _positive) = 1.0
-    mode: one_of("fan_in", "fan_out", "fan_avg") = "fan_in"
-    distribution: Resolved("a distribution", _distribution) = "truncated_normal"
+    scale: Annotated[float, Resolved("a number > 0", _positive)] = 1.0
+    mode: Literal["fan_in", "fan_out", "fan_avg"] = "fan_in"
+    distribution: Annotated[str, Resolved("a distribution", _distribution)] = "truncated_normal"
     seed: Seed = None
     input_axes: object = None
     output_axes: object = None
@@ -312,4 +314,4 @@ def deserialize(config, custom_objects=None):
     return initializers.deserialize(config, custom_objects)
 
 
-InitializerField = Resolved("an initializer", get)
+InitializerField = Annotated[Configured, Resolved("an initializer", get)]

@@ -1,13 +1,15 @@
 """Regularizers: penalties on weights or outputs, added to the loss."""
 
 import math
+from typing import Annotated, Literal
 
 import numpy as np
 
-from framework.core.configurable import Resolved, Watched, one_of, serialize_value
+from framework.core.configurable import Resolved, Watched, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.registry import Registry
+from framework.core.shared_fields import Configured
 from framework.ops import contraction, reduction
 from framework.ops import elementwise as e
 from framework.ops.casting import like, widened
@@ -24,7 +26,7 @@ def _strength(value):
     return float(value)
 
 
-Strength = Resolved("a number >= 0", _strength)
+Strength = Annotated[float, Resolved("a number >= 0", _strength)]
 
 
 class Regularizer(Watched):
@@ -88,7 +90,7 @@ class OrthogonalRegularizer(Regularizer):
     """
 
     factor: Strength = 0.01
-    mode: one_of("rows", "columns") = "rows"
+    mode: Literal["rows", "columns"] = "rows"
 
     def __call__(self, x):
         x = tensor(x)
@@ -122,4 +124,4 @@ def deserialize(config, custom_objects=None):
     return regularizers.deserialize(config, custom_objects)
 
 
-RegularizerField = Resolved("a regularizer", get)
+RegularizerField = Annotated[Configured, Resolved("a regularizer", get)]

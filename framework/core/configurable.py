@@ -6,12 +6,13 @@
 
     Dense(3, activation="relu").get_config()
 
-A field's annotation may have a `resolve(value)` method (string look-up, conversion, validation);
-`int`, `float`, `bool` and `str` are checked as they stand; anything else is stored as given.
+A field's annotation is its type. `Annotated[type, Resolved(...)]` adds string lookup, conversion
+and validation. The values of a `Literal`, and `int`, `float`, `bool` and `str`, also with `| None`,
+are checked; anything else is stored as given.
 """
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from framework.core.change_counters import changes
 from framework.core.configs import serialize_value
@@ -57,6 +58,13 @@ def one_of(*choices):
     return Resolved(f"one of {choices}", _one_of(choices))
 
 
+def rule_of(annotation):
+    """Return what a field's annotation does with values: a Resolved, or the annotation itself."""
+    if type(annotation) is _LITERAL:
+        return one_of(*annotation.__args__)
+    return getattr(annotation, "__metadata__", (annotation,))[0]
+
+
 class Field:
     __slots__ = ("annotation", "default", "keyword_only", "name")
 
@@ -65,14 +73,14 @@ class Field:
         self.keyword_only = keyword_only
 
     def convert(self, value, owner):
-        annotation = self.annotation
-        if value is None and self.default is None and not hasattr(annotation, "resolve"):
+        rule = rule_of(self.annotation)
+        if value is None and self.default is None and not hasattr(rule, "resolve"):
             return None
         try:
-            if hasattr(annotation, "resolve"):
-                return annotation.resolve(value)
-            if annotation in _SCALARS:
-                return _SCALARS[annotation](value)
+            if hasattr(rule, "resolve"):
+                return rule.resolve(value)
+            if rule in _SCALARS:
+                return _SCALARS[rule](value)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{owner}: argument {self.name}={value!r}: {error}") from None
         return value
@@ -97,6 +105,10 @@ def _float(value):
     return float(value)
 
 
+def _or_none(convert):
+    return lambda value: None if value is None else convert(value)
+
+
 def _str(value):
     if not isinstance(value, str):
         raise InvalidArgumentError(f"expected a string, got {type(value).__name__}")
@@ -104,6 +116,8 @@ def _str(value):
 
 
 _SCALARS = {int: _int, float: _float, str: _str, bool: bool}
+_SCALARS.update({kind | None: _or_none(convert) for kind, convert in _SCALARS.items()})
+_LITERAL = type(Literal[0])
 
 
 class _LazySignature:
@@ -285,7 +299,7 @@ def bind(cls, args, kwargs):
 
 
 def serialize_field(field, value):
-    serialize = getattr(field.annotation, "serialize", serialize_value)
+    serialize = getattr(rule_of(field.annotation), "serialize", serialize_value)
     return serialize(value)
 
 

@@ -1,6 +1,7 @@
 """DTypePolicy: the dtype a layer computes in and the dtype its weights have."""
 
 from fnmatch import fnmatchcase
+from typing import Annotated, Any
 
 from framework.core import dtypes
 from framework.core.configurable import Configurable, Resolved
@@ -160,4 +161,4 @@ def deserialize(config, custom_objects=None):
     return get(config)
 
 
-PolicyField = Resolved("a dtype policy", get)
+PolicyField = Annotated[Any, Resolved("a dtype policy", get)]

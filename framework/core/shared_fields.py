@@ -1,4 +1,7 @@
-"""Annotations for fields that losses and metrics share."""
+"""Annotations for fields that many classes share."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
 
 from framework.core.configurable import Resolved
 from framework.core.dtypes import as_dtype, floatx
@@ -19,5 +22,8 @@ def _compute_dtype(value):
     return as_dtype(floatx() if value is None else value)
 
 
-Name = Resolved("a string or None", _name)
-ComputeDtype = Resolved("a dtype, a policy or None", _compute_dtype)
+Configured: TypeAlias = str | dict[str, Any] | Callable[..., Any] | None
+"""What a registry resolves: a name, a config, an object, or None."""
+
+Name = Annotated[str | None, Resolved("a string or None", _name)]
+ComputeDtype = Annotated[Any, Resolved("a dtype, a policy or None", _compute_dtype)]

@@ -1,6 +1,8 @@
 """Activation layers with arguments: ReLU, LeakyReLU, ELU, Softmax, PReLU."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Annotated
 
 from framework import activations
 from framework.constraints import ConstraintField
@@ -27,7 +29,7 @@ def _not_negative_or_none(value):
     return None if value is None else _not_negative(value)
 
 
-NotNegative = Resolved("a number >= 0", _not_negative)
+NotNegative = Annotated[float, Resolved("a number >= 0", _not_negative)]
 
 
 class ReLU(Layer, builds_at_init=True):
@@ -38,7 +40,9 @@ class ReLU(Layer, builds_at_init=True):
     array([0. , 1. , 1.5], dtype=float32)
     """
 
-    max_value: Resolved("a number >= 0, or None", _not_negative_or_none) = None
+    max_value: Annotated[
+        float | None, Resolved("a number >= 0, or None", _not_negative_or_none)
+    ] = None
     negative_slope: NotNegative = 0.0
     threshold: NotNegative = 0.0
     supports_masking = True
@@ -112,7 +116,7 @@ class PReLU(Layer):
     alpha_initializer: InitializerField = "Zeros"
     alpha_regularizer: RegularizerField = None
     alpha_constraint: ConstraintField = None
-    shared_axes: Resolved("axes, or None", _axes_or_none) = None
+    shared_axes: Annotated[Sequence[int] | None, Resolved("axes, or None", _axes_or_none)] = None
     supports_masking = True
 
     def build(self, input_shape):

@@ -1,8 +1,9 @@
 """Attention layers without projections: Attention and AdditiveAttention."""
 
+from typing import Literal
+
 from framework.core import random
 from framework.core.cast import cast
-from framework.core.configurable import one_of
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
 from framework.core.random import SeedGenerator
@@ -41,7 +42,7 @@ class Attention(Layer, makes_masks=False):
     """
 
     use_scale: bool = False
-    score_mode: one_of("dot", "concat") = "dot"
+    score_mode: Literal["dot", "concat"] = "dot"
     dropout: float = 0.0
     seed: Seed = None
 
@@ -159,7 +160,7 @@ class AdditiveAttention(Attention):
     use_scale: bool = True
     dropout: float = 0.0
     seed: Seed = None
-    score_mode: one_of("dot") = "dot"
+    score_mode: Literal["dot"] = "dot"
 
     def build(self, input_shape):
         self._checked(input_shape, "inputs")

@@ -43,7 +43,7 @@ class _BaseFields(Configurable, kw_only=True):
     trainable: bool = True
     dtype: PolicyField = None
     autocast: bool = True
-    name: str = None
+    name: str | None = None
 
 
 class Layer(

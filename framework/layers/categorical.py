@@ -1,5 +1,7 @@
 """Discretization (numbers to bins) and CategoryEncoding (class indices to vectors)."""
 
+from typing import Annotated, Literal
+
 import numpy as np
 
 from framework.core import dtypes
@@ -62,8 +64,8 @@ class CategoryEncoding(Layer):
     array([[1., 2., 0., 0.]], dtype=float32)
     """
 
-    num_tokens: int = None
-    output_mode: one_of("multi_hot", "one_hot", "count", "binary") = "multi_hot"
+    num_tokens: int | None = None
+    output_mode: Literal["multi_hot", "one_hot", "count", "binary"] = "multi_hot"
     sparse: bool = False
 
     _convert_input_args = False
@@ -129,9 +131,9 @@ class Discretization(Layer, takes_lists=True):
     """
 
     bin_boundaries: object = None
-    num_bins: int = None
+    num_bins: int | None = None
     epsilon: float = 0.01
-    output_mode: one_of(*MODES) = "int"
+    output_mode: Annotated[str, one_of(*MODES)] = "int"
     sparse: bool = False
 
     def __post_init__(self):

@@ -1,5 +1,7 @@
 """The base of convolutions: arguments, shapes, kernels and bias."""
 
+from typing import Annotated
+
 from framework.activations import linear
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -31,9 +33,9 @@ def _padding_of(*allowed):
     return Resolved(f"one of {allowed}", resolve)
 
 
-DataFormat = Resolved("'channels_last' or 'channels_first'", _data_format)
-Padding = _padding_of("valid", "same")
-CausalPadding = _padding_of("valid", "same", "causal")
+DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'", _data_format)]
+Padding = Annotated[str, _padding_of("valid", "same")]
+CausalPadding = Annotated[str, _padding_of("valid", "same", "causal")]
 
 
 def ints(value, n, name, least=1):

@@ -1,6 +1,7 @@
 """Basic layers: Input, Dense, Activation, Dropout, Lambda, Identity."""
 
 import inspect
+from typing import Annotated, Any
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
@@ -23,13 +24,13 @@ from framework.ops.movement import reshape
 from framework.ops.random import dropout
 
 
-def _positive(value):
+def positive(value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
         raise InvalidArgumentError("expected a positive integer")
     return int(value)
 
 
-PositiveInt = Resolved("a positive integer", _positive)
+PositiveInt = Annotated[int, Resolved("a positive integer", positive)]
 
 
 class Dense(KernelAndBias, Layer):
@@ -94,7 +95,7 @@ def _fraction(value):
     return value
 
 
-Fraction = Resolved("a number in [0, 1]", _fraction)
+Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 
 
 class Dropout(Layer, builds_at_init=True):
@@ -197,9 +198,11 @@ class Lambda(Layer, builds_at_init=True):
     array([[2., 2.]], dtype=float32)
     """
 
-    function: Resolved("a function", _function, serialize=_itself)
-    output_shape: Resolved("a shape or a function", _itself, serialize=_itself) = None
-    mask: Resolved("a mask or a function", _itself, serialize=_itself) = None
+    function: Annotated[Any, Resolved("a function", _function, serialize=_itself)]
+    output_shape: Annotated[Any, Resolved("a shape or a function", _itself, serialize=_itself)] = (
+        None
+    )
+    mask: Annotated[Any, Resolved("a mask or a function", _itself, serialize=_itself)] = None
     arguments: object = None
 
     def __post_init__(self):

@@ -62,8 +62,8 @@ class Embedding(_TableLayer, makes_masks=False):
     embeddings_constraint: ConstraintField = None
     mask_zero: bool = False
     weights: object = None
-    lora_rank: int = None
-    lora_alpha: float = None
+    lora_rank: int | None = None
+    lora_alpha: float | None = None
     quantization_config: Unquantized = None
 
     _adapted = "embeddings"
@@ -151,10 +151,10 @@ class ReversibleEmbedding(Embedding):
     embeddings_constraint: ConstraintField = None
     mask_zero: bool = False
     reverse_dtype: object = None
-    logit_soft_cap: float = None
+    logit_soft_cap: float | None = None
     weights: object = None
-    lora_rank: int = None
-    lora_alpha: float = None
+    lora_rank: int | None = None
+    lora_alpha: float | None = None
     quantization_config: Unquantized = None
 
     def build(self, input_shape=None):

@@ -1,5 +1,8 @@
 """Hashing: map values to bucket indices without a vocabulary."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 import numpy as np
 
 from framework.core import dtypes
@@ -22,7 +25,7 @@ def _salt(value):
     return [int(n) for n in pair]
 
 
-SaltField = Resolved("an int, two ints or None", _salt)
+SaltField = Annotated[int | Sequence[int] | None, Resolved("an int, two ints or None", _salt)]
 
 
 def buckets(values, count, salt=None):
@@ -79,7 +82,7 @@ class Hashing(Layer):
     num_bins: int
     mask_value: object = None
     salt: SaltField = None
-    output_mode: one_of(*MODES) = "int"
+    output_mode: Annotated[str, one_of(*MODES)] = "int"
     sparse: bool = False
 
     _convert_input_args = False

@@ -2,6 +2,7 @@
 
 import functools
 import string
+from typing import Annotated
 
 from framework.core import dtypes
 from framework.core.cast import cast
@@ -11,7 +12,7 @@ from framework.core.promotion import promote
 from framework.core.symbolic import KerasTensor
 from framework.layers.activation import Softmax
 from framework.layers.base import Layer
-from framework.layers.core import Dropout, PositiveInt
+from framework.layers.core import Dropout, positive
 from framework.layers.einsum_dense import EinsumDense
 from framework.ops.attention import attention, band_mask, causal_mask
 from framework.ops.einsum import einsum
@@ -20,10 +21,10 @@ from framework.ops.movement import expand_axes
 
 
 def _positive_or_none(value):
-    return value if value is None else PositiveInt.resolve(value)
+    return value if value is None else positive(value)
 
 
-PositiveOrNone = Resolved("a positive integer or None", _positive_or_none)
+PositiveOrNone = Annotated[int | None, Resolved("a positive integer or None", _positive_or_none)]
 
 
 class MultiHeadBase(Layer, makes_masks=False):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -350,18 +351,18 @@ class IntegerLookup(Lookup):
     array([2, 0])
     """
 
-    max_tokens: int = None
+    max_tokens: int | None = None
     num_oov_indices: int = 1
-    mask_token: int = None
+    mask_token: int | None = None
     oov_token: int = -1
     vocabulary: object = None
-    vocabulary_dtype: one_of("int64") = "int64"
+    vocabulary_dtype: Literal["int64"] = "int64"
     idf_weights: object = None
     invert: bool = False
-    output_mode: one_of(*LOOKUP_MODES) = "int"
+    output_mode: Annotated[str, one_of(*LOOKUP_MODES)] = "int"
     sparse: bool = False
     pad_to_max_tokens: bool = False
-    oov_method: one_of("floormod", "farmhash") = "floormod"
+    oov_method: Literal["floormod", "farmhash"] = "floormod"
     salt: SaltField = None
 
     _word_dtype = "int64"
@@ -393,18 +394,18 @@ class StringLookup(Lookup):
     array([2, 0])
     """
 
-    max_tokens: int = None
+    max_tokens: int | None = None
     num_oov_indices: int = 1
-    mask_token: str = None
+    mask_token: str | None = None
     oov_token: str = "[UNK]"  # noqa: S105
     vocabulary: object = None
     idf_weights: object = None
     invert: bool = False
-    output_mode: one_of(*LOOKUP_MODES) = "int"
+    output_mode: Annotated[str, one_of(*LOOKUP_MODES)] = "int"
     pad_to_max_tokens: bool = False
     sparse: bool = False
     encoding: str = "utf-8"
-    oov_method: one_of("floormod", "farmhash") = "floormod"
+    oov_method: Literal["floormod", "farmhash"] = "floormod"
     salt: SaltField = None
 
     _word_dtype = "string"

@@ -2,6 +2,7 @@
 
 import functools
 import string
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -205,7 +206,7 @@ class Dot(Layer, makes_masks=False):
     TensorShape([1, 2, 3])
     """
 
-    axes: Resolved("an int or two ints", _axes)
+    axes: Annotated[Any, Resolved("an int or two ints", _axes)]
     normalize: bool = False
     supports_masking = True
 

@@ -4,6 +4,8 @@ Vaswani et al. 2017, arXiv:1706.03762.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Annotated
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
@@ -22,7 +24,9 @@ def _shape_or_none(value):
     return (value,) if isinstance(value, int) else tuple(value)
 
 
-IntsOrNone = Resolved("an int, a tuple or None", _shape_or_none)
+IntsOrNone = Annotated[
+    int | Sequence[int] | None, Resolved("an int, a tuple or None", _shape_or_none)
+]
 
 
 class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")):

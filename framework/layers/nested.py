@@ -1,5 +1,7 @@
 """Layers as arguments of layers: check, serialize and deserialize them."""
 
+from typing import Annotated, Any
+
 from framework.core.configs import copy_of, deserialize, serialize_value
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError
@@ -28,4 +30,4 @@ def _layer(value):
     return value
 
 
-LayerField = Resolved("a layer", _layer, serialize=serialize_value)
+LayerField = Annotated[Any, Resolved("a layer", _layer, serialize=serialize_value)]

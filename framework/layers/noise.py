@@ -1,6 +1,7 @@
 """Layers of noise, dropout and activity penalties, which are the identity in inference."""
 
 import math
+from typing import Annotated
 
 from framework.core import random
 from framework.core.cast import cast
@@ -155,7 +156,7 @@ def _format(value):
     return value or "channels_last"
 
 
-_Format = Resolved("a data format", _format)
+_Format = Annotated[str | None, Resolved("a data format", _format)]
 
 
 class SpatialDropout2D(_SpatialDropout, axes=2):

@@ -1,6 +1,8 @@
 """Layer, RMS, group and unit normalization."""
 
 import warnings
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -26,7 +28,7 @@ def _one_or_several(value):
     return int(value)
 
 
-Axes = Resolved("an int or a list of ints", _one_or_several)
+Axes = Annotated[int | Sequence[int], Resolved("an int or a list of ints", _one_or_several)]
 
 
 def wide(x):
@@ -153,7 +155,7 @@ class GroupNormalization(ScaleInitializers, ScalePenalties, _Normalization):
         center, scale: whether there is a beta and a gamma per channel.
     """
 
-    groups: Resolved("a positive integer or -1", _groups) = 32
+    groups: Annotated[int, Resolved("a positive integer or -1", _groups)] = 32
     axis: int = -1
     epsilon: float = 1e-3
     center: bool = True

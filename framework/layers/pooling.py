@@ -1,5 +1,8 @@
 """Pooling: the maximum or mean of sliding windows, or of whole axes."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 import numpy as np
 
 from framework.core.cast import cast
@@ -12,7 +15,7 @@ from framework.ops.elementwise import select
 from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_max, reduce_mean, reduce_sum
 
-_FORMATS = one_of(None, "channels_last", "channels_first")
+_FORMATS = Annotated[str | None, one_of(None, "channels_last", "channels_first")]
 
 
 def _sizes(value):
@@ -34,9 +37,11 @@ def _padding(value):
     return value.lower()
 
 
-_Sizes = Resolved("positive integers", _sizes)
-_Strides = Resolved("positive integers, or None", _sizes_or_none)
-_Padding = Resolved("'valid' or 'same'", _padding)
+_Sizes = Annotated[int | Sequence[int], Resolved("positive integers", _sizes)]
+_Strides = Annotated[
+    int | Sequence[int] | None, Resolved("positive integers, or None", _sizes_or_none)
+]
+_Padding = Annotated[str, Resolved("'valid' or 'same'", _padding)]
 
 
 def _per_axis(value, axes, layer, name):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,7 +23,9 @@ def _numbers(value):
     return value if isinstance(value, (int, float, dict)) else np.asarray(value).tolist()
 
 
-Numbers = Resolved("a number or a list of numbers", _numbers, serialize=serialize_value)
+Numbers = Annotated[
+    Any, Resolved("a number or a list of numbers", _numbers, serialize=serialize_value)
+]
 
 
 class Rescaling(Layer, builds_at_init=True, takes_lists=True):
@@ -65,7 +68,7 @@ class Normalization(Layer, takes_lists=True):
     array([-1.,  1.], dtype=float32)
     """
 
-    axis: Resolved("an int, ints or None", _kept_axes) = -1
+    axis: Annotated[Any, Resolved("an int, ints or None", _kept_axes)] = -1
     mean: object = None
     variance: object = None
     invert: bool = False

@@ -1,6 +1,8 @@
 """Layers that move elements: Flatten, Reshape, Permute, RepeatVector."""
 
 import math
+from collections.abc import Sequence
+from typing import Annotated
 
 from framework.core.configurable import Resolved, one_of
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -28,7 +30,7 @@ class Flatten(Layer, builds_at_init=True):
     TensorShape([2, 12])
     """
 
-    data_format: one_of(None, "channels_last", "channels_first") = None
+    data_format: Annotated[str | None, one_of(None, "channels_last", "channels_first")] = None
 
     def __post_init__(self):
         self.data_format = self.data_format or "channels_last"
@@ -62,7 +64,7 @@ class Reshape(Layer, builds_at_init=True):
     TensorShape([2, 3, 4])
     """
 
-    target_shape: Resolved("a shape", _target)
+    target_shape: Annotated[Sequence[int | None], Resolved("a shape", _target)]
 
     def call(self, inputs):
         shape = tuple(inputs.shape)
@@ -85,7 +87,7 @@ class Permute(Layer, builds_at_init=True):
         dims: a permutation of 1, 2, ..., without the batch axis.
     """
 
-    dims: Resolved("a permutation", _dims)
+    dims: Annotated[Sequence[int], Resolved("a permutation", _dims)]
 
     def __post_init__(self):
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)

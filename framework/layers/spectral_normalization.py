@@ -1,6 +1,7 @@
 """SpectralNormalization: divide a layer's kernel by its largest singular value."""
 
 import math
+from typing import Annotated
 
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
@@ -38,7 +39,7 @@ class SpectralNormalization(Wrapper):
     """
 
     layer: LayerField
-    power_iterations: Resolved("a positive integer", _positive) = 1
+    power_iterations: Annotated[int, Resolved("a positive integer", _positive)] = 1
 
     def build(self, input_shape):
         super().build(input_shape)

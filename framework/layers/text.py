@@ -1,6 +1,7 @@
 """TextVectorization: map sentences to the indices of their words."""
 
 import string
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -141,12 +142,12 @@ class TextVectorization(Layer):
            [1, 2, 0]])
     """
 
-    max_tokens: int = None
-    standardize: _one_of_or_function(*_STANDARD) = "lower_and_strip_punctuation"
-    split: _one_of_or_function("whitespace", "character") = "whitespace"
-    ngrams: Resolved("None, an int or a tuple", _widths) = None
-    output_mode: one_of(*LOOKUP_MODES) = "int"
-    output_sequence_length: int = None
+    max_tokens: int | None = None
+    standardize: Annotated[Any, _one_of_or_function(*_STANDARD)] = "lower_and_strip_punctuation"
+    split: Annotated[Any, _one_of_or_function("whitespace", "character")] = "whitespace"
+    ngrams: Annotated[Any, Resolved("None, an int or a tuple", _widths)] = None
+    output_mode: Annotated[str, one_of(*LOOKUP_MODES)] = "int"
+    output_sequence_length: int | None = None
     pad_to_max_tokens: bool = False
     vocabulary: object = None
     idf_weights: object = None

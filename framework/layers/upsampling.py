@@ -1,5 +1,7 @@
 """Layers that enlarge spatial axes by integer factors."""
 
+from typing import Annotated
+
 import numpy as np
 
 from framework.core.configurable import one_of
@@ -85,7 +87,7 @@ class UpSampling2D(_UpSampling, rank=2):
 
     size: object = (2, 2)
     data_format: DataFormat = None
-    interpolation: one_of("nearest", *METHODS) = "nearest"
+    interpolation: Annotated[str, one_of("nearest", *METHODS)] = "nearest"
 
     def call(self, inputs):
         if self.interpolation == "nearest":

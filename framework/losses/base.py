@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from framework.core import nest
 from framework.core.auto_names import auto_name
@@ -30,7 +30,7 @@ def _reduction(value):
     return _one_reduction.resolve("sum_over_batch_size" if value == "auto" else value)
 
 
-ReductionField = Resolved(_one_reduction.name, _reduction)
+ReductionField = Annotated[str | None, Resolved(_one_reduction.name, _reduction)]
 
 
 class Reduction:

@@ -1,6 +1,7 @@
 """Classification and distribution losses: Keras functions, and classes of the same names."""
 
 import warnings
+from typing import Annotated
 
 from framework.core.axes import one_axis
 from framework.core.configurable import Resolved
@@ -42,7 +43,7 @@ def _fraction(value):
     return float(value)
 
 
-Fraction = Resolved("a number in [0, 1]", _fraction)
+Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 
 # ---- cross-entropies -----------------------------------------------------------------------------
 
@@ -196,7 +197,7 @@ class SparseCategoricalCrossentropy(FormulaLoss, formula=sparse_categorical_cros
     """The cross-entropy of integer labels, which are class indices."""
 
     from_logits: bool = False
-    ignore_class: int = None
+    ignore_class: int | None = None
     reduction: ReductionField = "sum_over_batch_size"
     axis: int = -1
 

@@ -107,7 +107,7 @@ class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categoric
     """
 
     from_logits: bool = False
-    ignore_class: int = None
+    ignore_class: int | None = None
     axis: int = -1
 
     def values(self, y_true, y_pred):

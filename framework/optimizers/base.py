@@ -1,5 +1,8 @@
 """The base class of optimizers: fields, state variables, configs, and `minimize`."""
 
+from collections.abc import Callable
+from typing import Annotated, Any
+
 import numpy as np
 
 from framework.autodiff.tape import GradientTape
@@ -56,15 +59,21 @@ def _steps(least, none=(None,)):
     return resolve
 
 
-PositiveOrNone = Resolved("a number > 0, or None", _number(lambda x: x > 0, "None or a number > 0"))
-NotNegativeOrNone = Resolved(
-    "a number >= 0, or None", _number(lambda x: x >= 0, "None or a number >= 0")
-)
-Fraction = Resolved("a number in [0, 1]", _number(lambda x: 0 <= x <= 1, "a number in [0, 1]"))
-EveryOrNone = Resolved("an int >= 1, or None", _steps(1))
-RoundOrNone = Resolved("an int >= 2, or None", _steps(2))
-Rules = Resolved("a dict of groups, or None", as_rules, serialize=serialize_rules)
-Rate = Resolved("a learning rate", as_rate)
+PositiveOrNone = Annotated[
+    float | None,
+    Resolved("a number > 0, or None", _number(lambda x: x > 0, "None or a number > 0")),
+]
+NotNegativeOrNone = Annotated[
+    float | None,
+    Resolved("a number >= 0, or None", _number(lambda x: x >= 0, "None or a number >= 0")),
+]
+Fraction = Annotated[
+    float, Resolved("a number in [0, 1]", _number(lambda x: 0 <= x <= 1, "a number in [0, 1]"))
+]
+EveryOrNone = Annotated[int | None, Resolved("an int >= 1, or None", _steps(1))]
+RoundOrNone = Annotated[int | None, Resolved("an int >= 2, or None", _steps(2))]
+Rules = Annotated[Any, Resolved("a dict of groups, or None", as_rules, serialize=serialize_rules)]
+Rate = Annotated[float | dict[str, Any] | Callable[..., Any], Resolved("a learning rate", as_rate)]
 
 
 class _Rated(Configurable):
@@ -127,7 +136,7 @@ class Optimizer(
     ema_overwrite_frequency: EveryOrNone = None
     loss_scale_factor: PositiveOrNone = None
     gradient_accumulation_steps: RoundOrNone = None
-    name: str = None
+    name: str | None = None
     groups: Rules = None
 
     def __init__(self, *args, **kwargs):

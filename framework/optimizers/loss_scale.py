@@ -1,5 +1,7 @@
 """LossScaleOptimizer: scale the loss so that float16 gradients do not underflow."""
 
+from typing import Annotated, Any
+
 import numpy as np
 
 from framework.core.cast import cast
@@ -27,7 +29,7 @@ def _optimizer(value):
     return optimizer
 
 
-InnerOptimizer = Resolved("an optimizer", _optimizer, serialize=serialize_value)
+InnerOptimizer = Annotated[Any, Resolved("an optimizer", _optimizer, serialize=serialize_value)]
 
 _INNER_FIELDS = (
     "learning_rate", "groups", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm",

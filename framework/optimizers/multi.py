@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import MutableMapping
+from typing import Annotated, Any
 
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
@@ -151,7 +152,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
 
     weight_decay = clipnorm = clipvalue = global_clipnorm = gradient_accumulation_steps = None
     use_ema = False
-    optimizer_map: Resolved("an OptimizerMap", _as_map, serialize=_serialized)
+    optimizer_map: Annotated[Any, Resolved("an OptimizerMap", _as_map, serialize=_serialized)]
 
     def __post_init__(self):
         super().__post_init__()

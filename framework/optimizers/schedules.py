@@ -1,6 +1,7 @@
 """Learning rates that change with the number of updates."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def _steps(value):
     return int(number) if number.is_integer() else number
 
 
-Steps = Resolved("a number of steps, whole or not", _steps)
+Steps = Annotated[float, Resolved("a number of steps, whole or not", _steps)]
 
 
 @schedules.add()
@@ -258,7 +259,7 @@ class CosineDecay(_BuiltInSchedule):
     decay_steps: Steps
     alpha: float = 0.0
     name: str = "CosineDecay"
-    warmup_target: float = None
+    warmup_target: float | None = None
     warmup_steps: Steps = 0
 
     def __post_init__(self):

@@ -1,6 +1,7 @@
 """Dropout inside recurrent cells: one mask for all steps of a sequence."""
 
 import threading
+from typing import Annotated
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def _fraction(value):
     return min(1.0, max(0.0, float(value)))
 
 
-Fraction = Resolved("a number in [0, 1]", _fraction)
+Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 
 
 class DropoutRNNCell:

@@ -1,6 +1,7 @@
 """StackedRNNCells: several cells as one; each gets the outputs of the previous cell."""
 
 from functools import partial
+from typing import Annotated, Any
 
 from framework.core import nest
 from framework.core.configurable import Resolved, serialize_value
@@ -69,7 +70,7 @@ class StackedRNNCells(Layer):
     TensorShape([2, 5])
     """
 
-    cells: Resolved("a list of cells", _cells, serialize=serialize_value)
+    cells: Annotated[Any, Resolved("a list of cells", _cells, serialize=serialize_value)]
 
     @property
     def state_size(self):
