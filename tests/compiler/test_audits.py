@@ -181,7 +181,7 @@ def optimized(optimizer, factors=(1.0,)):
     return f, w
 
 
-def ran_by_ops(monkeypatch):
+def ran_by_ops(change):
     """A list of the updates that optimizers make in ops: an audit need not."""
     made, whole = [], updating._whole_update
 
@@ -189,13 +189,13 @@ def ran_by_ops(monkeypatch):
         made.extend([1] if isinstance(param, tf.Tensor) else [])
         return whole(optimizer, param, *rest)
 
-    monkeypatch.setattr(updating, "_whole_update", watched)
+    change(updating, _whole_update=watched)
     return made
 
 
-def test_an_optimizers_update_is_compared_as_one(monkeypatch, caplog):
+def test_an_optimizers_update_is_compared_as_one(change, caplog):
     f, _ = optimized(keras.optimizers.Adam(0.1))
-    by_ops = ran_by_ops(monkeypatch)
+    by_ops = ran_by_ops(change)
     for _ in range(3):
         f(X)
     traced = len(by_ops)
@@ -256,13 +256,13 @@ def test_the_state_after_an_audit_that_ends_a_plan():
         np.testing.assert_allclose(ours, expected, rtol=1e-5)
 
 
-def test_lines_are_looked_up_only_where_runs_differ(monkeypatch):
+def test_lines_are_looked_up_only_where_runs_differ(change):
     factors = [1.0]
     f = changing(factors, [])
     for _ in range(5):
         f(X)
     asked, position = [], ir.user_position
-    monkeypatch.setattr(ir, "user_position", lambda *a: asked.append(1) or position(*a))
+    change(ir, user_position=lambda *a: asked.append(1) or position(*a))
     for _ in range(20):
         f(X)
     assert not asked

@@ -5,6 +5,7 @@ import pytest
 
 import framework as tf
 from framework.kernels import sums, tier
+from tests.plan_calls import calls_of
 
 
 @pytest.fixture(autouse=True)
@@ -12,19 +13,6 @@ def _tier():
     tier.set_tier("numpy")
     yield
     tier.set_tier(None)
-
-
-def text(body, *args):
-    """The text of a function's plan, whose results are those of Python, to the last bit."""
-    function = tf.function(body)
-    expected = [y.numpy() for y in function(*args)]
-    for _ in range(3):
-        found = [y.numpy() for y in function(*args)]
-    for a, b in zip(found, expected, strict=True):
-        assert a.dtype == b.dtype
-        assert a.shape == b.shape
-        np.testing.assert_array_equal(a, b)
-    return function.source
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
@@ -35,10 +23,9 @@ def test_numbers(dtype):
         return (y, z, z * x, tf.stack([a, z])) + ((z / b, a / 0.1) if "float" in dtype else ())
 
     numbers = [tf.constant(v, dtype) for v in (11, -7)]
-    source = text(body, *numbers, tf.range(5, dtype=dtype))
-    assert " + 3" in source
-    assert ("[()] / 0.1" in source) == ("float" in dtype)
-    assert "= multiply(a" not in source
+    calls = calls_of(body, *numbers, tf.range(5, dtype=dtype))
+    assert len(calls["multiply"]) == 1  # by the array
+    assert calls.keys() & {"add", "subtract", "divide"} == set()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -47,16 +34,16 @@ def test_results_that_are_not_finite():
         large = a * 1e38
         return large * 10, large / zero, large * 10 - large * 10, zero / zero
 
-    text(body, tf.constant(3.0), tf.constant(0.0))
-    text(lambda n: (n * n * n,), tf.constant(1 << 40, "int64"))
+    calls_of(body, tf.constant(3.0), tf.constant(0.0))
+    calls_of(lambda n: (n * n * n,), tf.constant(1 << 40, "int64"))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_other_dtypes_go_on_as_before():
-    text(lambda a, b: (a + b, a * 2), *[tf.constant(v, "float16") for v in (0.1, 3)])
-    text(lambda a, b: (a + b, a - b), *[tf.constant(v, "int8") for v in (100, 101)])
-    text(lambda a: (tf.cast(a, tf.float64) * 0.1,), tf.constant(0.3))
-    text(lambda a, b: (a / b,), *[tf.constant(v, "int64") for v in (7, 2)])
+    calls_of(lambda a, b: (a + b, a * 2), *[tf.constant(v, "float16") for v in (0.1, 3)])
+    calls_of(lambda a, b: (a + b, a - b), *[tf.constant(v, "int8") for v in (100, 101)])
+    calls_of(lambda a: (tf.cast(a, tf.float64) * 0.1,), tf.constant(0.3))
+    calls_of(lambda a, b: (a / b,), *[tf.constant(v, "int64") for v in (7, 2)])
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -68,11 +55,11 @@ def test_sums_and_means(dtype, shape):
         return total, mean, total * mean, x * mean, tf.reshape(total, (1,))
 
     x = np.random.default_rng(0).normal(size=shape) * 10
-    source = text(body, tf.constant(x.astype(dtype)))
+    calls = calls_of(body, tf.constant(x.astype(dtype)))
     if dtype in ("float32", "float64") and len(shape) > 1:
-        assert (f", None) / {x.size}" if x.size > sums.MOST else f") / {x.size}") in source
-        assert (".dot(" in source) == (x.size <= sums.MOST)
-    text(body, tf.constant(np.zeros((0, *shape[1:]), dtype)))
+        assert ("add_reduce" in calls) == (x.size > sums.MOST)
+        assert "divide" not in calls
+    calls_of(body, tf.constant(np.zeros((0, *shape[1:]), dtype)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -87,7 +74,7 @@ def test_sums_over_some_axes(dtype, axis):
 
     for shape in [(3, 4, 5), (1, 4, 1), (64, 12, 30), (0, 4, 5)]:
         x = np.random.default_rng(0).normal(size=shape) * 10
-        text(body, tf.constant(x.astype(dtype)))
+        calls_of(body, tf.constant(x.astype(dtype)))
 
 
 def test_sums_without_numba_are_products(change):
@@ -96,8 +83,8 @@ def test_sums_without_numba_are_products(change):
     def body(x):
         return tf.reduce_sum(x, 0), tf.reduce_mean(x, 1), tf.reduce_sum(x[:, :1], 0)
 
-    found = text(body, x)
-    assert (found.count("dot("), found.count("add_reduce(")) == (3, 0)
+    assert "add_reduce" not in calls_of(body, x)
     change(tier, without_numba=lambda: False)
-    found = text(body, x)
-    assert (found.count("dot("), found.count("add_reduce(")) == (0, 3)
+    calls = calls_of(body, x)
+    assert len(calls["add_reduce"]) == 3
+    assert "dot" not in calls

@@ -1,7 +1,5 @@
 """Large products of a plan in NumPy calls are one step, with what follows each of them."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ import framework as tf
 from framework import keras
 from framework.kernels import blocks, gelu, matmul, rows, threads, tier
 from framework.ops import contraction
+from tests.plan_calls import plan_calls
 
 pytestmark = pytest.mark.skipif(
     matmul.blas.controls() is None, reason="only OpenBLAS is shared among these threads"
@@ -29,27 +28,39 @@ def small_products(change):
 
 
 def run(body, *arrays):
-    """The results of a compiled function, equal in Python and in the plan; and the plan's text."""
+    """The results of a compiled function, equal in Python and in the plan; the plan's calls."""
     function = tf.function(body)
     args = [tf.constant(a, tf.float32) for a in arrays]
     expected = [y.numpy() for y in function(*args)]
-    for _ in range(3):
-        found = [y.numpy() for y in function(*args)]
+    with plan_calls() as calls:
+        for _ in range(3):
+            calls.clear()
+            found = [y.numpy() for y in function(*args)]
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
-    return function.source
+    return calls
 
 
 def normal(*shape):
     return np.random.default_rng(len(shape) + shape[0]).normal(size=shape)
 
 
-def counts(source):
+def steps_of(call):
+    """The steps of one call of several products: (factor, factor, result, what follows), others."""
+    steps = [step for lane in call.arguments[0] for step in lane]
+    products = [step for step in steps if isinstance(step, tuple)]
+    return products, [step for step in steps if not isinstance(step, tuple)]
+
+
+def counts(calls):
     """How many products each call of several has; and how many are alone."""
-    calls = re.findall(r"large_dots\((.*)\)", source)
-    return [len(re.findall(r"products_\d+", c)) for c in calls], len(
-        re.findall("large_dot\\(", source)
-    )
+    return [len(steps_of(call)[0]) for call in calls["large_dots"]], len(calls["large_dot"])
+
+
+def followers(calls):
+    """The names of the ufuncs that follow a product."""
+    products = [step for call in calls["large_dots"] for step in steps_of(call)[0]]
+    return [ufunc.__name__ for *_, following in products for ufunc, _ in following]
 
 
 @pytest.mark.parametrize("heads", [1, 2])
@@ -63,17 +74,21 @@ def test_a_block_of_a_transformer(heads, change):
         x = layers.Dense(3)(x + layers.Dense(20)(y))
         net = keras.Model(inputs, x)
         step = net.training_step(loss="mse", optimizer=keras.optimizers.Adam(0.01))
-        losses = [float(step(normal(33, 6, 20), normal(32, 6, 3)[:1])) for _ in range(4)]
-        return [losses, *net.get_weights()], step.source
+        losses = []
+        with plan_calls() as calls:
+            for _ in range(4):
+                calls.clear()
+                losses.append(float(step(normal(33, 6, 20), normal(32, 6, 3)[:1])))
+        return [losses, *net.get_weights()], calls
 
-    found, source = steps()
-    several, alone = counts(source)
+    found, calls = steps()
+    several, alone = counts(calls)
     assert max(several) >= 4
     assert alone <= 3
-    assert "(multiply, gelu_with_slope" in source
+    assert "multiply" in followers(calls)  # by gelu's slope
     change(matmul, shares=lambda _: False)
-    expected, source = steps()
-    assert "large_dots" not in source
+    expected, calls = steps()
+    assert "large_dots" not in calls
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -93,20 +108,24 @@ def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, change
             x = x + layers.Dense(width)(y)
         net = keras.Model(inputs, layers.LayerNormalization()(x))
         step = net.training_step(loss="mse", optimizer=keras.optimizers.Adam(0.01))
-        losses = [float(step(normal(*shape), normal(*shape) ** 2)) for _ in range(4)]
-        return [losses, *net.get_weights()], step.source
+        losses = []
+        with plan_calls() as calls:
+            for _ in range(4):
+                calls.clear()
+                losses.append(float(step(normal(*shape), normal(*shape) ** 2)))
+        return [losses, *net.get_weights()], calls
 
     keras.config.set_floatx(name)
     try:
-        found, source = steps()
-        assert source.count("layer_norm_by_rows(") == 3
-        assert source.count("layer_norm_back_by_rows(") >= 1
-        assert source.count("with_slope_by_rows(") == (2 if name == "float32" else 0)
-        forward = next(line for line in source.splitlines() if "layer_norm_by_rows(" in line)
-        assert forward.count("layer_norm_by_rows(") == (3 if name == "float32" else 1)
+        found, calls = steps()
+        assert len(calls["layer_norm_by_rows"]) == 3
+        assert len(calls["layer_norm_back_by_rows"]) >= 1
+        assert len(calls["with_slope_by_rows"]) == (2 if name == "float32" else 0)
+        by_rows = next(rows for call in calls["large_dots"] if (rows := steps_of(call)[1]))
+        assert len(by_rows) == (3 + 2 if name == "float32" else 1)  # of the forward pass
         change(matmul, shares=lambda _: False)
-        expected, source = steps()
-        assert "large_dots" not in source
+        expected, calls = steps()
+        assert "large_dots" not in calls
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_array_equal(a, b)
     finally:
@@ -114,9 +133,8 @@ def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, change
 
 
 def test_a_product_goes_with_the_rows_of_another():
-    source = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(40, 33), normal(33, 33))
-    assert source.count("large_dots") == 1
-    assert counts(source)[1] == 0
+    calls = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(40, 33), normal(33, 33))
+    assert counts(calls) == ([2], 0)
 
 
 def test_products_that_need_all_of_each_other_stay_apart():
@@ -137,8 +155,8 @@ def test_products_wait_for_what_reads_them():
         shaped = tf.reshape(first, (2, -1, 33))
         return shaped, second, tf.reduce_sum(shaped, 0) + 1
 
-    source = run(body, normal(40, 33), normal(33, 33), normal(33, 35))
-    assert counts(source) == ([2], 0)
+    calls = run(body, normal(40, 33), normal(33, 33), normal(33, 35))
+    assert counts(calls) == ([2], 0)
 
 
 @pytest.mark.parametrize("turned", [(False, True), (True, False), (True, True)])
@@ -150,10 +168,9 @@ def test_transposed_factors_and_what_follows(turned):
 
     a, b = normal(40, 33), normal(33, 35)
     a, b = (x.T if t else x for x, t in zip((a, b), turned, strict=True))
-    source = run(body, a, b, normal(35), normal(4, 10, 35))
-    assert source.count("large_dots") == 1
-    assert source.count("(add, ") == 2
-    assert source.count("(multiply, ") == 1
+    calls = run(body, a, b, normal(35), normal(4, 10, 35))
+    assert len(calls["large_dots"]) == 1
+    assert sorted(followers(calls)) == ["add", "add", "multiply"]
 
 
 def test_what_does_not_follow():
@@ -163,8 +180,8 @@ def test_what_does_not_follow():
         beside = kept + 1, kept * kept
         return by_heads, tf.matmul(a, b * 3) + column, tf.matmul(a, b * 4) - b[0], *beside
 
-    source = run(body, normal(40, 33), normal(33, 35), normal(7), normal(40, 1))
-    assert "(add, " not in source
+    calls = run(body, normal(40, 33), normal(33, 35), normal(7), normal(40, 1))
+    assert followers(calls) == []
 
 
 @pytest.mark.parametrize("shape", [(65, 40, 33), (33, 40, 65), (31, 4000, 3), (16, 17, 16)])

@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework.kernels import tier
-from tests.compiler.test_epilogues import source_of
+from tests.plan_calls import calls_of, plan_calls
 
 _rng = np.random.default_rng(11)
 
@@ -27,10 +27,9 @@ def test_axes_of_size_1_are_dropped_and_not_reduced(shape, axis, name, dtype, se
     reduced = getattr(tf, name)
     x = (10 * _rng.normal(size=shape)).astype(dtype)
     x.flat[0] = -0.0
-    source = source_of(lambda x: reduced(x, axis=axis) + 1, tf.constant(x))
-    assert name not in source
-    assert "reduce(" not in source
-    assert "reshape(" in source
+    calls = calls_of(lambda x: reduced(x, axis=axis) + 1, tf.constant(x))
+    assert calls.keys() & {name, "add_reduce", "maximum_reduce", "minimum_reduce", "dot"} == set()
+    assert "reshape" in calls
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -38,14 +37,14 @@ def test_a_reduction_of_one_element_may_change_the_dtype(name, set_tier):
     set_tier("numpy")
     x = _rng.integers(0, 2, (4, 1)).astype(bool)
     reduced = getattr(tf, name)
-    source_of(
+    calls_of(
         lambda x: reduced(tf.cast(x, "int32"), axis=1) + tf.cast(x, "int32")[:, 0], tf.constant(x)
     )
 
 
 def test_nothing_is_left_of_axes_without_elements(set_tier):
     set_tier("numpy")
-    source_of(lambda x: tf.reduce_sum(x, axis=1) + 1, tf.zeros((0, 3)))
+    calls_of(lambda x: tf.reduce_sum(x, axis=1) + 1, tf.zeros((0, 3)))
 
 
 def squared_error(x, y):
@@ -58,8 +57,10 @@ def test_a_loss_of_single_outputs_is_one_loop(shape, set_tier):
     set_tier("numba")
     x, y = (_rng.normal(size=shape).astype("float32") for _ in range(2))
     compiled = tf.function(squared_error)
-    for _ in range(4):
-        found = compiled(tf.constant(x), tf.constant(y)).numpy()
+    with plan_calls() as calls:
+        for _ in range(4):
+            calls.clear()
+            found = compiled(tf.constant(x), tf.constant(y)).numpy()
     np.testing.assert_allclose(found, np.mean((x.astype("float64") - y) ** 2), rtol=2e-6)
-    assert compiled.source.count("loop") == 1
-    assert "add_reduce" not in compiled.source
+    assert len(calls["loop"]) == 1
+    assert "add_reduce" not in calls
