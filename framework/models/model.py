@@ -4,8 +4,8 @@ from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
 from framework.models.summary import summary_text
-from framework.training.model_steps import compiled_step, overrides, require_compiled
 from framework.training.trainer import Trainer
+from framework.training.training_step import compiled_step, overrides, require_compiled
 
 
 class ModelRecord(LayerRecord):

@@ -7,8 +7,8 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError
 from framework.layers.core import InputLayer
 from framework.losses import Loss, get
-from framework.training.inputs import as_tensors
-from framework.training.model_steps import require_compiled
+from framework.training.batch_plans import as_tensors
+from framework.training.training_step import require_compiled
 
 
 def check_model(model, x, y, sample_weight, loss, options):

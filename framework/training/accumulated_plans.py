@@ -13,9 +13,8 @@ from framework.compiler.call_arguments import ObjectToken
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
 from framework.training.accumulation import kind_of, spelled
+from framework.training.batch_plans import BATCH, Plans, as_tensors, rows_of
 from framework.training.gradients import Gradients, finished_gradients, gathered, spread
-from framework.training.inputs import as_tensors, rows_of
-from framework.training.plans import BATCH, Plans
 
 _ADDS, _UPDATES, _FLUSHES = (
     ObjectToken("accumulates"),
@@ -45,7 +44,7 @@ class StepParts:
             step._bind()
             variables = step.model.trainable_variables
             rates = observer.rates_before(step.optimizer, variables)
-        extra = [token for token, need in zip((_OUTPUTS, _GRADIENTS), needed) if need]
+        extra = [token for token, need in zip((_OUTPUTS, _GRADIENTS), needed, strict=True) if need]
         with _Accumulated(step, step.model.trainable_variables, extra) as waiting:
             loss, outputs, gradients, waiting.after, step._logs = step._plans(
                 partial(self._whole, waiting, needed), [x, y, sample_weight], [waiting.before],

@@ -3,12 +3,19 @@
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import replaying, thread
 from framework.core.tensor import Tensor
-from framework.ops.elementwise import divide_no_nan
+from framework.losses.classification import SparseCategoricalCrossentropy
+from framework.ops.elementwise import divide_no_nan, logical_and, not_equal
+from framework.ops.losses import shape_of
+from framework.ops.movement import reshape
+from framework.ops.reduction import reduce_sum
 from framework.ops.slices import IndexedSlices, joined, sliced
 from framework.training.gradients import gathered, spread
+
+_FLOAT64 = np.dtype(np.float64)
 
 
 class Accumulator:
@@ -273,3 +280,35 @@ def _leave(parts):
             if type(gradient) is Tensor:
                 gradient._read("accumulate")
                 return
+
+
+def weight_of(loss, i, y_true, y_pred, sample_weight):
+    """Return (kind, weight) of one output's loss on a batch; see `CompiledLoss.parts`."""
+    reduction = loss.reduction
+    if reduction in ("sum", "none", None):
+        return "sum", 1.0
+    rows = float(shape_of(y_pred)[0])
+    mask = getattr(y_pred, "_keras_mask", None)
+    ignored = loss.ignore_class if isinstance(loss, SparseCategoricalCrossentropy) else None
+    if ignored is not None:
+        kept = not_equal(y_true, ignored)
+        mask = kept if mask is None else logical_and(kept, reshape(mask, shape=kept.shape))
+    if mask is None and sample_weight is None:
+        return "rows", rows
+    if reduction == "mean_with_sample_weight":
+        weights = Tensor(np.ones((), np.float64))
+        if sample_weight is not None:
+            weights = cast(tensor(sample_weight), dtype=_FLOAT64)
+        if mask is None:
+            return ("weights", i), _total(weights)
+        mask = cast(mask, dtype=_FLOAT64)
+        extra = max(mask.ndim - weights.ndim, 0)
+        weights = reshape(weights, shape=(*weights.shape, *(1,) * extra))
+        return ("weights", i), _total(mask * weights)
+    if mask is None:
+        return "rows", rows
+    return ("unmasked", i), _total(cast(mask, dtype=_FLOAT64))
+
+
+def _total(x):
+    return reduce_sum(x, axis=tuple(range(x.ndim)), keepdims=False)

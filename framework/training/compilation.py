@@ -1,18 +1,34 @@
-"""Compilation: the optimizer, losses and metrics that `model.compile` builds from its arguments."""
+"""Compilation: the optimizer, losses and metrics of a compiled model, applied to batches."""
 
+import itertools
 import weakref
+from collections.abc import Mapping
 
 import numpy as np
 
-from framework import losses, metrics, optimizers
-from framework.core.configurable import serialize_value
+from framework import losses as losses_module
+from framework import metrics as metrics_module
+from framework.core import nest
+from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
 from framework.metrics import Mean
+from framework.ops.losses import label_form, shape_of
+from framework.ops.reduction import reduce_sum
 from framework.optimizers.asking import bind, rules_of
-from framework.training.accumulation import Accumulator
-from framework.training.compiled_loss import CompiledLoss
-from framework.training.compiled_metrics import CompiledMetrics
-from framework.training.snapshot import parts_of
+from framework.training.accumulation import weight_of
+from framework.training.batch_plans import rows_of
+from framework.training.compile_arguments import (
+    METRICS_BY_SHAPE,
+    accumulator_of,
+    checked_loss_weights,
+    is_loss,
+    losses_from,
+    metrics_from,
+    optimizer_of,
+)
+from framework.training.output_matching import Outputs, output_layer, output_names_of
+from framework.training.usage_warnings import check_logits
 
 
 class Compilation:
@@ -45,96 +61,322 @@ class Compilation:
         return [self.loss_tracker, *own, *self.loss.trackers]
 
 
-def optimizer_of(optimizer):
-    """Return the optimizer for a name, a config or an instance."""
-    resolved = optimizers.get(optimizer)
-    if not hasattr(resolved, "apply_gradients"):
-        raise InvalidArgumentError(
-            f"optimizer: expected a name or a keras.optimizers.Optimizer, got {optimizer!r}."
-        )
-    return resolved
+# ---- losses --------------------------------------------------------------------------------------
 
 
-def scaling_of(optimizer, model, auto):
-    """Return the optimizer, wrapped in a LossScaleOptimizer if `auto` and the policy is float16."""
-    scaler = getattr(optimizers, "LossScaleOptimizer", None)
-    if not auto or scaler is None or isinstance(optimizer, scaler):
-        return optimizer
-    name = getattr(getattr(model, "dtype_policy", None), "name", "")
-    return scaler(optimizer) if name == "mixed_float16" else optimizer
+class CompiledLoss:
+    """The weighted sum of the losses of all outputs.
 
+    Args:
+        loss: a name, a Loss or a function `loss(y_true, y_pred)` (for every output), or a list,
+            dict or nest of them, with None for an output without loss.
+        loss_weights: factors of the losses, in the same forms.
+        layer_names: function that returns the names of the output layers, None if unknown.
+        track: keep a running mean of each output's loss, if there are several.
+        find_layer: function from an output's index to its layer, for warnings.
 
-def accumulator_of(accumulate, optimizer, where):
-    """Return an Accumulator for the argument `accumulate`; None if it is None or 1.
-
-    Raises:
-        ValueError: `accumulate` is not an int >= 1, or the optimizer itself accumulates.
+    Losses are matched to outputs at the first batch.
     """
-    if accumulate is None:
-        return None
-    accumulator = Accumulator(accumulate)
-    steps = [getattr(o, "gradient_accumulation_steps", None) for o in parts_of(optimizer)]
-    if own := next(filter(None, steps), None):
-        raise InvalidArgumentError(
-            f"{where}: accumulate={accumulate} and the optimizer's "
-            f"gradient_accumulation_steps={own} cannot be used together. accumulate=k acts as one "
-            "batch k times as large; gradient_accumulation_steps=k applies the mean of k "
-            "gradients. Remove one of them."
-        )
-    return accumulator if accumulator.every > 1 else None
 
-
-def config_of(arguments):
-    """Return the arguments of `compile` as a JSON-serializable config."""
-    return {name: serialize_value(value) for name, value in arguments.items()}
-
-
-def arguments_in(config):
-    """Return the arguments of `compile` from a config that `config_of` returned."""
-    arguments = dict(config)
-    arguments["optimizer"] = optimizers.get(arguments["optimizer"])
-    for name, get in (
-        ("loss", losses.get), ("metrics", metrics.get), ("weighted_metrics", metrics.get)
+    def __init__(
+        self, loss, loss_weights=None, layer_names=None, track=False, find_layer=None,
     ):  # fmt: skip
-        arguments[name] = _deserialized(arguments.get(name), get)
-    return arguments
+        self.losses = losses_from(loss)
+        self.loss_weights = checked_loss_weights(loss_weights)
+        self._layer_names, self._track, self._find_layer = layer_names, track, find_layer
+        self.forget()
+
+    def forget(self):
+        """Match losses to outputs again at the next batch."""
+        self._rows = None  # (output index, loss, weight, tracker) of each loss
+        self._only = None  # the loss, if there is one output and no loss weight
+        self._outputs = None
+        self.trackers = []
+
+    def __call__(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        """Return the sum of the weighted losses, a 0-d tensor.
+
+        Args:
+            y, y_pred, sample_weight: targets, outputs and weights, in the same structure.
+            regularization_losses: losses to add, such as `model.losses`; TensorFlow's name.
+        """
+        if regularization_losses:
+            return plus_layer_losses(self(y, y_pred, sample_weight), regularization_losses)
+        only = self._only
+        if only is not None and type(y_pred) is Tensor and type(y) is Tensor:
+            return only(y, y_pred, _one(sample_weight))
+        total = None
+        for *_, part in self._each(y, y_pred, sample_weight):
+            total = part if total is None else total + part
+        return total
+
+    def parts(self, y, y_pred, sample_weight=None):
+        """Return [(kind, weight, loss)] of one batch: how its losses add up to a larger batch's.
+
+        A larger batch's loss is the sum of weight * loss over its parts; if kind is not "sum",
+        that sum is divided by the sum of the weights.
+        """
+        return [
+            (*weight_of(loss, i, y_true, y_out, weights), part)
+            for i, loss, y_true, y_out, weights, part in self._each(y, y_pred, sample_weight)
+        ]
+
+    def _each(self, y, y_pred, sample_weight):
+        outputs = nest.flatten(y_pred)
+        if self._rows is None or len(outputs) != self._outputs.size:
+            self._match(y, y_pred)
+        spread = self._outputs.spread
+        taking = [False] * len(outputs)
+        for i, *_ in self._rows:
+            taking[i] = True
+        targets = spread(y, "y", filled=taking) if _fits(y, y_pred) else None
+        if targets is None:
+            raise InvalidArgumentError(
+                f"y: expected one target for each of the model's {len(outputs)} outputs"
+                f"{self._outputs._listed()}, got one target. Pass a list or dict of targets."
+            )
+        weights = spread(sample_weight, "sample_weight", filled=taking)
+        for i, loss, weight, tracker in self._rows:
+            value = self._value(loss, i, targets[i], outputs[i], weights[i])
+            if tracker is not None:
+                tracker.update_state(value, sample_weight=shape_of(outputs[i])[0])
+            yield i, loss, targets[i], outputs[i], weights[i], (
+                value if weight is None else value * weight
+            )  # fmt: skip
+
+    def _value(self, loss, i, y_true, y_out, weight):
+        if y_true is None and type(loss) is not losses_module.LossFunctionWrapper:
+            name = self._outputs.names[i]
+            of = f" of output {name!r}" if name is not None and self._outputs.size > 1 else ""
+            raise InvalidArgumentError(
+                f"loss: {loss.name!r}{of} needs targets, but y is None. Pass y, or use "
+                "compile(loss=None) and add_loss() in a layer."
+            )
+        return loss(y_true, y_out, weight)
+
+    def _match(self, y, y_pred):
+        self._outputs = outputs = Outputs(y_pred, self._layer_names and self._layer_names())
+        losses = outputs.spread(self.losses, "loss", is_loss)
+        weights = outputs.spread(self.loss_weights, "loss_weights")
+        taking = [loss is not None for loss in losses]
+        targets = outputs.spread(y, "y", filled=taking)
+        rows = []
+        flat = nest.flatten(y_pred)
+        for i, (loss, y_out) in enumerate(zip(losses, flat, strict=True)):
+            if loss is None:
+                continue
+            if isinstance(loss, str):
+                chosen = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))
+                chosen.name, loss = loss, chosen  # noqa: PLW2901  # logs keep the user's name
+            check_logits(loss, y_out, None if self._find_layer is None else self._find_layer(i))
+            weight = None if weights[i] is None else np.float32(weights[i]).item()
+            rows.append((i, loss, weight, None))
+        if self._track and len(rows) > 1:
+            rows = [(i, o, w, Mean(name=self._tracker_name(i, o))) for i, o, w, _ in rows]
+            self.trackers = [row[-1] for row in rows]
+        self._rows = rows
+        if len(rows) == 1 and outputs.single and rows[0][2] is None:
+            self._only = rows[0][1]
+
+    def _tracker_name(self, i, loss):
+        name = self._outputs.names[i]
+        name = f"{loss.name if name is None else name}_loss"
+        taken = [tracker.name for tracker in self.trackers]
+        return name if name not in taken else f"{name}_{i}"
 
 
-def _deserialized(value, get):
-    if isinstance(value, dict):
-        if "class_name" in value:
-            return get(value)
-        return {key: _deserialized(part, get) for key, part in value.items()}
-    return [_deserialized(part, get) for part in value] if isinstance(value, list) else value
+class TrackedLoss:
+    """A CompiledLoss whose calls also update the running mean `tracker`."""
+
+    def __init__(self, loss, tracker):
+        self._loss, self._tracker = loss, tracker
+
+    def __call__(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        total = self._loss(y, y_pred, sample_weight, regularization_losses)
+        self._tracker.update_state(total, sample_weight=rows_of(y_pred))
+        return total
+
+    def __getattr__(self, name):
+        return getattr(self._loss, name)
 
 
-def output_names_of(model):
-    """Return the names of the model's output layers, None if they are unknown."""
-    names = getattr(model, "output_names", None)  # a user's class may define it, as in Keras
-    if isinstance(names, (list, tuple)) and names:
-        return list(names)
-    stack = _stack_of(model)
-    return [stack[-1].name] if stack else None
+def _one(sample_weight):
+    """Return the sample weights of a single output, unwrapped from a list or dict."""
+    return nest.flatten(sample_weight)[0] if nest.is_nested(sample_weight) else sample_weight
 
 
-def _stack_of(model):
-    """Return the layers of a Sequential model; an empty tuple for any other layer or model."""
-    return getattr(getattr(model, "_framework", None), "stack", ())
+def _fits(y, y_pred):
+    """Return whether `y` is None or a nest, or there is only one output."""
+    return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
 
 
-def output_layer(model, i):
-    """Return the layer that computes output `i`, None if it is unknown."""
-    stack = _stack_of(model)
-    if stack:
-        layer = stack[-1]
-    elif getattr(getattr(model, "_framework", None), "graph", None) is not None:
-        layer = model.outputs[i].origin[0]
-    else:
-        return None
-    return output_layer(layer, 0) or layer
+def like(loss, other):
+    """Return `loss` cast to the dtype of `other`: a layer's loss may be float16 by its policy."""
+    dtype = other.array.dtype
+    return loss if loss.array.dtype == dtype else cast(loss, dtype=dtype)
 
 
-def check_count(name, value, least=0, method="fit"):
-    """Raise InvalidArgumentError unless `value` is an int >= `least`."""
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__") or value < least:
-        raise InvalidArgumentError(f"{method}: {name} must be an int >= {least}, got {value!r}.")
+def layer_loss(loss, total=None):
+    """Return the sum of the elements of a layer's loss, in the dtype of `total`."""
+    if total is not None:
+        loss = like(loss, total)
+    rank = loss.array.ndim
+    return reduce_sum(loss, axis=tuple(range(rank)), keepdims=False) if rank else loss
+
+
+def plus_layer_losses(total, losses):
+    """Return `total` plus the layers' losses; None if `total` is None and there are none."""
+    for loss in losses:
+        part = layer_loss(loss, total)
+        total = part if total is None else total + part
+    return total
+
+
+# ---- metrics -------------------------------------------------------------------------------------
+
+
+class CompiledMetrics:
+    """All metrics passed to `compile`; the result is a dict by the names in the logs.
+
+    Args:
+        metrics: a list of names, metrics and functions; for several outputs a list of such lists,
+            a dict by output, or a nest in the structure of the outputs.
+        weighted_metrics: the same; these receive the sample weights.
+        layer_names: function that returns the names of the output layers, None if unknown.
+
+    The shapes of the first batch decide which metric belongs to which output, and which class
+    "accuracy" means.
+    """
+
+    name = "compile_metrics"
+
+    def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
+        self._waiting = None  # restored values, until the first batch decides the metrics
+        self._given = (
+            metrics_from(metrics, "metrics"),
+            metrics_from(weighted_metrics, "weighted_metrics"),
+        )
+        self._layer_names = layer_names
+        self.forget()
+
+    def __bool__(self):
+        return any(nest.flatten(given) for given in self._given if given is not None)
+
+    def forget(self):
+        """Match metrics to outputs again at the next batch."""
+        self._outputs = None
+        self._plain, self._weighted = [], []  # (output, metric)
+        self._by_name = {}
+
+    @property
+    def metrics(self):
+        """The metrics; before the first batch without those that depend on its shapes."""
+        if self._outputs is None:
+            leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
+            return [m for m in leaves if isinstance(m, metrics_module.Metric)]
+        return [metric for _, metric in (*self._plain, *self._weighted)]
+
+    def update_state(self, y, y_pred, sample_weight=None):
+        """Update all metrics with one batch."""
+        outputs = self._outputs
+        if outputs is None or (not outputs.single and len(nest.flatten(y_pred)) != outputs.size):
+            self.match(y, y_pred)
+            outputs = self._outputs
+        if outputs.single and type(y) is Tensor and type(sample_weight) in (Tensor, type(None)):
+            for _, metric in self._plain:
+                metric.update_state(y, y_pred)
+            for _, metric in self._weighted:
+                metric.update_state(y, y_pred, sample_weight)
+            return
+        flat, spread = nest.flatten(y_pred), outputs.spread
+        used = {i for i, _ in (*self._plain, *self._weighted)}
+        targets = spread(y, "y", filled=[i in used for i in range(len(flat))])
+        for i, metric in self._plain:
+            metric.update_state(targets[i], flat[i])
+        if self._weighted:
+            weights = spread(sample_weight, "sample_weight")
+            for i, metric in self._weighted:
+                metric.update_state(targets[i], flat[i], weights[i])
+
+    def match(self, y, y_pred):
+        """Match the metrics to the outputs of this batch."""
+        outputs = Outputs(y_pred, self._layer_names and self._layer_names())
+        flat = nest.flatten(y_pred)
+        matched = []
+        for given, argument in zip(self._given, ("metrics", "weighted_metrics"), strict=True):
+            rows = []
+            spread = _spread(outputs, given, argument)
+            targets = outputs.spread(y, "y", filled=[part is not None for part in spread])
+            for i, part in enumerate(spread):
+                wanted = [metric for metric in nest.flatten(part) if metric is not None]
+                rows += [(i, _for_shapes(metric, targets[i], flat[i])) for metric in wanted]
+            matched.append(rows)
+        self._plain, self._weighted = matched
+        self._outputs = outputs
+        self._by_name = self._named(outputs)
+        if self._waiting is not None:
+            for variable, value in zip(self.variables, self._waiting, strict=False):
+                variable.assign(value)
+            self._waiting = None
+
+    @property
+    def settled(self):
+        """Whether all metrics are known; "accuracy" is unknown before the first batch."""
+        leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
+        return self._outputs is not None or not any(isinstance(leaf, str) for leaf in leaves)
+
+    def restore_later(self, values):
+        """Assign `values` to the metrics' variables as soon as all metrics are known."""
+        self._waiting = values
+
+    def _named(self, outputs):
+        """Return {name in the logs: metric}; several outputs prefix their names."""
+        by_name = {}
+        prefixes = outputs.names if outputs.size > 1 else [None]
+        for rows, extra in ((self._plain, ""), (self._weighted, "weighted_")):
+            for i, metric in rows:
+                prefix = f"{prefixes[i]}_" if prefixes[i] else ""
+                name = f"{prefix}{metric.name}"
+                if name in by_name and extra:
+                    name = f"{prefix}{extra}{metric.name}"
+                number = itertools.count(1)
+                unique = name
+                while unique in by_name:
+                    unique = f"{name}_{next(number)}"
+                by_name[unique] = metric
+        return by_name
+
+    def result(self):
+        return {name: metric.result() for name, metric in self._by_name.items()}
+
+    def reset_state(self):
+        for metric in self.metrics:
+            metric.reset_state()
+
+    @property
+    def variables(self):
+        return [variable for metric in self.metrics for variable in metric.variables]
+
+
+def _spread(outputs, given, argument):
+    """Return the metrics of each output; a single output has all of them."""
+    if given is None:
+        return [None] * outputs.size
+    if outputs.size > 1:
+        return outputs.spread(given, argument, many=True)
+    if isinstance(given, Mapping):
+        given = outputs.spread(given, argument, lambda part: not isinstance(part, Mapping))[0]
+    return [given]
+
+
+def _for_shapes(metric, y, y_pred):
+    """Return `metric`; for "accuracy" or "crossentropy", the metric that fits the shapes."""
+    if not isinstance(metric, str):
+        return metric
+    if y is None:
+        raise InvalidArgumentError(f"metrics: {metric!r} needs targets, but y is None. Pass y.")
+    what = METRICS_BY_SHAPE[metric.lower()]
+    shapes = shape_of(y), shape_of(y_pred)
+    if what == "accuracy":
+        return metrics_module.accuracy_for(*shapes)(name=metric)
+    return metrics_module.get(f"{label_form(*shapes)}_{what}").__class__(name=metric)

@@ -1,31 +1,48 @@
-"""fit, evaluate, predict, and train_on_batch, test_on_batch and predict_on_batch."""
+"""fit, evaluate and predict: check the arguments, choose the step, and run the epochs.
+
+A plain `fit` runs through five modules:
+
+1. `fitting.py`: `fit` turns its arguments into batches and chooses the step.
+2. `epochs.py`: the loop over epochs and batches calls the step and the callbacks.
+3. `training_step.py`: the step computes outputs, loss and gradients, and updates variables.
+4. `batch_plans.py`: compiled plans run that step for a batch signature that they know.
+5. `compilation.py`: the compiled loss and metrics of a batch.
+
+The first batch also matches losses and metrics to the outputs (`output_matching.py`).
+"""
 
 from functools import partial
 
 import numpy as np
 
-from framework.core import nest
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import as_batch, as_batches, as_whole
-from framework.training import loop
+from framework.metrics.base import on_tensors
+from framework.training.batch_plans import Plans, as_tensors, pack, unpack
 from framework.training.class_weights import check_class_weight, sample_weights_of
-from framework.training.compilation import check_count
-from framework.training.feed import Feed
-from framework.training.inputs import as_tensors, pack, unpack
-from framework.training.model_steps import (
+from framework.training.compilation import plus_layer_losses
+from framework.training.epochs import (
+    Feed,
+    as_floats,
+    callback_list,
+    run_evaluate,
+    run_fit,
+    run_predict,
+)
+from framework.training.training_step import (
     compiled_step,
     evaluate_batch,
+    no_loss,
     overrides,
     require_compiled,
 )
-from framework.training.plans import Plans
 from framework.training.usage_warnings import check_left_out
-from framework.training.validation import check_frequency, split_off, validation_batches
+from framework.training.validation import split_off, validation_batches
 
 
 class Fitting:
-    """`fit`, `evaluate`, `predict` and their single-batch versions; a mixin of `Trainer`."""
+    """`fit`, `evaluate`, `predict`, and the losses and metrics they read; base of `Trainer`."""
 
     def fit(
         self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None,
@@ -85,7 +102,7 @@ class Fitting:
             validation = validation_batches(validation_data, size, validation_steps)
             test_step = _reading(validation, *_test_batch_step(self))
             validation = Feed(validation, validation_steps, restart=True)
-        callbacks = loop.callback_list(
+        callbacks = callback_list(
             callbacks, self, verbose, epochs=epochs, steps=feed.steps, history=True
         )
         trained_by = None if as_given else compiled_step(self)
@@ -93,7 +110,7 @@ class Fitting:
         if trained_by is not None:
             trained_by._observer = callbacks.record
         try:
-            return loop.fit(
+            return run_fit(
                 self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
                 callbacks=callbacks, validation=validation, test_step=test_step,
                 validation_freq=validation_freq,
@@ -125,8 +142,8 @@ class Fitting:
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_test_batch_step(self))
         feed = Feed(batches, steps, restart=True)
-        logs = loop.evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
-        return _in_keras_order(self, logs, return_dict)
+        logs = run_evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
+        return in_keras_order(self, logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         """Return the outputs for all rows, NumPy arrays in the structure of the model's outputs."""
@@ -134,30 +151,56 @@ class Fitting:
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_predict_batch_step(self))
         feed = Feed(batches, steps, restart=True)
-        return loop.predict(self, step, feed, verbose=verbose, callbacks=callbacks)
+        return run_predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
-    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
-        """Train on one batch and return its loss and metrics, in the form that `evaluate` has."""
-        require_compiled(self, "train_on_batch")
-        x, y, sample_weight = as_batch((x, y, sample_weight))
-        if class_weight is not None:
-            if sample_weight is not None:
-                raise _both_weights("train_on_batch")
-            check_class_weight(class_weight)
-            sample_weight = sample_weights_of(y, class_weight)
-        self.reset_metrics()
-        return _in_keras_order(self, self.train_step(pack(x, y, sample_weight)), return_dict)
+    # ---- losses and metrics ----
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
-        """Evaluate one batch and return its loss and metrics, in the form that `evaluate` has."""
-        require_compiled(self, "test_on_batch")
-        self.reset_metrics()
-        batch = as_batch((x, y, sample_weight))
-        return _in_keras_order(self, self.test_step(pack(*batch)), return_dict)
+    @property
+    def losses(self):
+        """The layers' losses of the last call: `add_loss`, activity and weight regularizers."""
+        self._framework.losses_read = True
+        return super().losses
 
-    def predict_on_batch(self, x):
-        """Return the outputs for one batch, as NumPy arrays."""
-        return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
+    @property
+    def metrics(self):
+        """The running mean of the loss, the compiled metrics (as one), and the layers' metrics."""
+        own = [] if self._framework.training is None else self._framework.training.all_metrics
+        return [*own, *super().metrics]
+
+    @property
+    def metrics_names(self):
+        return [metric.name for metric in self.metrics]
+
+    def reset_metrics(self):
+        for metric in self.metrics:
+            metric.reset_state()
+
+    def get_metrics_result(self):
+        """Return the current values of all metrics by name, the loss first.
+
+        Values are Python floats; tensors while a `train_step` or `test_step` is traced.
+        """
+        results = {}
+        for metric in _metrics_as_logged(self):
+            result = metric.result()
+            results.update(result if isinstance(result, dict) else {metric.name: result})
+        return results if on_tensors() else as_floats(results)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        """Return the compiled loss of a batch plus the layers' losses, a 0-d tensor."""
+        compilation = require_compiled(self, "compute_loss")
+        total = None
+        if compilation.loss.losses is not None:
+            total = compilation.loss(y, y_pred, sample_weight)
+        total = plus_layer_losses(total, self.losses)
+        if total is None:
+            raise no_loss(self)
+        return total
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """Update the compiled metrics with a batch and return the values of all metrics."""
+        require_compiled(self, "compute_metrics").metrics.update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
 
 
 def _reading(batches, step, as_given, class_weight=None):
@@ -183,7 +226,7 @@ def _weighing(step, as_given, arrays, class_weight):
     def weighed(batch):
         x, y, sample_weight = batch if arrays or not as_given else unpack(batch)
         if sample_weight is not None:
-            raise _both_weights("fit")
+            raise weights_conflict("fit")
         batch = x, y, sample_weights_of(y, class_weight)
         return step(pack(*batch) if as_given else batch)
 
@@ -202,7 +245,7 @@ def _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sa
     if class_weight is not None:
         check_class_weight(class_weight)
         if sample_weight is not None:
-            raise _both_weights("fit")
+            raise weights_conflict("fit")
 
 
 def _check_verbose(method, verbose):
@@ -213,7 +256,7 @@ def _check_verbose(method, verbose):
         )
 
 
-def _both_weights(method):
+def weights_conflict(method):
     return InvalidArgumentError(
         f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply "
         "sample_weight by the weight of each row's class."
@@ -314,7 +357,7 @@ def plans_of(model, method):
     return known[1][method]
 
 
-def _in_keras_order(model, logs, return_dict):
+def in_keras_order(model, logs, return_dict):
     """Return logs in the form of `evaluate`: a dict, a number, or a list in Keras's order."""
     if return_dict or not isinstance(logs, dict):
         return logs
@@ -325,3 +368,28 @@ def _in_keras_order(model, logs, return_dict):
     known = [name for name in dict.fromkeys(names) if name in logs]
     values = [logs[name] for name in (*known, *sorted(logs.keys() - set(known)))]
     return values[0] if len(values) == 1 else values
+
+
+def _metrics_as_logged(model):
+    """Return `model.metrics` with the total loss and each output's loss first."""
+    metrics, training = model.metrics, model._framework.training
+    own = () if training is None else (training.loss_tracker, *training.loss.trackers)
+    first = [metric for metric in own if metric in metrics]
+    return [*first, *(metric for metric in metrics if metric not in first)]
+
+
+def check_frequency(frequency):
+    """Raise an error unless `frequency` is an int >= 1 or a collection of epochs from 1."""
+    if isinstance(frequency, (list, tuple, set, range)):
+        return
+    if isinstance(frequency, bool) or not hasattr(frequency, "__index__") or frequency < 1:
+        raise InvalidArgumentError(
+            "fit: validation_freq must be an int >= 1 or a list of epochs counted from 1, got "
+            f"{frequency!r}."
+        )
+
+
+def check_count(name, value, least=0, method="fit"):
+    """Raise InvalidArgumentError unless `value` is an int >= `least`."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__") or value < least:
+        raise InvalidArgumentError(f"{method}: {name} must be an int >= {least}, got {value!r}.")

@@ -18,7 +18,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import Recorder, thread
 from framework.core.tensor import Tensor
 from framework.ops.elementwise import unchanged
-from framework.training.inputs import as_tensors, rows_of
+from framework.training.batch_plans import as_tensors, rows_of
 from framework.training.profile_report import LayerProfile, Profile
 from framework.training.snapshot import Snapshot
 

@@ -1,37 +1,49 @@
 """Trainer: the mixin that gives a model `compile`, the batch steps of `fit` and `training_step`."""
 
+import numpy as np
+
 from framework.compiler.compiled import compiles
+from framework.core import nest
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import readable
+from framework.data.batches import as_batch
 from framework.metrics.base import on_tensors
-from framework.training import loop
+from framework.training.batch_plans import as_tensors, pack, unpack
+from framework.training.class_weights import check_class_weight, sample_weights_of
 from framework.training.compilation import (
     Compilation,
+    CompiledLoss,
+    CompiledMetrics,
+    TrackedLoss,
+    plus_layer_losses,
+)
+from framework.training.compile_arguments import (
     accumulator_of,
     arguments_in,
-    check_count,
     config_of,
     optimizer_of,
-    output_layer,
-    output_names_of,
     scaling_of,
 )
-from framework.training.compiled_loss import CompiledLoss, TrackedLoss
-from framework.training.compiled_metrics import CompiledMetrics
-from framework.training.fitting import Fitting, plans_of
-from framework.training.inputs import as_tensors, plus_layer_losses, unpack
-from framework.training.model_steps import (
+from framework.training.epochs import as_floats
+from framework.training.fitting import (
+    Fitting,
+    check_count,
+    in_keras_order,
+    plans_of,
+    weights_conflict,
+)
+from framework.training.output_matching import output_layer, output_names_of
+from framework.training.step_clipping import Clip
+from framework.training.training_step import (
+    TrainingStep,
     compiled_step,
     evaluate_batch,
-    no_loss,
     overrides,
     own_loss_function,
     parts_of,
     require_compiled,
 )
-from framework.training.step import TrainingStep
-from framework.training.step_clipping import Clip
 
 
 class Trainer(Fitting):
@@ -127,54 +139,7 @@ class Trainer(Fitting):
             return training and training.loss
         return TrackedLoss(training.loss, training.loss_tracker)
 
-    @property
-    def losses(self):
-        """The layers' losses of the last call: `add_loss`, activity and weight regularizers."""
-        self._framework.losses_read = True
-        return super().losses
-
-    @property
-    def metrics(self):
-        """The running mean of the loss, the compiled metrics (as one), and the layers' metrics."""
-        own = [] if self._framework.training is None else self._framework.training.all_metrics
-        return [*own, *super().metrics]
-
-    @property
-    def metrics_names(self):
-        return [metric.name for metric in self.metrics]
-
-    def reset_metrics(self):
-        for metric in self.metrics:
-            metric.reset_state()
-
-    def get_metrics_result(self):
-        """Return the current values of all metrics by name, the loss first.
-
-        Values are Python floats; tensors while a `train_step` or `test_step` is traced.
-        """
-        results = {}
-        for metric in _metrics_as_logged(self):
-            result = metric.result()
-            results.update(result if isinstance(result, dict) else {metric.name: result})
-        return results if on_tensors() else loop.as_floats(results)
-
     # ---- methods that a user may override, as in Keras ----
-
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        """Return the compiled loss of a batch plus the layers' losses, a 0-d tensor."""
-        compilation = require_compiled(self, "compute_loss")
-        total = None
-        if compilation.loss.losses is not None:
-            total = compilation.loss(y, y_pred, sample_weight)
-        total = plus_layer_losses(total, self.losses)
-        if total is None:
-            raise no_loss(self)
-        return total
-
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """Update the compiled metrics with a batch and return the values of all metrics."""
-        require_compiled(self, "compute_metrics").metrics.update_state(y, y_pred, sample_weight)
-        return self.get_metrics_result()
 
     def train_step(self, data):
         """Train on one batch: `data` is x, (x, y) or (x, y, sample_weight)."""
@@ -210,6 +175,31 @@ class Trainer(Fitting):
         if self.predict_function is None or force:
             self.predict_function = lambda iterator: self.predict_step(next(iterator))
         return self.predict_function
+
+    # ---- single batches ----
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+        """Train on one batch and return its loss and metrics, in the form that `evaluate` has."""
+        require_compiled(self, "train_on_batch")
+        x, y, sample_weight = as_batch((x, y, sample_weight))
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise weights_conflict("train_on_batch")
+            check_class_weight(class_weight)
+            sample_weight = sample_weights_of(y, class_weight)
+        self.reset_metrics()
+        return in_keras_order(self, self.train_step(pack(x, y, sample_weight)), return_dict)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        """Evaluate one batch and return its loss and metrics, in the form that `evaluate` has."""
+        require_compiled(self, "test_on_batch")
+        self.reset_metrics()
+        batch = as_batch((x, y, sample_weight))
+        return in_keras_order(self, self.test_step(pack(*batch)), return_dict)
+
+    def predict_on_batch(self, x):
+        """Return the outputs for one batch, as NumPy arrays."""
+        return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
 
     @readable
     def step_source(self):
@@ -312,7 +302,7 @@ def _reported(model, logs):
     """Return `logs` of an overridden `compute_metrics`; without one, the values of all metrics."""
     if logs is None:
         return model.get_metrics_result()
-    return logs if on_tensors() else loop.as_floats(logs)
+    return logs if on_tensors() else as_floats(logs)
 
 
 def _trained_by(model):
@@ -346,11 +336,3 @@ def _plus_layer_losses(model, loss):
         return plus_layer_losses(loss(y, y_pred, sample_weight), model.losses)
 
     return compute_loss
-
-
-def _metrics_as_logged(model):
-    """Return `model.metrics` with the total loss and each output's loss first."""
-    metrics, training = model.metrics, model._framework.training
-    own = () if training is None else (training.loss_tracker, *training.loss.trackers)
-    first = [metric for metric in own if metric in metrics]
-    return [*first, *(metric for metric in metrics if metric not in first)]

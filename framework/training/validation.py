@@ -5,7 +5,7 @@ import numpy as np
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import as_batches
-from framework.training.inputs import unpack
+from framework.training.batch_plans import unpack
 from framework.training.usage_warnings import check_unseen_classes
 
 
@@ -78,21 +78,3 @@ def validation_batches(data, batch_size, steps):
     else:
         data = data, None, None
     return as_batches(*data, batch_size, False, steps=steps)
-
-
-def validates(epoch, frequency):
-    """Return whether `fit` validates after epoch `epoch`, counted from 0."""
-    if hasattr(frequency, "__index__"):
-        return (epoch + 1) % frequency == 0
-    return epoch + 1 in frequency
-
-
-def check_frequency(frequency):
-    """Raise an error unless `frequency` is an int >= 1 or a collection of epochs from 1."""
-    if isinstance(frequency, (list, tuple, set, range)):
-        return
-    if isinstance(frequency, bool) or not hasattr(frequency, "__index__") or frequency < 1:
-        raise InvalidArgumentError(
-            "fit: validation_freq must be an int >= 1 or a list of epochs counted from 1, got "
-            f"{frequency!r}."
-        )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framework.kernels import tier
-from tests.training import test_step as steps
-from tests.training.test_step import OwnStep, by_fit, by_tape, by_training_step
+from tests.training import test_training_step as steps
+from tests.training.test_training_step import OwnStep, by_fit, by_tape, by_training_step
 
 ROOT = Path(__file__).parents[2]
 FACES = {
@@ -31,7 +31,7 @@ def hashes():
 
 
 PROGRAM = """
-import tests.training.test_step as steps
+import tests.training.test_training_step as steps
 from tests.training.test_second_process import EPOCHS, hashes
 steps.EPOCHS = EPOCHS
 print(*hashes())

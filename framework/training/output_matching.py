@@ -143,3 +143,29 @@ def name_of(given):
 
 def _alone(given):
     return not nest.is_nested(given)
+
+
+def output_names_of(model):
+    """Return the names of the model's output layers, None if they are unknown."""
+    names = getattr(model, "output_names", None)  # a user's class may define it, as in Keras
+    if isinstance(names, (list, tuple)) and names:
+        return list(names)
+    stack = _stack_of(model)
+    return [stack[-1].name] if stack else None
+
+
+def _stack_of(model):
+    """Return the layers of a Sequential model; an empty tuple for any other layer or model."""
+    return getattr(getattr(model, "_framework", None), "stack", ())
+
+
+def output_layer(model, i):
+    """Return the layer that computes output `i`, None if it is unknown."""
+    stack = _stack_of(model)
+    if stack:
+        layer = stack[-1]
+    elif getattr(getattr(model, "_framework", None), "graph", None) is not None:
+        layer = model.outputs[i].origin[0]
+    else:
+        return None
+    return output_layer(layer, 0) or layer

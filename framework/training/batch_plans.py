@@ -1,15 +1,18 @@
-"""Plans: runs a function of a model and a batch by compiled plans."""
+"""Functions of a model and a batch, run by compiled plans; conversion of batches to tensors."""
 
 import numpy as np
 
 from framework.compiler.call_arguments import CallArguments, describe, named, replaced
 from framework.compiler.compiled import Compiled, compiles
-from framework.core import dtypes
+from framework.core import dtypes, nest
 from framework.core.change_counters import changes
+from framework.core.conversion import tensor
+from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor, masks
+from framework.data.batches import is_leaf
+from framework.data.structure import map_named
 from framework.layers.tracking import structure
-from framework.training.inputs import as_tensors
 
 BATCH = ("x", "y", "sample_weight")
 _CHANGES = 8  # changes of settings in a row without a plan, after which `explain` reports them
@@ -109,3 +112,46 @@ class _BatchFunction(CallArguments):
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
             (parts,) = parts  # the `data` of a train_step
         return named(self._names, parts)
+
+
+def as_tensors(structure):
+    """Return the nest with arrays and numbers converted to tensors; None stays None.
+
+    A list of numbers, or of such lists, is one array, as in `fit`.
+    """
+    if structure is None or type(structure) is Tensor:
+        return structure
+    if isinstance(structure, np.ndarray):
+        return tensor(structure)
+    return map_named(lambda leaf, _: None if leaf is None else tensor(leaf), structure, "", is_leaf)
+
+
+def unpack(data):
+    """Return (x, y, sample_weight) of a batch: x alone, or a tuple of one to three elements."""
+    if not isinstance(data, (tuple, list)):
+        return data, None, None
+    if len(data) > 3:
+        raise InvalidArgumentError(
+            f"A batch must be x, (x, y) or (x, y, sample_weight), got a tuple of {len(data)}."
+        )
+    return (*data, None, None)[:3] if len(data) < 3 else tuple(data)
+
+
+def pack(x, y=None, sample_weight=None):
+    """Return the batch in the form that `train_step` takes: without trailing None."""
+    if sample_weight is not None:
+        return x, y, sample_weight
+    if y is not None:
+        return x, y
+    return (x,) if isinstance(x, (tuple, list)) else x
+
+
+def rows_of(x):
+    """Return the number of rows of a batch, 1 for a scalar or an empty nest."""
+    if type(x) is not Tensor:
+        leaves = [leaf for leaf in nest.flatten(x) if leaf is not None]
+        if not leaves:
+            return 1
+        x = leaves[0]
+    shape = x.shape
+    return shape[0] if shape else 1

@@ -8,7 +8,7 @@ from framework import keras
 from framework.compiler.compiled import Compiled
 from framework.core.errors import FrameworkError
 from framework.kernels import tier
-from framework.training import plans
+from framework.training import batch_plans
 from tests.changed import changed
 from tests.samples.optimizers import SAMPLES
 from tests.training.scenarios import SCENARIOS
@@ -41,7 +41,7 @@ def assert_alike(run, least=1, rtol=0.0):
             made.append(self)
 
     found = []
-    with changed(plans, Compiled=Watched):
+    with changed(batch_plans, Compiled=Watched):
         for kind in ("off", "numpy"):
             tier.set_tier(kind)
             keras.utils.set_random_seed(1)

@@ -135,9 +135,9 @@ BLAS_CORES = ["Haswell", "Prescott"]  # AVX2 and SSE3: sums in other orders than
 def test_four_faces_end_with_the_same_bits_with_other_blas_kernels(core):
     pytest.importorskip("numba")
     code = """
-import test_step
-test_step.tier.set_tier("numba")
-test_step.test_four_faces_end_with_the_same_bits()
+import test_training_step
+test_training_step.tier.set_tier("numba")
+test_training_step.test_four_faces_end_with_the_same_bits()
 """
     paths = [str(Path(__file__).parent), *sys.path]
     env = dict(os.environ, OPENBLAS_CORETYPE=core, PYTHONPATH=os.pathsep.join(paths))
