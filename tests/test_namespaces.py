@@ -33,8 +33,8 @@ def listed(stub):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 if alias.name == "*":
-                    (starred,) = [s for s in STUBS if name_of(s) == node.module]
-                    names.update({name: (node.module, name) for name in listed(starred)})
+                    starred = importlib.import_module(node.module).__all__
+                    names.update({name: (node.module, name) for name in starred})
                 else:
                     assert alias.asname in (None, alias.name)  # others are private in a stub
                     exported = names if alias.asname else imported

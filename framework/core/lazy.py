@@ -1,7 +1,8 @@
 """Namespaces that read their names from their stubs, and import a name at its first use (SPEC 1).
 
 As in every stub, `from module import name as name` exports a name, `from module import name` does
-not. Other lines are `from module import *`, `other = name`, and declarations of the module's own.
+not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module,
+`other = name`, and declarations of the module's own.
 """
 
 import re
@@ -58,7 +59,7 @@ def _names(module):
         for entry in (several or single).split(","):
             name, _, public = entry.strip().partition(" as ")
             if name == "*":
-                names.update((name, (home, name)) for name in dir(import_module(home)))
+                names.update((name, (home, name)) for name in import_module(home).__all__)
             elif name:
                 (names if public else imported)[name] = home, name
     for public, name in _ALIAS.findall(stub):

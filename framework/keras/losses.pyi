@@ -2,28 +2,8 @@ from framework.losses.base import (
     Loss as Loss, Reduction as Reduction, deserialize as deserialize, get as get,
     serialize as serialize,
 )  # fmt: skip
-from framework.losses.classification import (
-    BinaryCrossentropy as BinaryCrossentropy, CategoricalCrossentropy as CategoricalCrossentropy,
-    CategoricalHinge as CategoricalHinge, Hinge as Hinge, KLDivergence as KLDivergence,
-    SparseCategoricalCrossentropy as SparseCategoricalCrossentropy, SquaredHinge as SquaredHinge,
-    binary_crossentropy as binary_crossentropy,
-    categorical_crossentropy as categorical_crossentropy, categorical_hinge as categorical_hinge,
-    hinge as hinge, kl_divergence as kl_divergence,
-    sparse_categorical_crossentropy as sparse_categorical_crossentropy,
-    squared_hinge as squared_hinge,
-)  # fmt: skip
-from framework.losses.regression import (
-    CosineSimilarity as CosineSimilarity, Huber as Huber, LogCosh as LogCosh,
-    MeanAbsoluteError as MeanAbsoluteError,
-    MeanAbsolutePercentageError as MeanAbsolutePercentageError,
-    MeanSquaredError as MeanSquaredError,
-    MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
-    cosine_similarity as cosine_similarity, huber as huber, log_cosh as log_cosh,
-    mean_absolute_error as mean_absolute_error,
-    mean_absolute_percentage_error as mean_absolute_percentage_error,
-    mean_squared_error as mean_squared_error,
-    mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
-)  # fmt: skip
+from framework.losses.classification import *
+from framework.losses.regression import *
 
 KLD = kl_divergence
 MAE = mean_absolute_error

@@ -11,31 +11,11 @@ from framework.losses.regression import (
     mean_squared_error as mean_squared_error,
     mean_squared_logarithmic_error as mean_squared_logarithmic_error, poisson as poisson,
 )  # fmt: skip
-from framework.metrics.accuracy import (
-    Accuracy as Accuracy, BinaryAccuracy as BinaryAccuracy,
-    CategoricalAccuracy as CategoricalAccuracy,
-    SparseCategoricalAccuracy as SparseCategoricalAccuracy,
-    SparseTopKCategoricalAccuracy as SparseTopKCategoricalAccuracy,
-    TopKCategoricalAccuracy as TopKCategoricalAccuracy, binary_accuracy as binary_accuracy,
-    categorical_accuracy as categorical_accuracy,
-    sparse_categorical_accuracy as sparse_categorical_accuracy,
-    sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
-    top_k_categorical_accuracy as top_k_categorical_accuracy,
-)  # fmt: skip
+from framework.metrics.accuracy import *
 from framework.metrics.base import (
     Metric as Metric, deserialize as deserialize, get as get, serialize as serialize,
 )  # fmt: skip
-from framework.metrics.errors import (
-    BinaryCrossentropy as BinaryCrossentropy, CategoricalCrossentropy as CategoricalCrossentropy,
-    CategoricalHinge as CategoricalHinge, CosineSimilarity as CosineSimilarity, Hinge as Hinge,
-    KLDivergence as KLDivergence, LogCoshError as LogCoshError,
-    MeanAbsoluteError as MeanAbsoluteError,
-    MeanAbsolutePercentageError as MeanAbsolutePercentageError,
-    MeanSquaredError as MeanSquaredError,
-    MeanSquaredLogarithmicError as MeanSquaredLogarithmicError, Poisson as Poisson,
-    RootMeanSquaredError as RootMeanSquaredError,
-    SparseCategoricalCrossentropy as SparseCategoricalCrossentropy, SquaredHinge as SquaredHinge,
-)  # fmt: skip
+from framework.metrics.errors import *
 from framework.metrics.reduction import (
     Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Sum as Sum,
 )  # fmt: skip

@@ -36,6 +36,13 @@ from framework.ops.movement import expand_axes, reshape, take_along_axis, transp
 from framework.ops.reduction import reduce_all, reduce_max, reduce_mean
 from framework.ops.rows import softmax_cross_entropy, sparse_softmax_cross_entropy
 
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "Hinge",
+    "KLDivergence", "SparseCategoricalCrossentropy", "SquaredHinge", "binary_crossentropy",
+    "categorical_crossentropy", "categorical_hinge", "hinge", "kl_divergence",
+    "sparse_categorical_crossentropy", "squared_hinge",
+]  # fmt: skip
+
 
 def _fraction(value):
     if not hasattr(value, "__float__") or not 0 <= float(value) <= 1:

@@ -9,6 +9,13 @@ from framework.ops.elementwise import absolute, log, log1p, maximum, minimum, so
 from framework.ops.losses import in_32_bits, matched, mean_of_last, sum_of
 from framework.ops.norm import unit
 
+__all__ = [
+    "CosineSimilarity", "Huber", "LogCosh", "MeanAbsoluteError", "MeanAbsolutePercentageError",
+    "MeanSquaredError", "MeanSquaredLogarithmicError", "Poisson", "cosine_similarity", "huber",
+    "log_cosh", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_error",
+    "mean_squared_logarithmic_error", "poisson",
+]  # fmt: skip
+
 
 @formula("mse")
 @in_32_bits

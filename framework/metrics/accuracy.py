@@ -16,6 +16,13 @@ from framework.ops.losses import class_indices, label_form, matched, shape_of
 from framework.ops.movement import expand_axes, getitem, reshape, take_along_axis
 from framework.ops.reduction import argmax, reduce_any, reduce_sum
 
+__all__ = [
+    "Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy",
+    "SparseTopKCategoricalAccuracy", "TopKCategoricalAccuracy", "binary_accuracy",
+    "categorical_accuracy", "sparse_categorical_accuracy", "sparse_top_k_categorical_accuracy",
+    "top_k_categorical_accuracy",
+]  # fmt: skip
+
 
 def matches(*aliases) -> Callable[[F], F]:
     """Return a decorator of a formula of correct predictions, booleans: its function of numbers."""

@@ -8,6 +8,13 @@ from framework.metrics.reduction import Mean, MeanOfLoss, accumulate, call_on_te
 from framework.ops.elementwise import sqrt, square
 from framework.ops.losses import floating, matched
 
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "CosineSimilarity",
+    "Hinge", "KLDivergence", "LogCoshError", "MeanAbsoluteError", "MeanAbsolutePercentageError",
+    "MeanSquaredError", "MeanSquaredLogarithmicError", "Poisson", "RootMeanSquaredError",
+    "SparseCategoricalCrossentropy", "SquaredHinge",
+]  # fmt: skip
+
 
 class MeanSquaredError(MeanOfLoss, formula=errors.mean_squared_error):
     """The mean squared difference."""

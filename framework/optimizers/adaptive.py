@@ -5,6 +5,10 @@ from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
 from framework.optimizers.base import Fraction, NotNegativeOrNone, Optimizer, Rate, optimizers
 from framework.optimizers.protocol import Slots
 
+__all__ = [
+    "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "ScheduleFreeAdamW",
+]  # fmt: skip
+
 
 @optimizers.add()
 class Adagrad(Optimizer):

@@ -4,6 +4,10 @@ from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import clip, power
 from framework.optimizers.base import Optimizer, Rate, optimizers
 
+__all__ = [
+    "Ftrl",
+]  # fmt: skip
+
 
 @optimizers.add()
 class Ftrl(Optimizer):

@@ -11,6 +11,10 @@ from framework.ops.reduction import reduce_mean
 from framework.optimizers.base import NotNegativeOrNone, Optimizer, Rate, optimizers
 from framework.optimizers.clipping import norm
 
+__all__ = [
+    "Adafactor", "Lamb", "Muon",
+]  # fmt: skip
+
 
 @optimizers.add()
 class Lamb(Optimizer):

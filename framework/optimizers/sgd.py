@@ -5,6 +5,10 @@ from framework.ops.elementwise import sign
 from framework.optimizers.base import Optimizer, Rate, optimizers
 from framework.optimizers.protocol import Slots
 
+__all__ = [
+    "SGD", "Lion",
+]  # fmt: skip
+
 
 @optimizers.add()
 class SGD(Optimizer):
