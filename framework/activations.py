@@ -1,8 +1,9 @@
 """Activation functions: Keras's names and formulas, on tensors, arrays and KerasTensors."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from framework.core import dtypes
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
@@ -26,13 +27,15 @@ def _floating(x):
 
 
 @activations.add()
-def linear(x):
+def linear(x: TensorLike) -> Tensor:
     """`x` itself."""
     return x
 
 
 @activations.add()
-def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
+def relu(
+    x: TensorLike, negative_slope: Any = 0.0, max_value: Any = None, threshold: TensorLike = 0.0,
+) -> Tensor:  # fmt: skip
     """`max(x, 0)`.
 
     Args:
@@ -53,20 +56,20 @@ def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
 
 
 @activations.add()
-def leaky_relu(x, negative_slope=0.2):
+def leaky_relu(x: TensorLike, negative_slope: Any = 0.2) -> Tensor:
     """`x` where positive, else `negative_slope * x`."""
     x = _floating(x)
     return e.select(x > 0, x, x * negative_slope)
 
 
 @activations.add()
-def relu6(x):
+def relu6(x: TensorLike) -> Tensor:
     """`min(max(x, 0), 6)`."""
     return e.minimum(6, e.relu(tensor(x)))  # at 6 the bound is chosen: slope 0
 
 
 @activations.add()
-def elu(x, alpha=1.0):
+def elu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
     """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * alpha
@@ -74,7 +77,7 @@ def elu(x, alpha=1.0):
 
 
 @activations.add()
-def selu(x):
+def selu(x: TensorLike) -> Tensor:
     """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
@@ -82,82 +85,82 @@ def selu(x):
 
 
 @activations.add()
-def celu(x, alpha=1.0):
+def celu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
     """`max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))` (Barron 2017, arXiv:1704.07483)."""
     x = _floating(x)
     return e.relu(x) + e.expm1(e.minimum(x, 0) / alpha) * alpha
 
 
 @activations.add()
-def softplus(x):
+def softplus(x: TensorLike) -> Tensor:
     """`log(1 + exp(x))`."""
     return e.softplus(_floating(x))
 
 
 @activations.add()
-def softsign(x):
+def softsign(x: TensorLike) -> Tensor:
     """`x / (1 + |x|)`."""
     x = _floating(x)
     return x / (e.absolute(x) + 1)
 
 
 @activations.add()
-def squareplus(x, b=4):
+def squareplus(x: TensorLike, b: TensorLike = 4) -> Tensor:
     """`(x + sqrt(x**2 + b)) / 2` (Barron 2021, arXiv:2112.11687)."""
     x = _floating(x)
     return (x + e.sqrt(e.square(x) + float(b))) / 2.0
 
 
 @activations.add()
-def soft_shrink(x, threshold=0.5):
+def soft_shrink(x: TensorLike, threshold: TensorLike = 0.5) -> Tensor:
     """`x` moved towards 0 by `threshold`, and 0 within it."""
     x = _floating(x)
     return e.relu(x - threshold) - e.relu(-x - threshold)
 
 
 @activations.add()
-def hard_shrink(x, threshold=0.5):
+def hard_shrink(x: TensorLike, threshold: TensorLike = 0.5) -> Tensor:
     """`x` where `|x| > threshold`, else 0."""
     x = _floating(x)
     return e.select(e.absolute(x) > threshold, x, 0)
 
 
 @activations.add()
-def tanh_shrink(x):
+def tanh_shrink(x: TensorLike) -> Tensor:
     """`x - tanh(x)`."""
     x = _floating(x)
     return x - e.tanh(x)
 
 
 @activations.add()
-def threshold(x, threshold, default_value):
+def threshold(x: TensorLike, threshold: TensorLike, default_value: Any) -> Tensor:
     """`x` where `x > threshold`, else `default_value`."""
     x = tensor(x)
     return e.select(x > threshold, x, default_value)
 
 
 @activations.add()
-def sparse_plus(x):
+def sparse_plus(x: TensorLike) -> Tensor:
     """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between."""
     x = _floating(x)
     return e.select(x <= -1, 0, e.select(x < 1, e.square(x + 1) * 0.25, x))
 
 
 @activations.add()
-def sparse_sigmoid(x):
+def sparse_sigmoid(x: TensorLike) -> Tensor:
     """0 up to -1, 1 from 1 on, `(x + 1) / 2` between."""
     return e.clip((_floating(x) + 1) * 0.5, 0, 1)
 
 
 @activations.add("swish")
-def silu(x):
+def silu(x: TensorLike) -> Tensor:
     """`x * sigmoid(x)`, also called swish (Ramachandran et al. 2017, arXiv:1710.05941)."""
     x = _floating(x)
     return x * e.sigmoid(x)
 
 
 @activations.add()
-def gelu(x, approximate=False):
+def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
     """`x * P(X <= x)` for a normal X (Hendrycks & Gimpel 2016, arXiv:1606.08415).
 
     Args:
@@ -167,7 +170,7 @@ def gelu(x, approximate=False):
 
 
 @activations.add()
-def glu(x, axis=-1):
+def glu(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The first half along `axis` times the second's sigmoid (Dauphin 2016, arXiv:1612.08083)."""
     x = _floating(x)
     axis = one_axis(axis, x.ndim, "glu")
@@ -179,69 +182,69 @@ def glu(x, axis=-1):
 
 
 @activations.add()
-def tanh(x):
+def tanh(x: TensorLike) -> Tensor:
     """`tanh(x)`."""
     return e.tanh(_floating(x))
 
 
 @activations.add()
-def sigmoid(x):
+def sigmoid(x: TensorLike) -> Tensor:
     """`1 / (1 + exp(-x))`."""
     return e.sigmoid(_floating(x))
 
 
 @activations.add()
-def exponential(x):
+def exponential(x: TensorLike) -> Tensor:
     """`exp(x)`."""
     return e.exp(_floating(x))
 
 
 @activations.add()
-def hard_sigmoid(x):
+def hard_sigmoid(x: TensorLike) -> Tensor:
     """`min(max(x / 6 + 1/2, 0), 1)`."""
     return e.minimum(6, e.relu(_floating(x) + 3)) / 6.0
 
 
 @activations.add("hard_swish")
-def hard_silu(x):
+def hard_silu(x: TensorLike) -> Tensor:
     """`x * hard_sigmoid(x)`, also called hard_swish (Howard et al. 2019, arXiv:1905.02244)."""
     x = _floating(x)
     return x * hard_sigmoid(x)
 
 
 @activations.add()
-def hard_tanh(x):
+def hard_tanh(x: TensorLike) -> Tensor:
     """`min(max(x, -1), 1)`."""
     return e.clip(_floating(x), -1, 1)
 
 
 @activations.add()
-def mish(x):
+def mish(x: TensorLike) -> Tensor:
     """`x * tanh(softplus(x))` (Misra 2019, arXiv:1908.08681)."""
     x = _floating(x)
     return x * e.tanh(e.softplus(x))
 
 
 @activations.add()
-def log_sigmoid(x):
+def log_sigmoid(x: TensorLike) -> Tensor:
     """`log(sigmoid(x))`, exact for large negative `x` too."""
     return -e.softplus(-_floating(x))
 
 
 @activations.add()
-def softmax(x, axis=-1):
+def softmax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """`exp(x)` divided by its sum over `axis` (an int, or a sequence of axes taken together)."""
     return _along(rows.softmax, x, axis, "softmax")
 
 
 @activations.add()
-def log_softmax(x, axis=-1):
+def log_softmax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """`x - log(sum(exp(x)))` over `axis` (an int, or a sequence of axes taken together)."""
     return _along(rows.log_softmax, x, axis, "log_softmax")
 
 
 @activations.add()
-def sparsemax(x, axis=-1):
+def sparsemax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The nearest point of the probability simplex (Martins & Astudillo 2016, arXiv:1602.02068)."""
     return _along(special.sparsemax, x, axis, "sparsemax")
 
@@ -267,17 +270,17 @@ swish, hard_swish = silu, hard_silu
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def get(identifier):
+def get(identifier: Any) -> Any:
     """The activation function for a name, a function, a layer or a config; None gives `linear`."""
     return linear if identifier is None else activations.get(identifier)
 
 
-def serialize(activation):
+def serialize(activation: Any) -> Any:
     """A function's name, or the config of a layer."""
     return serialize_value(activation)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
     """The activation for what `serialize` gave."""
     return linear if config is None else activations.deserialize(config, custom_objects)
 

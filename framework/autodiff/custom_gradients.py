@@ -17,6 +17,7 @@ Each function has one such op per number of inputs, outside the op table.
 import functools
 import inspect
 import types
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from framework.autodiff.batch_rules import repeated, shape_of
 from framework.autodiff.batching import Batched
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
@@ -35,7 +37,7 @@ from framework.core.variable import CoreVariable
 from framework.ops import elementwise
 
 
-def stop_gradient(input, name=None):
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """Return `input` unchanged; its gradient is None.
 
     Args:
@@ -52,7 +54,7 @@ def stop_gradient(input, name=None):
     return elementwise.stop_gradient(tensor(input))
 
 
-def custom_gradient(f=None):
+def custom_gradient(f: Any = None) -> Any:
     """Decorator for a function that returns its result and its gradient function.
 
     Args:
@@ -287,7 +289,7 @@ def _must_take_variables(grad_fn, variables):
 # ---- functions that use custom_gradient ----------------------------------------------------------
 
 
-def grad_pass_through(f):
+def grad_pass_through(f: Any) -> Any:
     """Return `f` with the gradient of the identity; its result must have its argument's shape.
 
     Variables that `f` reads get no gradient.
@@ -310,7 +312,7 @@ def grad_pass_through(f):
     return _under_its_name(CustomGradient(passing), f)
 
 
-def recompute_grad(f):
+def recompute_grad(f: Any) -> Any:
     """Return `f` with its inner values recomputed in the backward pass instead of kept.
 
     It saves memory and costs a second call of `f` per gradient. `f` must return the same values

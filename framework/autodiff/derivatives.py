@@ -6,6 +6,7 @@ variables are passed as they are. The functions nest.
 """
 
 import functools
+from typing import Any
 
 from framework.autodiff.forward_mode import ForwardAccumulator
 from framework.autodiff.tape import GradientTape
@@ -16,7 +17,7 @@ from framework.core.variable import CoreVariable
 from framework.ops.elementwise import identity
 
 
-def grad(f, argnums=0, has_aux=False):
+def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
     """A function that returns the gradient of `f`, a scalar.
 
     Args:
@@ -48,7 +49,7 @@ def grad(f, argnums=0, has_aux=False):
     return gradient
 
 
-def value_and_grad(f, argnums=0, has_aux=False):
+def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
     """As `grad`, of a function that returns (value, gradient).
 
     With `has_aux` it returns ((value, anything else), gradient).
@@ -71,7 +72,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
     return value_and_gradient
 
 
-def vjp(f, *primals, has_aux=False):
+def vjp(f: Any, *primals: Any, has_aux: bool = False) -> Any:
     """The value of `f` and the function that pulls cotangents back.
 
     Args:
@@ -105,7 +106,7 @@ def vjp(f, *primals, has_aux=False):
     return (value, pull, *aux)
 
 
-def jvp(fun, primals, tangents, has_aux=False):
+def jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """The value of `fun` and its derivative in the direction of `tangents`.
 
     Args:
@@ -139,7 +140,7 @@ def jvp(fun, primals, tangents, has_aux=False):
     return (value, tangent, *aux)
 
 
-def hessian(f, argnums=0):
+def hessian(f: Any, argnums: Any = 0) -> Any:
     """A function that returns the second derivatives of `f`, a scalar.
 
     Args:
@@ -175,7 +176,7 @@ def hessian(f, argnums=0):
     return second
 
 
-def hvp(f, primals, tangents):
+def hvp(f: Any, primals: Any, tangents: Any) -> Any:
     """The product of the Hessian of `f` and `tangents`, without the Hessian.
 
     Args:

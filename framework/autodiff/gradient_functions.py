@@ -2,15 +2,17 @@
 
 import functools
 import inspect
+from typing import Any
 
 from framework.autodiff.tape import GradientTape
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import identity
 
 
-def gradients_function(f, params=None):
+def gradients_function(f: Any, params: TensorLike = None) -> Any:
     """Return a function that computes the list of the derivatives of `f` by its arguments.
 
     It takes `f`'s positional arguments, converted to tensors, and `dy`, the cotangent of the
@@ -40,7 +42,7 @@ def gradients_function(f, params=None):
     return gradients
 
 
-def value_and_gradients_function(f, params=None):
+def value_and_gradients_function(f: Any, params: TensorLike = None) -> Any:
     """As `gradients_function`, but the function returns (result, derivatives)."""
     with_vjp = make_vjp(f, params, persistent=False)
 
@@ -55,7 +57,7 @@ def value_and_gradients_function(f, params=None):
 val_and_grad_function = value_and_gradients_function
 
 
-def make_vjp(f, params=None, persistent=True):
+def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     """Return a function that returns `f`'s result and its vjp.
 
     `vjp(dy=None)` returns the list of the derivatives; `dy` has the structure of the result, and
@@ -129,7 +131,7 @@ def _parameter_names(f):
         ) from None
 
 
-def implicit_value_and_gradients(f):
+def implicit_value_and_gradients(f: Any) -> Any:
     """Return a function that computes (result, [(gradient, variable), ...]).
 
     The variables are the trainable ones that `f` read, in the order of their creation.
@@ -166,7 +168,7 @@ def implicit_value_and_gradients(f):
     return value_and_gradients
 
 
-def implicit_grad(f):
+def implicit_grad(f: Any) -> Any:
     """As `implicit_value_and_gradients`, but the function returns only the pairs."""
     with_value = implicit_value_and_gradients(f)
 

@@ -1,12 +1,14 @@
 """vectorized_map: a function of one row, called once for all rows."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from framework.autodiff.batch_rules import shape_of
 from framework.autodiff.batching import Batched, Level, rows_of
 from framework.core import nest, recorders
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
@@ -17,7 +19,9 @@ from framework.ops.slices import IndexedSlices
 
 
 @operation
-def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+def vectorized_map(
+    fn: Any, elems: TensorLike, fallback_to_while_loop: bool = True, warn: bool = True,
+) -> Any:  # fmt: skip
     """`fn` of each row of `elems`, its results stacked; computed for all rows at once.
 
     `fn` is called once. Where that fails (Python needs a row's value, `fn` draws random numbers or

@@ -7,7 +7,7 @@ the package are made in `draw`, which tells recorders, or in `permutation` and `
 import itertools
 import math
 import threading
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def make_seed():
 # ---- drawing -------------------------------------------------------------------------------------
 
 
-def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0):
+def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0) -> Any:
     """A tensor of random numbers.
 
     Args:

@@ -1,9 +1,12 @@
 """Assertions about values, shapes and dtypes."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.conversion import tensor
-from framework.core.dtypes import as_dtype, float32
+from framework.core.dtypes import DType, as_dtype, float32
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation, when_run
 from framework.core.promotion import strict
@@ -38,7 +41,10 @@ assert_less = _compare("assert_less", np.less, "x < y")
 assert_less_equal = _compare("assert_less_equal", np.less_equal, "x <= y")
 
 
-def assert_none_equal(x, y, summarize=None, message=None, name=None):
+def assert_none_equal(
+    x: TensorLike, y: TensorLike, summarize: Any = None, message: Any = None,
+    name: str | None = None,
+) -> None:  # fmt: skip
     """Raise InvalidArgumentError if any element of x equals that of y."""
     _unequal(x, y, message)
 
@@ -67,7 +73,10 @@ assert_non_positive = _sign("assert_non_positive", np.less_equal, "x <= 0")
 
 
 @when_run
-def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+def assert_near(
+    x: TensorLike, y: TensorLike, rtol: Any = None, atol: Any = None, message: Any = None,
+    summarize: Any = None, name: str | None = None,
+) -> None:  # fmt: skip
     """Raise InvalidArgumentError unless |x - y| <= atol + rtol * |y|; both default to 10 eps."""
     x, y = (np.asarray(tensor(v)) for v in strict(x, y))
     default = 10 * np.finfo(x.dtype).eps if x.dtype.kind == "f" else 0
@@ -79,13 +88,13 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
         )
 
 
-def assert_all_finite(x, message, name=None):
+def assert_all_finite(x: TensorLike, message: Any, name: str | None = None) -> Tensor:
     """Return `x`, or raise InvalidArgumentError if it holds inf or NaN."""
     return check_numerics(x, message, name)
 
 
 @operation
-def check_numerics(tensor, message, name=None):
+def check_numerics(tensor: TensorLike, message: Any, name: str | None = None) -> Tensor:
     """Return `tensor`, or raise InvalidArgumentError if it holds inf or NaN."""
     x = _tensor(tensor)
     array = np.asarray(x)
@@ -98,25 +107,27 @@ def check_numerics(tensor, message, name=None):
 _tensor = tensor
 
 
-def assert_rank(x, rank, message=None, name=None):
+def assert_rank(x: TensorLike, rank: Any, message: Any = None, name: str | None = None) -> None:
     """Raise ShapeError unless x has `rank` axes."""
     _ranked(x, message, "assert_rank", f"rank {int(rank)}", lambda n: n == int(rank))
 
 
-def assert_rank_at_least(x, rank, message=None, name=None):
+def assert_rank_at_least(
+    x: TensorLike, rank: Any, message: Any = None, name: str | None = None,
+) -> None:  # fmt: skip
     """Raise ShapeError unless x has at least `rank` axes."""
     _ranked(
         x, message, "assert_rank_at_least", f"at least rank {int(rank)}", lambda n: n >= int(rank)
     )
 
 
-def assert_rank_in(x, ranks, message=None, name=None):
+def assert_rank_in(x: TensorLike, ranks: Any, message: Any = None, name: str | None = None) -> None:
     """Raise ShapeError unless the rank of x is in `ranks`."""
     ranks = [int(r) for r in ranks]
     _ranked(x, message, "assert_rank_in", f"a rank of {ranks}", lambda n: n in ranks)
 
 
-def assert_scalar(tensor, message=None, name=None):
+def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Tensor:
     """Return `tensor`, or raise ShapeError unless it is 0-d."""
     _ranked(tensor, message, "assert_scalar", "a 0-d tensor", lambda n: n == 0)
     return _tensor(tensor)
@@ -128,21 +139,26 @@ def _ranked(x, message, what, expected, holds):
         raise ShapeError(f"{_told(message, what)}expected {expected}, got shape {x.shape}.")
 
 
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(
+    tensor: TensorLike, tf_type: Any, message: Any = None, name: str | None = None,
+) -> None:  # fmt: skip
     """Raise DTypeError unless `tensor` has the dtype `tf_type`."""
     found, expected = _tensor(tensor).dtype, as_dtype(tf_type)
     if found != expected:
         raise DTypeError(f"{_told(message, 'assert_type')}expected {expected}, got {found}.")
 
 
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message: Any = None, name: str | None = None) -> None:
     """Raise DTypeError unless x has an integer dtype."""
     found = tensor(x).dtype
     if not found.is_integer:
         raise DTypeError(f"{_told(message, 'assert_integer')}expected integers, got {found}.")
 
 
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(
+    shapes: Any, data: TensorLike = None, summarize: Any = None, message: Any = None,
+    name: str | None = None,
+) -> None:  # fmt: skip
     """Raise ShapeError unless each tensor has its shape; equal letters stand for equal sizes.
 
     Args:
@@ -175,14 +191,16 @@ def _is_number(size):
     return not isinstance(size, str) or size.isdigit()
 
 
-def is_numeric_tensor(tensor):
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a tensor of a numeric dtype."""
     dtype = as_dtype(tensor.dtype) if hasattr(tensor, "dtype") else None
     return dtype is not None and (dtype.is_inexact or dtype.is_integer)
 
 
 @when_run
-def Assert(condition, data, summarize=None, name=None):  # noqa: N802 (TensorFlow's name)
+def Assert(  # noqa: N802 (TensorFlow's name)
+    condition: TensorLike, data: TensorLike, summarize: Any = None, name: str | None = None,
+) -> None:  # fmt: skip
     """Raise InvalidArgumentError, with `data` in its message, unless `condition` holds.
 
     Args:
@@ -202,7 +220,7 @@ def _summary(value, count):
     return ", ".join(map(str, few.tolist())) + (", ..." if len(few) < len(flat) else "")
 
 
-def assert_proper_iterable(values):
+def assert_proper_iterable(values: TensorLike) -> None:
     """Raise DTypeError (a TypeError) unless `values` is a list, tuple or another collection."""
     if isinstance(values, (Tensor, CoreVariable, np.ndarray, str, bytes)):
         raise DTypeError(
@@ -215,7 +233,7 @@ def assert_proper_iterable(values):
         )
 
 
-def assert_same_float_dtype(tensors=None, dtype=None):
+def assert_same_float_dtype(tensors: TensorLike = None, dtype: DTypeLike = None) -> DType:
     """Return the tensors' common floating dtype; raise DTypeError (a ValueError) if they differ.
 
     Args:

@@ -1,9 +1,11 @@
 """Products of matrices and tensors, norms, and clipping by norm or value."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
@@ -21,9 +23,11 @@ _tensor = tensor  # the parameter `tensor` of `norm` hides the name
 
 
 def matmul(
-    a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False,
-    a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
-):  # fmt: skip
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False,
+    adjoint_a: bool = False, adjoint_b: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, output_type: DTypeLike = None, grad_a: bool = False,
+    grad_b: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the matrix product over the last two axes; leading axes broadcast.
 
     Args:
@@ -57,8 +61,9 @@ def matmul(
 
 @operation
 def matvec(
-    a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
-):
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, adjoint_a: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the product of a matrix and a vector; leading axes broadcast."""
     a, b = strict_all(a, b)
     column = movement.expand_axes(b, (b.ndim,))
@@ -66,7 +71,9 @@ def matvec(
     return movement.reshape(product, shape=tuple(product.shape[:-1]))
 
 
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+def matrix_transpose(
+    a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False,
+) -> Tensor:  # fmt: skip
     """Swap the last two axes; with `conjugate`, also conjugate."""
     x = conjugated(tensor(a)) if conjugate else tensor(a)
     if x.ndim < 2:
@@ -77,7 +84,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 @operation
-def tensordot(a, b, axes, name=None):
+def tensordot(a: TensorLike, b: TensorLike, axes: Axis, name: str | None = None) -> Tensor:
     """Multiply two tensors and sum over pairs of axes.
 
     Args:
@@ -127,7 +134,10 @@ def _pairs(axes, a, b):
 
 
 @operation
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+def norm(
+    tensor: TensorLike, ord: Any = "euclidean", axis: Axis = None, keepdims: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the norm of vectors (one axis, or all of them) or matrices (two axes).
 
     Args:
@@ -191,7 +201,7 @@ def _matrix_norm(x, ord, axis, keepdims):
     return movement.reshape(largest, shape=left)
 
 
-def global_norm(t_list, name=None):
+def global_norm(t_list: TensorLike, name: str | None = None) -> Tensor:
     """Return the Euclidean norm of all elements of all tensors; None entries are skipped."""
     squares = [_squared_length(t) for t in _present(t_list, "global_norm")]
     if len({s.dtype for s in squares}) > 1:
@@ -217,7 +227,9 @@ def _present(t_list, what):
 # ---- clipping ------------------------------------------------------------------------------------
 
 
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Clip elements to [clip_value_min, clip_value_max].
 
     The slope at both bounds is 1. For IndexedSlices only the stored slices are clipped.
@@ -240,7 +252,9 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     return clipped
 
 
-def clip_by_norm(t, clip_norm, axes=None, name=None):
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Scale `t` down to the norm `clip_norm` where its norm over `axes` is larger.
 
     A negative `clip_norm` is taken as 0. IndexedSlices give IndexedSlices, equal to the clipped
@@ -266,7 +280,9 @@ def _on_slices(clip, slices, *args):
     return sliced(clip(slices.values, *args), slices.indices, slices.dense_shape)
 
 
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+def clip_by_global_norm(
+    t_list: TensorLike, clip_norm: TensorLike, use_norm: Any = None, name: str | None = None,
+) -> tuple[list[Any], Tensor]:  # fmt: skip
     """Scale all tensors by one factor so that their global norm is at most `clip_norm`.
 
     Args:

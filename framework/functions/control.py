@@ -1,10 +1,12 @@
 """TensorFlow's control flow functions, run by Python's control flow; gradients go through them."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from framework.core import nest
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import (
@@ -29,7 +31,7 @@ def _callable(function, what, name):
     return function
 
 
-def cond(pred, true_fn=None, false_fn=None, name=None):
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Return `true_fn()` if `pred` is true, else `false_fn()`.
 
     If `pred` is a KerasTensor (in a functional model), both are computed and one is selected.
@@ -74,7 +76,10 @@ def _like_both(a, b, operation=None, args=()):
     return nest.pack_sequence_as(a, made)
 
 
-def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False,
+    name: str | None = "case",
+) -> Any:  # fmt: skip
     """Call the function paired with the first true predicate, and return its result.
 
     Args:
@@ -108,7 +113,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     return _callable(default, "case", "default")()
 
 
-def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str | None = "switch_case",
+) -> Any:  # fmt: skip
     """Call the function number `branch_index`, and return its result.
 
     Args:
@@ -149,9 +156,10 @@ def _numbered(branch_fns):
 
 
 def while_loop(
-    cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,
-    swap_memory=False, maximum_iterations=None, name=None,
-):  # fmt: skip
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None,
+    parallel_iterations: Any = 10, back_prop: bool = True, swap_memory: bool = False,
+    maximum_iterations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
     """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` is true; return `loop_vars`.
 
     Args:
@@ -231,9 +239,10 @@ def _stacked(results):
 
 @operation
 def map_fn(
-    fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False,
-    infer_shape=True, name=None, fn_output_signature=None,
-):  # fmt: skip
+    fn: Any, elems: TensorLike, dtype: DTypeLike = None, parallel_iterations: Any = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
+    name: str | None = None, fn_output_signature: Any = None,
+) -> Any:  # fmt: skip
     """Apply `fn` to each row of `elems`, and stack the results.
 
     Args:
@@ -300,9 +309,9 @@ def _folded(fn, elems, initializer, backwards, what):
 
 @operation
 def foldl(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
-    name=None,
-):  # fmt: skip
+    fn: Any, elems: TensorLike, initializer: Any = None, parallel_iterations: Any = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """Repeat `a = fn(a, row)` for each row of `elems`, from the first; return the last `a`.
 
     Args:
@@ -320,9 +329,9 @@ def foldl(
 
 @operation
 def foldr(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
-    name=None,
-):  # fmt: skip
+    fn: Any, elems: TensorLike, initializer: Any = None, parallel_iterations: Any = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """Apply `foldl` from the last row back to the first.
 
     >>> import framework as tf
@@ -334,9 +343,10 @@ def foldr(
 
 @operation
 def scan(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False,
-    infer_shape=True, reverse=False, name=None,
-):  # fmt: skip
+    fn: Any, elems: TensorLike, initializer: Any = None, parallel_iterations: Any = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
+    reverse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """Apply `foldl`, and return all accumulated values, stacked.
 
     Args:

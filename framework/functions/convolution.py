@@ -1,9 +1,13 @@
 """Convolutions over one, two or three spatial axes, and transposed convolutions."""
 
+from typing import Any
+
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import strict
+from framework.core.tensor import Tensor
 from framework.functions import windows
 from framework.functions.creation import sizes
 from framework.kernels.windows import output_sizes
@@ -13,8 +17,9 @@ from framework.ops import movement
 
 @operation
 def convolution(
-    input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
-):
+    input: TensorLike, filters: TensorLike, strides: Any = None, padding: Any = "VALID",
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolve over one, two or three spatial axes (the number that `filters` has).
 
     Args:
@@ -45,13 +50,19 @@ def convolution(
 
 
 @operation
-def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+def conv1d(
+    input: TensorLike, filters: TensorLike, stride: Any, padding: Any, data_format: Any = "NWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolve over one axis: `convolution` of input (batch, width, channels)."""
     return _over(1, input, filters, stride, padding, data_format, dilations, "conv1d")
 
 
 @operation
-def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+def conv2d(
+    input: TensorLike, filters: TensorLike, strides: Any, padding: Any, data_format: Any = "NHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolve over two axes: height and width.
 
     Args:
@@ -67,7 +78,10 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
 
 
 @operation
-def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+def conv3d(
+    input: TensorLike, filters: TensorLike, strides: Any, padding: Any, data_format: Any = "NDHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolve over three axes (see `convolution`): depth, height and width."""
     return _over(3, input, filters, strides, padding, data_format, dilations, "conv3d")
 
@@ -122,8 +136,9 @@ def _groups(channels, w, what):
 
 @operation
 def depthwise_conv2d(
-    input, filter, strides, padding, data_format=None, dilations=None, name=None
-):  # fmt: skip
+    input: TensorLike, filter: Any, strides: Any, padding: Any, data_format: Any = None,
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convolve each channel with its own filters.
 
     Args:
@@ -154,9 +169,9 @@ def _depthwise(x, w, strides, padding, data_format, dilations, what):
 
 @operation
 def separable_conv2d(
-    input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None,
-    name=None,
-):  # fmt: skip
+    input: TensorLike, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Apply `depthwise_conv2d`, then a 1 x 1 convolution.
 
     Args:
@@ -183,9 +198,9 @@ def separable_conv2d(
 
 @operation
 def conv1d_transpose(
-    input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None,
-    name=None,
-):  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
+    padding: Any = "SAME", data_format: Any = "NWC", dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Apply the transpose of `conv1d`, its gradient by the input; see `conv2d_transpose`."""
     what = "conv1d_transpose"
     return _transposed(
@@ -195,9 +210,10 @@ def conv1d_transpose(
 
 @operation
 def conv2d_transpose(
-    input, filters, output_shape, strides, padding="SAME", data_format="NHWC", dilations=None,
-    name=None,
-):  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
+    padding: Any = "SAME", data_format: Any = "NHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Apply the transpose of `conv2d`, its gradient by the input: stride s enlarges s times.
 
     Args:
@@ -222,9 +238,10 @@ def conv2d_transpose(
 
 @operation
 def conv3d_transpose(
-    input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None,
-    name=None,
-):  # fmt: skip
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
+    padding: Any = "SAME", data_format: Any = "NDHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Apply the transpose of `conv3d`, its gradient by the input; see `conv2d_transpose`."""
     what = "conv3d_transpose"
     return _transposed(

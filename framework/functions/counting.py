@@ -1,10 +1,11 @@
 """Counting, searching and unique elements."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
@@ -31,7 +32,7 @@ class UniqueWithCounts(NamedTuple):
 
 
 @operation
-def unique(x, out_idx=dtypes.int32, name=None):
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """Return the distinct elements of a 1-d tensor, by first occurrence, and each element's index.
 
     >>> import framework as tf
@@ -43,7 +44,9 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 
 @operation
-def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None,
+) -> UniqueWithCounts:  # fmt: skip
     """Return the results of `unique`, and the count of each distinct element."""
     return UniqueWithCounts(*_unique(x, out_idx, "unique_with_counts"))
 
@@ -56,7 +59,10 @@ def _unique(x, out_idx, what):
 
 
 @operation
-def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+def searchsorted(
+    sorted_sequence: Any, values: TensorLike, side: Any = "left",
+    out_type: DTypeLike = dtypes.int32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the indices at which to insert `values` into a sorted sequence, along the last axis.
 
     Args:
@@ -82,9 +88,10 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
 
 @operation
 def bincount(
-    arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
-    binary_output=False,
-):  # fmt: skip
+    arr: Any, weights: TensorLike = None, minlength: Any = None, maxlength: Any = None,
+    dtype: DTypeLike = dtypes.int32, name: str | None = None, axis: Axis = None,
+    binary_output: bool = False,
+) -> Tensor:  # fmt: skip
     """Count the occurrences of each integer 0, 1, 2, ...
 
     Args:
@@ -129,8 +136,9 @@ def _no_integers(x):
 
 @operation
 def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
-):
+    labels: TensorLike, predictions: TensorLike, num_classes: TensorLike = None,
+    weights: TensorLike = None, dtype: DTypeLike = dtypes.int32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Count the samples of each class (row) that were predicted as each class (column).
 
     Args:
@@ -173,7 +181,7 @@ def confusion_matrix(
 
 
 @operation
-def invert_permutation(x, name=None):
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the inverse of the permutation `x`: y[x[i]] = i.
 
     >>> import framework as tf
@@ -191,12 +199,12 @@ def invert_permutation(x, name=None):
 # ---- order ---------------------------------------------------------------------------------------
 
 
-def is_non_decreasing(x, name=None):
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Return whether no element is smaller than its predecessor, as a 0-d boolean."""
     return _pairs_are(elementwise.greater_equal, x)
 
 
-def is_strictly_increasing(x, name=None):
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Return whether every element is larger than its predecessor, as a 0-d boolean."""
     return _pairs_are(elementwise.greater, x)
 

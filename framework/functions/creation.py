@@ -1,10 +1,12 @@
 """Functions that create tensors from Python values, from a shape, or from a tensor's shape."""
 
 from operator import index
+from typing import Any
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import Axis, DTypeLike, ShapeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.conversion import array_of, tensor
@@ -26,7 +28,9 @@ from framework.ops.elementwise import select as _choose
 from framework.ops.slices import IndexedSlices
 
 
-def constant(value, dtype=None, shape=None, name="Const"):
+def constant(
+    value: TensorLike, dtype: DTypeLike = None, shape: ShapeLike = None, name: str | None = "Const",
+) -> Tensor:  # fmt: skip
     """Return a tensor that holds a copy of `value`.
 
     Args:
@@ -61,7 +65,10 @@ def _constant(value, dtype, shape):
     return Tensor(array.reshape(shape))
 
 
-def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+def convert_to_tensor(
+    value: TensorLike, dtype: DTypeLike = None, dtype_hint: DTypeLike = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Convert `value` to a tensor: return tensors unchanged, read variables, copy anything else.
 
     Args:
@@ -77,7 +84,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     return tensor(value, dtype)
 
 
-def is_tensor(x):
+def is_tensor(x: TensorLike) -> bool:
     """Return whether `x` is a tensor, a variable or IndexedSlices."""
     return isinstance(x, (Tensor, CoreVariable, Operand, IndexedSlices))
 
@@ -99,7 +106,10 @@ def sizes(shape, what):
         ) from None
 
 
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+def zeros(
+    shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    layout: Any = None,
+) -> Tensor:  # fmt: skip
     """Return a tensor of zeros."""
     try:
         return Tensor(np.zeros(sizes(shape, "zeros"), dtypes.as_dtype(dtype).np))
@@ -109,7 +119,10 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
         return apply(_ZEROS, (shape, dtype), {}, error)
 
 
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+def ones(
+    shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    layout: Any = None,
+) -> Tensor:  # fmt: skip
     """Return a tensor of ones."""
     try:
         return Tensor(np.ones(sizes(shape, "ones"), dtypes.as_dtype(dtype).np))
@@ -123,7 +136,7 @@ _ZEROS, _ONES = Operation(zeros), Operation(ones)
 
 
 @operation
-def fill(dims, value, name=None, layout=None):
+def fill(dims: Axis, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
     """Return a tensor of shape `dims` filled with `value`, a 0-d tensor or number.
 
     >>> import framework as tf
@@ -136,7 +149,7 @@ def fill(dims, value, name=None, layout=None):
     return movement.broadcast_to(value, shape=sizes(dims, "fill"))
 
 
-def _like(x, dtype, number):
+def _like(x, dtype, number) -> Any:
     x = tensor(x)
     dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(x, KerasTensor):
@@ -149,18 +162,25 @@ def _like(x, dtype, number):
 _LIKE = Operation(_like)
 
 
-def zeros_like(input, dtype=None, name=None, layout=None):
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike = None, name: str | None = None, layout: Any = None,
+) -> Tensor:  # fmt: skip
     """Return zeros in the shape and dtype of `input`."""
     return _like(input, dtype, 0)
 
 
-def ones_like(input, dtype=None, name=None, layout=None):
+def ones_like(
+    input: TensorLike, dtype: DTypeLike = None, name: str | None = None, layout: Any = None,
+) -> Tensor:  # fmt: skip
     """Return ones in the shape and dtype of `input`."""
     return _like(input, dtype, 1)
 
 
 @operation
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+def eye(
+    num_rows: Any, num_columns: Any = None, batch_shape: ShapeLike = None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the identity matrix, or a batch of them.
 
     >>> import framework as tf
@@ -176,7 +196,10 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
 
 
 @operation
-def range(start, limit=None, delta=1, dtype=None, name="range"):
+def range(
+    start: TensorLike, limit: TensorLike = None, delta: TensorLike = 1, dtype: DTypeLike = None,
+    name: str | None = "range",
+) -> Tensor:  # fmt: skip
     """Return the numbers from `start` to below `limit` in steps of `delta`.
 
     With a single argument, it is the limit, and `start` is 0.
@@ -207,7 +230,9 @@ def _ranked(parts):
 
 
 @operation
-def linspace(start, stop, num, name=None, axis=0):
+def linspace(
+    start: TensorLike, stop: TensorLike, num: Any, name: str | None = None, axis: Axis = 0,
+) -> Tensor:  # fmt: skip
     """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
     >>> import framework as tf
@@ -232,7 +257,10 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 @operation
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def one_hot(
+    indices: TensorLike, depth: Any, on_value: Any = None, off_value: Any = None, axis: Axis = None,
+    dtype: DTypeLike = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `on_value` at each index along a new axis of size `depth`, `off_value` elsewhere.
 
     Args:

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import logging
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.kernels import tier
@@ -34,7 +34,7 @@ class LogicalDevice(NamedTuple):
     device_type: str
 
 
-def list_physical_devices(device_type=None):
+def list_physical_devices(device_type: Any = None) -> Any:
     """Return the list of devices: one CPU. All its threads are one device, as in TensorFlow.
 
     Args:
@@ -48,12 +48,12 @@ def list_physical_devices(device_type=None):
     return [PhysicalDevice("/physical_device:CPU:0", _CPU)] if device_type in (None, _CPU) else []
 
 
-def list_logical_devices(device_type=None):
+def list_logical_devices(device_type: Any = None) -> Any:
     """Return the devices of `list_physical_devices` with the names that `device` takes."""
     return [LogicalDevice("/device:CPU:0", _CPU)] if device_type in (None, _CPU) else []
 
 
-def set_visible_devices(devices, device_type=None):
+def set_visible_devices(devices: Any, device_type: Any = None) -> None:
     """Do nothing if the CPU stays visible; hiding GPUs is allowed, as there are none.
 
     Raises:
@@ -82,7 +82,7 @@ def get_memory_growth(device):
     return True
 
 
-def device(device_name):
+def device(device_name: Any) -> Any:
     """Return a context that places ops on a device; every name stands for the CPU.
 
     As in TensorFlow, a missing device is replaced by the CPU; the logger `framework` reports this
@@ -131,7 +131,7 @@ def _tell(kind):
 _before = None  # the compile mode before `run_functions_eagerly(True)`
 
 
-def run_functions_eagerly(run_eagerly):
+def run_functions_eagerly(run_eagerly: Any) -> None:
     """Run every `tf.function`, and `fit`, in Python op by op, so that a debugger can step in.
 
     True calls `set_compile("off")`; False restores the mode before.
@@ -156,6 +156,6 @@ def run_functions_eagerly(run_eagerly):
         _before = None
 
 
-def functions_run_eagerly():
+def functions_run_eagerly() -> bool:
     """Return whether every `tf.function` runs in Python, op by op."""
     return tier.tier() == "off"

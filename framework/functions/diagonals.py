@@ -1,11 +1,15 @@
 """Building matrices from diagonals, and reading diagonals and bands of matrices."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import strict, strict_all
+from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement
 
@@ -13,7 +17,7 @@ _ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 @operation
-def band_part(input, num_lower, num_upper, name=None):
+def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Set elements outside a band around the diagonal to zero.
 
     Args:
@@ -51,8 +55,9 @@ def _matrices(x, what):
 
 @operation
 def diag(
-    diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT",
-):  # fmt: skip
+    diagonal: TensorLike, name: str | None = "diag", k: TensorLike = 0, num_rows: Any = -1,
+    num_cols: Any = -1, padding_value: Any = 0, align: Any = "RIGHT_LEFT",
+) -> Tensor:  # fmt: skip
     """Return matrices with the elements of `diagonal` on one or several diagonals.
 
     Args:
@@ -94,7 +99,10 @@ def _extent(length, low, high, rows, columns):
 
 
 @operation
-def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+def diag_part(
+    input: TensorLike, name: str | None = "diag_part", k: TensorLike = 0, padding_value: Any = 0,
+    align: Any = "RIGHT_LEFT",
+) -> Tensor:  # fmt: skip
     """Return diagonals of matrices.
 
     Args:
@@ -119,7 +127,10 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT")
 
 
 @operation
-def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
+def set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: TensorLike = 0,
+    align: Any = "RIGHT_LEFT",
+) -> Tensor:  # fmt: skip
     """Replace diagonals of matrices.
 
     Args:
@@ -194,7 +205,7 @@ def _placed(x, rows, columns, band, align, what):
 
 
 @operation
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Return a tensor of twice the rank: result[i, i] = diagonal[i] for index tuples i, else 0.
 
     >>> import framework as tf
@@ -209,7 +220,7 @@ def tensor_diag(diagonal, name=None):
 
 
 @operation
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the elements input[i, i] for index tuples i: the inverse of `tensor_diag`."""
     x = tensor(input)
     half = x.ndim // 2

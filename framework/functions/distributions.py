@@ -1,18 +1,25 @@
 """Random numbers with tensors as parameters: gamma, Poisson and binomial."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes, random
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import always
+from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.functions.sampling import float_dtype, once, source_of
 from framework.ops import elementwise
 
 
 @always
-def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+def gamma(
+    shape: ShapeLike, alpha: TensorLike, beta: TensorLike = None, dtype: DTypeLike = dtypes.float32,
+    seed: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw gamma distributed numbers, an array of `shape` for each pair of `alpha` and `beta`.
 
     Args:
@@ -37,8 +44,9 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
 
 @always
 def stateless_gamma(
-    shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None
-):  # fmt: skip
+    shape: ShapeLike, seed: Any, alpha: TensorLike, beta: TensorLike = None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw gamma distributed numbers determined by `seed`.
 
     Args:
@@ -65,7 +73,10 @@ def _gamma_numbers(source, shape, alpha, beta, dtype, what):
 
 
 @always
-def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+def poisson(
+    shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = dtypes.float32, seed: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw Poisson distributed numbers, an array of `shape` for each rate.
 
     Args:
@@ -87,7 +98,10 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 
 
 @always
-def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+def stateless_poisson(
+    shape: ShapeLike, seed: Any, lam: TensorLike, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw Poisson distributed numbers determined by `seed`.
 
     Args:
@@ -101,7 +115,10 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
 
 
 @always
-def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+def stateless_binomial(
+    shape: ShapeLike, seed: Any, counts: TensorLike, probs: TensorLike,
+    output_dtype: DTypeLike = dtypes.int32, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw the numbers of successes in `counts` trials with probability `probs`.
 
     Args:

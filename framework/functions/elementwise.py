@@ -8,6 +8,7 @@ array([4., 5.], dtype=float32)
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.cast import cast as _cast
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
@@ -55,22 +56,22 @@ xlog1py = tf.binary(special.xlog1py, "{x} * log(1 + {y}), or 0 where {x} is 0", 
 xdivy = tf.binary(special.xdivy, "{x} / {y}, or 0 where {x} is 0", alike_floats)
 
 
-def atan2(y, x, name=None):
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return the angle of the point (x, y), in (-π, π]."""
     return ops.atan2(*float_operands(y, x, "atan2"))
 
 
-def squared_difference(x, y, name=None):
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return (x - y)²."""
     return ops.square(ops.subtract(*strict(x, y)))
 
 
-def divide_no_nan(x, y, name=None):
+def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return x / y, or 0 where y is 0. Integers are cast as in `truediv`."""
     return ops.divide_no_nan(*division.in_floats(*strict(x, y)))
 
 
-def truncatediv(x, y, name=None):
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return x / y for integers, rounded towards zero."""
     x, y = strict_all(tensor(x), y)
     quotient = division.floor_divide(x, y)
@@ -83,21 +84,21 @@ def _rounded_away(x, y):
     return ops.logical_and(rest != 0, ops.logical_xor(x < 0, rest < 0))
 
 
-def truncatemod(x, y, name=None):
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return x - truncatediv(x, y) * y: the remainder with the sign of x."""
     x, y = strict_all(tensor(x), y)
     rest = division.floor_mod(x, y)
     return ops.select(_rounded_away(x, y), rest - y, rest)
 
 
-def scalar_mul(scalar, x, name=None):
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return scalar * x for a 0-d `scalar`."""
     if np.ndim(scalar.array if hasattr(scalar, "array") else scalar):
         raise InvalidArgumentError(f"scalar_mul: `scalar` must be 0-d, got {scalar!r}.")
     return ops.multiply(*strict(scalar, x))
 
 
-def add_n(inputs, name=None):
+def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     """Return the sum of a list of tensors of one shape and dtype.
 
     >>> import framework as tf
@@ -135,7 +136,7 @@ is_inf = tf.unary(ops.is_inf, "whether each element is inf or -inf", floats)
 is_finite = tf.unary(ops.is_finite, "whether each element is neither inf nor NaN", floats)
 
 
-def logical_xor(x, y, name="LogicalXor"):
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Return whether exactly one of x and y is true, for booleans."""
     return ops.logical_xor(*strict(x, y))
 
@@ -154,13 +155,13 @@ floor = tf.unary(ops.floor, "{x} rounded down to an integer", floats)
 ceil = tf.unary(ops.ceil, "{x} rounded up to an integer", floats)
 
 
-def round(x, name=None):
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """Round to the nearest integer, halves to even."""
     x = tensor(x)
     return ops.round_(x) if x.dtype.is_floating else ops.identity(x)
 
 
-def reciprocal_no_nan(x, name=None):
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """Return 1 / x, or 0 where x is 0."""
     x = floating(x, "reciprocal_no_nan")
     return ops.divide_no_nan(np.ones((), x.dtype.np), x)
@@ -190,12 +191,12 @@ sigmoid = tf.unary(ops.sigmoid, "1 / (1 + exp(-{x}))", floats)
 erf = tf.unary(special.erf, "the Gauss error function", floats)
 
 
-def log_sigmoid(x, name=None):
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """Return log(sigmoid(x)), accurate for large negative x too."""
     return ops.negative(ops.softplus(ops.negative(floating(x, "log_sigmoid"))))
 
 
-def polyval(coeffs, x, name=None):
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Evaluate a polynomial by Horner's rule.
 
     Args:
@@ -220,7 +221,7 @@ def polyval(coeffs, x, name=None):
 # ---- dtypes --------------------------------------------------------------------------------------
 
 
-def cast(x, dtype, name=None):
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Cast x to another dtype. Gradients pass between floating and complex dtypes only.
 
     IndexedSlices give IndexedSlices.
@@ -237,7 +238,7 @@ def cast(x, dtype, name=None):
     return x if x.dtype is dtype else _cast(x, dtype=dtype.np)
 
 
-def saturate_cast(value, dtype, name=None):
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Cast `value` to another dtype; values outside its range become its nearest limit.
 
     Limits of integers are exact, even if the dtype of `value` cannot represent them; NaN becomes 0.

@@ -1,5 +1,7 @@
 """Checking the output of every op for inf and NaN."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
@@ -38,7 +40,7 @@ def _described(value):
     return text if array.dtype.kind == "c" else f"{text}, {array.min():.4g} to {array.max():.4g}"
 
 
-def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+def enable_check_numerics(stack_height_limit: Any = 30, path_length_limit: Any = 50) -> None:
     """Make every op in this thread raise if its output has inf or NaN.
 
     This includes backward passes and updates of optimizers, and makes all ops slower.
@@ -63,7 +65,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
         push(FiniteCheck())
 
 
-def disable_check_numerics():
+def disable_check_numerics() -> None:
     """Undo `enable_check_numerics` in this thread; do nothing if it was not called."""
     for recorder in thread.stack:
         if isinstance(recorder, FiniteCheck):

@@ -1,6 +1,7 @@
 """Names of TensorFlow's early versions that tutorials still use, in one place."""
 
 from types import SimpleNamespace
+from typing import Any
 
 from framework.autodiff.gradient_functions import (
     gradients_function,
@@ -12,20 +13,24 @@ from framework.autodiff.gradient_functions import (
     implicit_grad as implicit_gradients,
 )
 from framework.autodiff.tape import GradientTape
+from framework.core.argument_types import TensorLike
+from framework.core.tensor import Tensor
 from framework.core.variable import Variable
 from framework.functions.creation import linspace
 
 
-def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None,
+) -> None:  # fmt: skip
     """Does nothing: everything is computed when it is called."""
 
 
-def executing_eagerly():
+def executing_eagerly() -> bool:
     """True: everything is computed when it is called."""
     return True
 
 
-def lin_space(start, stop, num, name=None):
+def lin_space(start: TensorLike, stop: TensorLike, num: Any, name: str | None = None) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, evenly apart; now `linspace`."""
     return linspace(start, stop, num)
 

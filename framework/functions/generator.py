@@ -1,5 +1,7 @@
 """Generator: a random number generator with its own state."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes, random
@@ -147,13 +149,13 @@ _PHILOX = 1
 _global = []
 
 
-def get_global_generator():
+def get_global_generator() -> Generator:
     """Return the global generator."""
     if not _global:
         _global.append(Generator.from_non_deterministic_state())
     return _global[0]
 
 
-def set_global_generator(generator):
+def set_global_generator(generator: Any) -> None:
     """Make `generator` the global generator."""
     _global[:] = [generator]

@@ -1,7 +1,10 @@
 """Functions that choose elements: by position, by condition, by order."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
@@ -18,7 +21,9 @@ from framework.ops.slices import gather_rows
 _slice, _tensor = slice, tensor  # their names below are TensorFlow's
 
 
-def where(condition, x=None, y=None, name=None):
+def where(
+    condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `x` where `condition` is true, `y` elsewhere; without them, the true positions.
 
     >>> import framework as tf
@@ -43,7 +48,10 @@ def _positions(condition):
 
 
 @operation
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+def gather(
+    params: TensorLike, indices: TensorLike, validate_indices: Any = None, axis: Axis = None,
+    batch_dims: Any = 0, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the slices of `params` at `indices` along `axis`.
 
     Along axis 0, the gradient of a watched tensor or variable `params` is IndexedSlices.
@@ -101,7 +109,7 @@ def _batch_gather(x, indices, axis, batch_dims):
 
 
 @operation
-def slice(input_, begin, size, name=None):
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """Return the block of shape `size` that starts at `begin`; -1 in `size` goes to the end.
 
     >>> import framework as tf
@@ -122,7 +130,9 @@ def slice(input_, begin, size, name=None):
 
 
 @operation
-def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str | None = "boolean_mask",
+) -> Tensor:  # fmt: skip
     """Return the elements or slices where the mask, which covers the axes from `axis`, is true.
 
     >>> import framework as tf
@@ -144,7 +154,9 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 
 @operation
-def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: DTypeLike = bool_, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return a mask that is true at the first `lengths` positions of a new axis of size `maxlen`.
 
     >>> import framework as tf
@@ -160,7 +172,10 @@ def sequence_mask(lengths, maxlen=None, dtype=bool_, name=None):
 # ---- order ---------------------------------------------------------------------------------------
 
 
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+def argsort(
+    values: TensorLike, axis: Axis = -1, direction: Any = "ASCENDING", stable: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the indices, int32, that sort along `axis`; the sort is always stable.
 
     >>> import framework as tf
@@ -177,7 +192,9 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     return cast(order, dtype=np.dtype(np.int32))
 
 
-def sort(values, axis=-1, direction="ASCENDING", name=None):
+def sort(
+    values: TensorLike, axis: Axis = -1, direction: Any = "ASCENDING", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Sort the elements along `axis`."""
     x = tensor(values)
     axis = one_axis(axis, x.ndim, "sort")

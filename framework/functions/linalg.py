@@ -3,10 +3,11 @@
 The last two axes are the matrix, leading axes a batch. Every function is differentiable.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
@@ -48,7 +49,9 @@ def _system(matrix, rhs, what, square=True):
 
 
 @operation
-def einsum(equation, *inputs, optimize="greedy", name=None):
+def einsum(
+    equation: Any, *inputs: Any, optimize: Any = "greedy", name: str | None = None
+) -> Tensor:
     """Return the sum of products that `equation` describes, such as "ij,jk->ik".
 
     Args:
@@ -67,7 +70,7 @@ def einsum(equation, *inputs, optimize="greedy", name=None):
     return _einsum.einsum(equation, *strict_all(*inputs))
 
 
-def adjoint(matrix, name=None):
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Transpose and conjugate matrices."""
     x = tensor(matrix)
     if x.ndim < 2:
@@ -76,7 +79,7 @@ def adjoint(matrix, name=None):
 
 
 @operation
-def cross(a, b, name=None):
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Return the cross product of vectors of size 3 along the last axis.
 
     >>> import framework as tf
@@ -100,7 +103,9 @@ def cross(a, b, name=None):
 
 
 @operation
-def solve(matrix, rhs, adjoint=False, name=None):
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the solution x of matrix @ x = rhs.
 
     Args:
@@ -121,7 +126,10 @@ def solve(matrix, rhs, adjoint=False, name=None):
 
 
 @operation
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+def triangular_solve(
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Solve matrix @ x = rhs, reading only the lower (or upper) triangle of `matrix`."""
     matrix, rhs = _system(matrix, rhs, "triangular_solve")
     if adjoint:
@@ -130,7 +138,7 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
 
 
 @operation
-def cholesky_solve(chol, rhs, name=None):
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Return the solution x of a @ x = rhs, given `chol = cholesky(a)`."""
     chol, rhs = _system(chol, rhs, "cholesky_solve")
     inner = ops.triangular_solve(chol, rhs, lower=True)
@@ -138,7 +146,10 @@ def cholesky_solve(chol, rhs, name=None):
 
 
 @operation
-def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+def lstsq(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: Any = 0.0, fast: bool = True,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the x that minimizes |matrix @ x - rhs|² + l2_regularizer |x|².
 
     Args:
@@ -163,7 +174,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
 
 
 @operation
-def inv(input, adjoint=False, name=None):
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Invert square matrices, or their adjoints.
 
     Raises:
@@ -174,7 +185,9 @@ def inv(input, adjoint=False, name=None):
 
 
 @operation
-def pinv(a, rcond=None, validate_args=False, name=None):
+def pinv(
+    a: TensorLike, rcond: Any = None, validate_args: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the Moore-Penrose pseudo-inverse.
 
     Args:
@@ -202,7 +215,7 @@ class LogMatrixDeterminant(NamedTuple):
 
 
 @operation
-def det(input, name=None):
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the determinant of square matrices.
 
     >>> import framework as tf
@@ -213,13 +226,13 @@ def det(input, name=None):
 
 
 @operation
-def slogdet(input, name=None):
+def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """Return the determinant's sign and log(|det|): (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(*ops.slogdet(_matrix(input, "slogdet", square=True)))
 
 
 @operation
-def logdet(matrix, name=None):
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Return the logarithm of the determinant of Hermitian positive definite matrices.
 
     Raises:
@@ -231,7 +244,7 @@ def logdet(matrix, name=None):
 
 
 @operation
-def trace(x, name=None):
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the sum of the diagonal.
 
     >>> import framework as tf
@@ -246,7 +259,9 @@ def trace(x, name=None):
 
 
 @operation
-def matrix_rank(a, tol=None, validate_args=False, name=None):
+def matrix_rank(
+    a: TensorLike, tol: Any = None, validate_args: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the number of singular values above `tol`, int32.
 
     Args:
@@ -259,7 +274,9 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 
 @operation
-def normalize(tensor, ord="euclidean", axis=None, name=None):
+def normalize(
+    tensor: TensorLike, ord: Any = "euclidean", axis: Axis = None, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the tensor divided by its norm, and the norm; see `norm`.
 
     >>> import framework as tf
@@ -284,7 +301,7 @@ class Qr(NamedTuple):
 
 
 @operation
-def cholesky(input, name=None):
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the lower triangle l with l @ adjoint(l) = input, Hermitian positive definite.
 
     Only the lower triangle of `input` is read; its gradient is symmetric.
@@ -301,7 +318,7 @@ def cholesky(input, name=None):
 
 
 @operation
-def qr(input, full_matrices=False, name=None):
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Return q with orthonormal columns and an upper triangle r, q @ r = input.
 
     Args:
@@ -320,7 +337,10 @@ def qr(input, full_matrices=False, name=None):
 
 
 @operation
-def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True,
+    name: str | None = None,
+) -> Any:  # fmt: skip
     """Return (s, u, v), s descending, with tensor = u @ diag(s) @ adjoint(v); or s alone.
 
     Vectors of equal singular values have no derivative; the singular values always do.
@@ -332,7 +352,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 
 @operation
-def eigh(tensor, name=None):
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return eigenvalues, ascending, and eigenvectors (in columns) of Hermitian matrices.
 
     Only the lower triangle is read; it gets the whole gradient.
@@ -341,19 +361,19 @@ def eigh(tensor, name=None):
 
 
 @operation
-def eigvalsh(tensor, name=None):
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return the eigenvalues of Hermitian matrices, ascending; reads the lower triangle only."""
     return spectral.eigvalsh(_matrix(tensor, "eigvalsh", square=True))
 
 
 @operation
-def eig(tensor, name=None):
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return eigenvalues and eigenvectors (in columns) of square matrices, both complex."""
     return spectral.eig(_matrix(tensor, "eig", square=True))
 
 
 @operation
-def eigvals(tensor, name=None):
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return the eigenvalues of square matrices, complex, in no particular order."""
     return spectral.eigvals(_matrix(tensor, "eigvals", square=True))
 
@@ -362,7 +382,7 @@ def eigvals(tensor, name=None):
 
 
 @operation
-def expm(input, name=None):
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the matrix exponential.
 
     >>> import framework as tf
@@ -374,7 +394,7 @@ def expm(input, name=None):
 
 
 @operation
-def sqrtm(input, name=None):
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the principal square root of square matrices: sqrtm(x) @ sqrtm(x) = x.
 
     The result is NaN for real matrices with eigenvalues below 0.

@@ -1,9 +1,11 @@
 """Means and variances: plain, weighted, or from sums that add up over batches."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.conversion import tensor
 from framework.core.operations import operation
@@ -13,7 +15,9 @@ from framework.ops import elementwise, movement, reduction
 from framework.ops.casting import like, widened
 
 
-def moments(x, axes, shift=None, keepdims=False, name=None):
+def moments(
+    x: TensorLike, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the mean and the variance over `axes`.
 
     Args:
@@ -33,7 +37,10 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 
 @operation
-def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+def weighted_moments(
+    x: TensorLike, axes: Axis, frequency_weights: Any, keepdims: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the weighted mean and variance over `axes`.
 
     Args:
@@ -62,7 +69,9 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 
 
 @operation
-def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+def sufficient_statistics(
+    x: TensorLike, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
     """Return the sums for `normalize_moments`; they can be added up over batches.
 
     Args:
@@ -86,7 +95,9 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 
 @operation
-def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+def normalize_moments(
+    counts: TensorLike, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the mean and the variance from the results of `sufficient_statistics`.
 
     >>> import framework as tf

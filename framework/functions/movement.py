@@ -1,9 +1,11 @@
 """Functions that reshape, join, split and reorder tensors."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import Axis, DTypeLike, ShapeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
@@ -22,7 +24,7 @@ _tensor = tensor  # the parameter `tensor` of some functions hides the name
 # ---- shape ---------------------------------------------------------------------------------------
 
 
-def reshape(tensor, shape, name=None):
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Reshape a tensor; one size may be -1.
 
     >>> import framework as tf
@@ -44,7 +46,9 @@ def reshape(tensor, shape, name=None):
 _RESHAPE = Operation(reshape)
 
 
-def transpose(a, perm=None, conjugate=False, name="transpose"):
+def transpose(
+    a: TensorLike, perm: Any = None, conjugate: bool = False, name: str | None = "transpose",
+) -> Tensor:  # fmt: skip
     """Permute the axes to the order `perm`, by default reversed; with `conjugate`, also conjugate.
 
     >>> import framework as tf
@@ -65,7 +69,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
     return ops.transpose(conjugated(x) if conjugate else x, perm=perm)
 
 
-def expand_dims(input, axis, name=None):
+def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Insert an axis of size 1 at `axis`.
 
     >>> import framework as tf
@@ -76,7 +80,7 @@ def expand_dims(input, axis, name=None):
     return ops.expand_axes(x, (one_axis(axis, x.ndim + 1, "expand_dims"),))
 
 
-def squeeze(input, axis=None, name=None):
+def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Remove all axes of size 1, or those in `axis`, which must have size 1."""
     x = tensor(input)
     if axis is None:
@@ -90,7 +94,7 @@ def squeeze(input, axis=None, name=None):
     return ops.reshape(x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
 
 
-def broadcast_to(input, shape, name=None):
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Broadcast `input` to `shape`."""
     x = tensor(input)
     try:
@@ -106,7 +110,7 @@ _BROADCAST_TO = Operation(broadcast_to)
 
 
 @operation
-def ensure_shape(x, shape, name=None):
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return `x`, or raise ShapeError if its shape is not `shape` (None: any size)."""
     x = tensor(x)
     if not x.get_shape().is_compatible_with(tuple(shape)):
@@ -114,7 +118,7 @@ def ensure_shape(x, shape, name=None):
     return elementwise.identity(x)
 
 
-def shape(input, out_type=None, name=None):
+def shape(input: TensorLike, out_type: DTypeLike = None, name: str | None = None) -> Tensor:
     """Return the shape as an int32 tensor; a KerasTensor's is computed when the model runs."""
     sizes = _sizes_of(input)
     if None in sizes:
@@ -122,12 +126,12 @@ def shape(input, out_type=None, name=None):
     return Tensor(np.array(sizes, _integer(out_type)))
 
 
-def rank(input, name=None):
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the number of axes as an int32 tensor."""
     return Tensor(np.array(len(_sizes_of(input)), np.int32))
 
 
-def size(input, out_type=None, name=None):
+def size(input: TensorLike, out_type: DTypeLike = None, name: str | None = None) -> Tensor:
     """Return the number of elements as an int32 tensor."""
     sizes = _sizes_of(input)
     if None in sizes:
@@ -146,12 +150,12 @@ def _integer(out_type):
     return np.int32 if out_type is None else as_dtype(out_type).np
 
 
-def identity(input, name=None):
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """Return a new tensor with the same values."""
     return elementwise.identity(tensor(input))
 
 
-def identity_n(input, name=None):
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Return a list of new tensors with the same values."""
     return [identity(x) for x in input]
 
@@ -159,7 +163,7 @@ def identity_n(input, name=None):
 # ---- joining and splitting -----------------------------------------------------------------------
 
 
-def concat(values, axis, name="concat"):
+def concat(values: TensorLike, axis: Axis, name: str | None = "concat") -> Tensor:
     """Join tensors along an existing axis; a single tensor is returned unchanged.
 
     >>> import framework as tf
@@ -180,7 +184,7 @@ def concat(values, axis, name="concat"):
     return ops.concat(*xs, axis=axis)
 
 
-def stack(values, axis=0, name="stack"):
+def stack(values: TensorLike, axis: Axis = 0, name: str | None = "stack") -> Tensor:
     """Join tensors of one shape along a new axis."""
     xs = _several(values, "stack")
     if any(tuple(x.shape) != tuple(xs[0].shape) for x in xs):
@@ -198,7 +202,9 @@ def _several(values, what):
 
 
 @operation
-def unstack(value, num=None, axis=0, name="unstack"):
+def unstack(
+    value: TensorLike, num: Any = None, axis: Axis = 0, name: str | None = "unstack",
+) -> list[Tensor]:  # fmt: skip
     """Return the list of slices along an axis."""
     x = tensor(value)
     axis = one_axis(axis, x.ndim, "unstack")
@@ -208,7 +214,10 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 
 @operation
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+def split(
+    value: TensorLike, num_or_size_splits: Any, axis: Axis = 0, num: Any = None,
+    name: str | None = "split",
+) -> list[Tensor]:  # fmt: skip
     """Split `value` along an axis into a number of equal parts, or parts of a list of sizes.
 
     >>> import framework as tf
@@ -240,7 +249,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
 
 @operation
-def tile(input, multiples, name=None):
+def tile(input: TensorLike, multiples: Any, name: str | None = None) -> Tensor:
     """Repeat `input` `multiples[i]` times along axis i.
 
     >>> import framework as tf
@@ -262,7 +271,9 @@ def tile(input, multiples, name=None):
 
 
 @operation
-def repeat(input, repeats, axis=None, name=None):
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Repeat each element (or slice along `axis`); `axis` None flattens first.
 
     >>> import framework as tf
@@ -282,14 +293,14 @@ def repeat(input, repeats, axis=None, name=None):
     return ops.gather(x, rows, axis=axis)
 
 
-def reverse(tensor, axis, name=None):
+def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Reverse the elements along the axes in `axis`."""
     x = _tensor(tensor)
     return ops.flip(x, axis=all_axes(axis, x.ndim, "reverse"))
 
 
 @operation
-def roll(input, shift, axis, name=None):
+def roll(input: TensorLike, shift: Any, axis: Axis, name: str | None = None) -> Tensor:
     """Rotate the elements by `shift` along `axis`."""
     x = tensor(input)
     shifts, axes = _ints(shift), [one_axis(a, x.ndim, "roll") for a in _ints(axis)]
@@ -305,7 +316,10 @@ def _ints(value):
 
 
 @operation
-def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+def pad(
+    tensor: TensorLike, paddings: Any, mode: Any = "CONSTANT", constant_values: Any = 0,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Add `paddings[i] = (before, after)` elements around axis i.
 
     Args:
@@ -358,7 +372,7 @@ def _mirrored(x, widths, mode):
 
 
 @operation
-def meshgrid(*args, indexing="xy", name=None):
+def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> list[Tensor]:
     """Return grids of coordinates: for n vectors, n tensors of rank n.
 
     Args:

@@ -1,14 +1,16 @@
 """Functions of tf.nest on nested lists, tuples, dicts and named tuples."""
 
+from typing import Any
+
 from framework.core import nest
 
 
-def is_nested(seq):
+def is_nested(seq: Any) -> bool:
     """Whether `seq` is a list, tuple or mapping."""
     return nest.is_nested(seq)
 
 
-def flatten(structure, expand_composites=False):
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves as a list; dicts by sorted key.
 
     >>> import framework as tf
@@ -18,7 +20,7 @@ def flatten(structure, expand_composites=False):
     return nest.flatten(structure)
 
 
-def map_structure(func, *structure, **kwargs):
+def map_structure(func: Any, *structure: Any, **kwargs: Any) -> Any:
     """`func` applied to the corresponding leaves, in the first structure's shape.
 
     >>> import framework as tf
@@ -31,11 +33,13 @@ def map_structure(func, *structure, **kwargs):
     return nest.map_structure(func, *structure)
 
 
-def pack_sequence_as(structure, flat_sequence, expand_composites=False):
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """`flat_sequence` arranged like `structure`."""
     return nest.pack_sequence_as(structure, flat_sequence)
 
 
-def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False,
+) -> None:  # fmt: skip
     """ValueError unless both have the same nesting."""
     nest.assert_same_structure(nest1, nest2, check_types)

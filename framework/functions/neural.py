@@ -6,6 +6,7 @@ import numpy as np
 
 from framework import activations
 from framework.core import dtypes, random
+from framework.core.argument_types import Axis, ShapeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
@@ -23,7 +24,7 @@ from framework.ops.slices import gather_rows
 # ---- activations ---------------------------------------------------------------------------------
 
 
-def relu(features, name=None):
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return max(x, 0); the slope at 0 is 0.
 
     >>> import framework as tf
@@ -33,19 +34,19 @@ def relu(features, name=None):
     return elementwise.relu(tensor(features))
 
 
-def relu6(features, name=None):
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """Return min(max(x, 0), 6); the slope at 0 and at 6 is 0."""
     return elementwise.minimum(6, elementwise.relu(tensor(features)))
 
 
-def leaky_relu(features, alpha=0.2, name=None):
+def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None = None) -> Tensor:
     """Return x where positive, alpha * x elsewhere. Integers become float32."""
     x = tensor(features)
     x = cast(x, dtype=np.dtype(np.float32)) if x.dtype.is_integer else x
     return activations.leaky_relu(floating(x, "leaky_relu"), alpha)
 
 
-def gelu(features, approximate=False, name=None):
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """Return x times the normal distribution function at x.
 
     Args:
@@ -55,17 +56,17 @@ def gelu(features, approximate=False, name=None):
     return activations.gelu(floating(features, "gelu"), approximate=bool(approximate))
 
 
-def elu(features, name=None):
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return x where positive, exp(x) - 1 elsewhere."""
     return activations.elu(floating(features, "elu"))
 
 
-def selu(features, name=None):
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return elu scaled to preserve mean 0 and variance 1 from layer to layer."""
     return activations.selu(floating(features, "selu"))
 
 
-def silu(features, beta=1.0):
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """Return x * sigmoid(beta * x)."""
     x = floating(features, "silu")
     if type(beta) in (int, float) and beta == 1:
@@ -76,24 +77,24 @@ def silu(features, beta=1.0):
 swish = silu
 
 
-def softplus(features, name=None):
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """Return log(1 + exp(x)), without overflow."""
     return elementwise.softplus(floating(features, "softplus"))
 
 
-def softsign(features, name=None):
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """Return x / (|x| + 1)."""
     return activations.softsign(floating(features, "softsign"))
 
 
-def crelu(features, axis=-1, name=None):
+def crelu(features: TensorLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return relu(x) and relu(-x), joined along `axis`."""
     x = floating(features, "crelu")
     axis = one_axis(axis, x.ndim, "crelu")
     return elementwise.relu(movement.concat(x, elementwise.negative(x), axis=axis))
 
 
-def softmax(logits, axis=None, name=None):
+def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return exp(x) / sum(exp(x)) along `axis`, by default the last.
 
     >>> import framework as tf
@@ -104,7 +105,7 @@ def softmax(logits, axis=None, name=None):
     return rows.softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "softmax"))
 
 
-def log_softmax(logits, axis=None, name=None):
+def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return log(softmax(x)) along `axis`, by default the last; accurate for tiny softmax."""
     x = floating(logits, "log_softmax")
     return rows.log_softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "log_softmax"))
@@ -113,7 +114,9 @@ def log_softmax(logits, axis=None, name=None):
 # ---- cross-entropies from logits -----------------------------------------------------------------
 
 
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+def softmax_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, axis: Axis = -1, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the cross-entropy of probabilities `labels` and softmax(`logits`) along `axis`.
 
     Args:
@@ -151,7 +154,9 @@ def _common_shape(labels, logits, what):
 
 
 @operation
-def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+def sparse_softmax_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the cross-entropy of classes `labels` and softmax(`logits`) over the last axis.
 
     Args:
@@ -177,7 +182,9 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     return rows.sparse_softmax_cross_entropy(logits, labels)
 
 
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike = None, logits: TensorLike = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return -labels * log(sigmoid(x)) - (1 - labels) * log(1 - sigmoid(x)), without overflow.
 
     Args:
@@ -194,7 +201,9 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     return sigmoid_cross_entropy(logits, labels)
 
 
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+def weighted_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the sigmoid cross-entropy with the term of label 1 multiplied by `pos_weight`."""
     logits = floating(logits, "weighted_cross_entropy_with_logits")
     labels, logits = strict(labels, logits)
@@ -204,7 +213,10 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     return negative_part + weight * elementwise.softplus(elementwise.negative(logits))
 
 
-def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return exp(log_input) - log_input * targets, the negative Poisson log-likelihood.
 
     Args:
@@ -225,7 +237,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 # ---- sums of squares, moments, normalization -----------------------------------------------------
 
 
-def l2_loss(t, name=None):
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Return sum(|t|²) / 2."""
     t = floating(t, "l2_loss")
     squares = squared_size(widened(t))
@@ -234,7 +246,10 @@ def l2_loss(t, name=None):
     return half if is_complex(t) else like(half, t)
 
 
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+def l2_normalize(
+    x: TensorLike, axis: Axis = None, epsilon: Any = 1e-12, name: str | None = None,
+    dim: Axis = None,
+) -> Tensor:  # fmt: skip
     """Return x / sqrt(max(sum(|x|²), epsilon)) over `axis`, by default over all elements."""
     x = floating(x, "l2_normalize")
     axes = all_axes(dim if axis is None else axis, x.ndim, "l2_normalize")
@@ -244,7 +259,10 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 
 @operation
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+def batch_normalization(
+    x: TensorLike, mean: TensorLike, variance: TensorLike, offset: TensorLike, scale: TensorLike,
+    variance_epsilon: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
 
     `scale` and `offset` may be None.
@@ -260,7 +278,9 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 
 
 @operation
-def bias_add(value, bias, data_format=None, name=None):
+def bias_add(
+    value: TensorLike, bias: TensorLike, data_format: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Add a vector along the last axis, or along axis 1 if `data_format` starts with "NC".
 
     >>> import framework as tf
@@ -284,7 +304,9 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 @operation
-def embedding_lookup(params, ids, max_norm=None, name=None):
+def embedding_lookup(
+    params: TensorLike, ids: Any, max_norm: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the rows of `params` at `ids`; the gradient of `params` is IndexedSlices.
 
     Args:
@@ -305,7 +327,10 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
 
 
 @always
-def dropout(x, rate, noise_shape=None, seed=None, name=None):
+def dropout(
+    x: TensorLike, rate: Any, noise_shape: ShapeLike = None, seed: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Set each element to 0 with probability `rate`, and divide the others by 1 - `rate`.
 
     Args:
@@ -335,7 +360,9 @@ def dropped(source, x, rate, noise_shape=None):
 
 
 @operation
-def in_top_k(targets, predictions, k, name=None):
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return whether each row's target is among its `k` largest predictions; ties are included.
 
     The result is False if the target is not a class or its row has inf or NaN.
@@ -361,7 +388,10 @@ class TopKV2(NamedTuple):
 
 
 @operation
-def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+def top_k(
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, index_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> TopKV2:  # fmt: skip
     """Return the `k` largest elements along the last axis, descending, and their indices.
 
     Args:

@@ -1,17 +1,20 @@
 """Complex numbers and their parts. Real arguments have the imaginary part 0."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError
 from framework.core.promotion import strict_all
+from framework.core.tensor import Tensor
 from framework.ops import complex as ops
 from framework.ops import elementwise
 
 
-def complex(real, imag, name=None):
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Return real + i imag: complex64 from two float32 tensors, complex128 from two float64.
 
     >>> import framework as tf
@@ -26,25 +29,25 @@ def complex(real, imag, name=None):
     return ops.complex_(real, imag)
 
 
-def real(input, name=None):
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the real part."""
     x = tensor(input)
     return ops.real(x) if x.dtype.is_complex else x
 
 
-def imag(input, name=None):
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the imaginary part; zeros for real numbers."""
     x = tensor(input)
     return ops.imag(x) if x.dtype.is_complex else elementwise.multiply(x, 0)
 
 
-def conj(x, name=None):
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the complex conjugate, and real numbers unchanged."""
     x = tensor(x)
     return elementwise.conj(x) if x.dtype.is_complex else x
 
 
-def angle(input, name=None):
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the angle of complex numbers, in (-π, π]; 0 or π for real numbers.
 
     >>> import framework as tf

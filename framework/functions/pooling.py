@@ -1,10 +1,12 @@
 """Pooling over one to three spatial axes; moving blocks of elements into channels or the batch."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -19,9 +21,9 @@ _KINDS = {"MAX": ops.max_pool, "AVG": ops.mean_pool}
 
 
 def pool(
-    input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None,
-    dilations=None, name=None,
-):  # fmt: skip
+    input: TensorLike, window_shape: ShapeLike, pooling_type: Any, strides: Any = None,
+    padding: Any = "VALID", data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Pool over one, two or three spatial axes.
 
     Args:
@@ -50,7 +52,10 @@ def pool(
     )
 
 
-def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+def max_pool(
+    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the maximum of each window, over the spatial axes of `input`.
 
     Args:
@@ -66,7 +71,10 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     )
 
 
-def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+def avg_pool(
+    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the mean of each window without padding; the arguments are those of `max_pool`."""
     x = tensor(input)
     return _pooled(
@@ -125,9 +133,10 @@ def _window(n, x, ksize, strides, padding, data_format, dilations, what):
 
 @operation
 def max_pool_with_argmax(
-    input, ksize, strides, padding, data_format="NHWC", output_dtype=dtypes.int64,
-    include_batch_in_index=False, name=None,
-):  # fmt: skip
+    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
+    output_dtype: DTypeLike = dtypes.int64, include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the result of `max_pool2d`, and the positions of the maxima.
 
     Args:
@@ -159,7 +168,9 @@ def max_pool_with_argmax(
 
 
 @operation
-def space_to_depth(input, block_size, data_format="NHWC", name=None):
+def space_to_depth(
+    input: TensorLike, block_size: Any, data_format: Any = "NHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Move each block of `block_size` x `block_size` pixels into the channels of one pixel.
 
     >>> import framework as tf
@@ -183,7 +194,9 @@ def space_to_depth(input, block_size, data_format="NHWC", name=None):
 
 
 @operation
-def depth_to_space(input, block_size, data_format="NHWC", name=None):
+def depth_to_space(
+    input: TensorLike, block_size: Any, data_format: Any = "NHWC", name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Move the channels of each pixel into a block of `block_size` x `block_size` pixels."""
     x, first, b = _blocks(input, block_size, data_format, "depth_to_space")
     batch, height, width, channels = x.shape
@@ -212,7 +225,9 @@ def _blocks(input, block_size, data_format, what):
 
 
 @operation
-def space_to_batch(input, block_shape, paddings, name=None):
+def space_to_batch(
+    input: TensorLike, block_shape: ShapeLike, paddings: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Move blocks into the batch: pixels (i, j) of all blocks form one image, for each (i, j).
 
     Args:

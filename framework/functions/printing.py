@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
 
-def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
+def print(
+    *inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: Any = " ", end: Any = "\n",
+    name: str | None = None,
+) -> None:  # fmt: skip
     """Print values: the elements of tensors, with long axes shortened.
 
     Args:

@@ -1,11 +1,13 @@
 """TensorFlow's wrappers of Python functions, and functions that need TensorFlow's graphs."""
 
 import contextlib
+from typing import Any
 
 import numpy as np
 
 from framework.autodiff.tape import UnconnectedGradients
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DTypeError, InvalidArgumentError, TapeError
@@ -13,7 +15,9 @@ from framework.core.recorders import pause_all
 from framework.core.tensor import Tensor
 
 
-def py_function(func=None, inp=None, Tout=None, name=None):
+def py_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
     """Call `func` with tensors; return its results as tensors of dtypes `Tout`, differentiably.
 
     Args:
@@ -31,7 +35,10 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     return _results(func(*map(tensor, inp or ())), wanted, tensor)
 
 
-def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
+    name: str | None = None,
+) -> Any:  # fmt: skip
     """Call `func` with arrays; return its results as tensors of dtypes `Tout`, without gradients.
 
     Args:
@@ -49,7 +56,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 @contextlib.contextmanager
-def init_scope():
+def init_scope() -> Any:
     """Return a context in which no tape records; a `tf.function` runs it only while tracing.
 
     A `tf.function` whose context uses tensors of the call stays in Python.
@@ -94,9 +101,10 @@ def _results(found, wanted, convert):
 
 
 def gradients(
-    ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
-    stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE,
-):  # fmt: skip
+    ys: Any, xs: TensorLike, grad_ys: Any = None, name: str | None = "gradients",
+    gate_gradients: bool = False, aggregation_method: Any = None, stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> None:  # fmt: skip
     """Raise RuntimeError, as TensorFlow does without a graph. Use GradientTape."""
     raise TapeError(
         "tf.gradients needs a graph, but ops run eagerly. Compute ys in "
@@ -104,7 +112,10 @@ def gradients(
     )
 
 
-def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+def hessians(
+    ys: Any, xs: TensorLike, gate_gradients: bool = False, aggregation_method: Any = None,
+    name: str | None = "hessians",
+) -> None:  # fmt: skip
     """Raise RuntimeError, as TensorFlow does without a graph. Use GradientTape."""
     raise TapeError(
         "tf.hessians needs a graph, but ops run eagerly. Use two tapes: the jacobian of a gradient "

@@ -5,14 +5,18 @@
 array([4., 6.], dtype=float32)
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError
 from framework.core.promotion import floating
+from framework.core.tensor import Tensor
 from framework.functions.wrappers import Rule, Wrappers, floats
 from framework.ops import elementwise
 from framework.ops import reduction as ops
@@ -49,7 +53,9 @@ reduce_logsumexp = tf.reduction(
 )
 
 
-def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_variance(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the variance (the divisor is n, not n - 1); real for complex numbers too."""
     x = floating(input_tensor, "reduce_variance")
     variance = _variance(widened(x), axis, keepdims, "reduce_variance")
@@ -62,14 +68,18 @@ def _variance(x, axis, keepdims, what):
     return ops.reduce_mean(squared_size(x - mean), axis=axis, keepdims=bool(keepdims))
 
 
-def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_std(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the standard deviation; where it is 0, its slope is 0 (TensorFlow's is NaN)."""
     x = floating(input_tensor, "reduce_std")
     deviation = elementwise.root(_variance(widened(x), axis, keepdims, "reduce_std"))
     return deviation if is_complex(x) else like(deviation, x)
 
 
-def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_euclidean_norm(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the square root of the sum of |x|² over the axes in `axis`."""
     x = tensor(input_tensor)
     axis = all_axes(axis, x.ndim, "reduce_euclidean_norm")
@@ -78,7 +88,10 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     return cast(length, dtype=x.dtype.np) if is_complex(x) else length
 
 
-def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+def count_nonzero(
+    input: TensorLike, axis: Axis = None, keepdims: Any = None, dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Count the nonzero elements over the axes in `axis`."""
     x = tensor(input)
     axis = all_axes(axis, x.ndim, "count_nonzero")
@@ -86,7 +99,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     return ops.reduce_sum(ones, axis=axis, keepdims=bool(keepdims))
 
 
-def zero_fraction(value, name=None):
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Return the fraction of elements that are zero, float32."""
     x = tensor(value)
     zeros = cast(elementwise.equal(x, np.zeros((), x.dtype.np)), dtype=np.dtype(np.float32))
@@ -96,7 +109,10 @@ def zero_fraction(value, name=None):
 # ---- arguments of extremes -----------------------------------------------------------------------
 
 
-def argmax(input, axis=None, output_type=dtypes.int64, name=None):
+def argmax(
+    input: TensorLike, axis: Axis = None, output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the index of the (first) largest element along `axis`, by default 0.
 
     >>> import framework as tf
@@ -106,7 +122,10 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
     return _position(ops.argmax, input, axis, output_type, "argmax")
 
 
-def argmin(input, axis=None, output_type=dtypes.int64, name=None):
+def argmin(
+    input: TensorLike, axis: Axis = None, output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the index of the (first) smallest element along `axis`, by default 0."""
     return _position(ops.argmin, input, axis, output_type, "argmin")
 
@@ -120,7 +139,10 @@ def _position(op, x, axis, output_type, what):
 # ---- cumulative ----------------------------------------------------------------------------------
 
 
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumsum(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the cumulative sum along `axis`.
 
     Args:
@@ -136,7 +158,10 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     return _along(ops.cumsum, tensor(x), axis, exclusive, reverse, 0, "cumsum")
 
 
-def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumprod(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the cumulative product along `axis`; the arguments are those of `cumsum`.
 
     >>> import framework as tf
@@ -146,7 +171,10 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
     return _along(ops.cumprod, tensor(x), axis, exclusive, reverse, 1, "cumprod")
 
 
-def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumulative_logsumexp(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return log(cumsum(exp(x))) without overflow; the arguments are those of `cumsum`."""
     x = floating(x, "cumulative_logsumexp")
     return _along(

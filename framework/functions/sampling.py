@@ -1,19 +1,23 @@
 """TensorFlow's random functions. Each draw is its own Philox stream (see `core/random.py`)."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes, random
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import always, operation
 from framework.core.promotion import floating
 from framework.core.random import set_seed as _set_seed
+from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, reduction
 
 
-def set_seed(seed):
+def set_seed(seed: Any) -> None:
     """Seed the global generator: `seed` determines all later draws.
 
     >>> import framework as tf
@@ -76,7 +80,10 @@ def between(source, shape, dtype, low, high, what):
 
 
 @operation
-def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32, seed: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw normally distributed numbers.
 
     Args:
@@ -89,14 +96,20 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 
 
 @operation
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def truncated_normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32, seed: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw normal numbers within two standard deviations of the mean."""
     source = source_of(seed)
     return located(source, "truncated_normal", shape, dtype, mean, stddev, "truncated_normal")
 
 
 @operation
-def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+def uniform(
+    shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike = None,
+    dtype: DTypeLike = dtypes.float32, seed: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw uniform numbers from `minval` to below `maxval`, by default 1.
 
     >>> import framework as tf
@@ -108,8 +121,9 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 
 @operation
 def stateless_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+    shape: ShapeLike, seed: Any, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None, alg: Any = "auto_select",
+) -> Tensor:  # fmt: skip
     """Draw normal numbers determined by `seed`, two integers."""
     source = once(seed, "stateless_normal")
     return located(source, "normal", shape, dtype, mean, stddev, "stateless_normal")
@@ -117,8 +131,9 @@ def stateless_normal(
 
 @operation
 def stateless_truncated_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+    shape: ShapeLike, seed: Any, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None, alg: Any = "auto_select",
+) -> Tensor:  # fmt: skip
     """Draw truncated normal numbers determined by `seed`, two integers."""
     what = "stateless_truncated_normal"
     return located(once(seed, what), "truncated_normal", shape, dtype, mean, stddev, what)
@@ -126,15 +141,16 @@ def stateless_truncated_normal(
 
 @operation
 def stateless_uniform(
-    shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
-):
+    shape: ShapeLike, seed: Any, minval: TensorLike = 0, maxval: TensorLike = None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None, alg: Any = "auto_select",
+) -> Tensor:  # fmt: skip
     """Draw uniform numbers determined by `seed`, two integers."""
     source = once(seed, "stateless_uniform")
     return between(source, shape, dtype, minval, maxval, "stateless_uniform")
 
 
 @always
-def shuffle(value, seed=None, name=None):
+def shuffle(value: TensorLike, seed: Any = None, name: str | None = None) -> Tensor:
     """Shuffle the rows of `value`."""
     x = tensor(value)
     if not x.ndim:
@@ -144,7 +160,10 @@ def shuffle(value, seed=None, name=None):
 
 
 @always
-def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+def categorical(
+    logits: TensorLike, num_samples: Any, dtype: DTypeLike = None, seed: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw classes with the probabilities softmax(logits), for each row of `logits`.
 
     Args:
@@ -160,7 +179,10 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 
 @always
-def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+def stateless_categorical(
+    logits: TensorLike, num_samples: Any, seed: Any, dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Draw classes as `categorical` does, determined by `seed`, two integers."""
     what = "stateless_categorical"
     return drawn_classes(once(seed, what), logits, num_samples, dtype, what)

@@ -1,13 +1,16 @@
 """Gather and scatter by index tuples, dynamic partition and stitch, strided slices."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import Axis, ShapeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import strict_all
+from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, scatter, segment
 from framework.ops.counting import unravel_index as _unravel_index
@@ -38,7 +41,10 @@ def _places(indices, shape, what, policy=""):
 
 
 @operation
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+def gather_nd(
+    params: TensorLike, indices: TensorLike, batch_dims: Any = 0, name: str | None = None,
+    bad_indices_policy: Any = "",
+) -> Tensor:  # fmt: skip
     """Return the elements or slices of `params` at the index tuples in the last axis of `indices`.
 
     Args:
@@ -71,7 +77,10 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
 
 
 @operation
-def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: ShapeLike, bad_indices_policy: Any = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Add `updates` to zeros of `shape` at the index tuples in the last axis of `indices`.
 
     Args:
@@ -110,7 +119,10 @@ def _rows(indices, updates, shape, what, policy=""):
 
 
 @operation
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_add(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `tensor` with `updates` added at the index tuples in the last axis of `indices`.
 
     >>> import framework as tf
@@ -122,14 +134,19 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 
 @operation
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_sub(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `tensor` with `updates` subtracted at the index tuples in `indices`."""
     x, updates = strict_all(tensor, updates)
     return x - _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_sub")
 
 
 @operation
-def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `tensor` with `updates` at the index tuples in `indices`; the last update wins.
 
     >>> import framework as tf
@@ -140,7 +157,10 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
 
 
 @operation
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_max(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `tensor` with its maximum with `updates` at the index tuples in `indices`.
 
     Elements equal to the maximum share its gradient.
@@ -151,7 +171,10 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=
 
 
 @operation
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_min(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `tensor` with its minimum with `updates` at the index tuples in `indices`."""
     return _by_rows(
         scatter.row_min, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_min"
@@ -174,7 +197,9 @@ def _by_rows(op, x, indices, updates, policy, what):
 
 
 @operation
-def dynamic_partition(data, partitions, num_partitions, name=None):
+def dynamic_partition(
+    data: TensorLike, partitions: Any, num_partitions: Any, name: str | None = None,
+) -> list[Tensor]:  # fmt: skip
     """Split the rows of `data` into a list: part i has the rows whose entry in `partitions` is i.
 
     Args:
@@ -204,7 +229,7 @@ def _as_rows(x, rank):
 
 
 @operation
-def dynamic_stitch(indices, data, name=None):
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """Merge the rows of several tensors into one tensor, at the rows `indices`.
 
     Args:
@@ -237,7 +262,7 @@ def dynamic_stitch(indices, data, name=None):
 
 
 @operation
-def unravel_index(indices, dims, name=None):
+def unravel_index(indices: TensorLike, dims: Axis, name: str | None = None) -> Tensor:
     """Convert positions in a flattened tensor of shape `dims` to indices along each axis.
 
     >>> import framework as tf
@@ -253,9 +278,10 @@ def unravel_index(indices, dims, name=None):
 
 @operation
 def strided_slice(
-    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
-    shrink_axis_mask=0, var=None, name=None,
-):  # fmt: skip
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: Any = 0, end_mask: Any = 0,
+    ellipsis_mask: Any = 0, new_axis_mask: Any = 0, shrink_axis_mask: Any = 0, var: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return `input_[begin:end:strides, ...]`, by masks for the forms of an index.
 
     Args:

@@ -1,11 +1,15 @@
 """Sums, means, products and extremes of the rows of each segment."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.tensor import Tensor
 from framework.ops import elementwise, movement
 from framework.ops import segment as ops
 
@@ -37,7 +41,7 @@ def _integers(segment_ids, what):
 
 
 @operation
-def segment_sum(data, segment_ids, name=None):
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Return the sum of the rows of each segment; 0 for an empty segment.
 
     Args:
@@ -53,7 +57,7 @@ def segment_sum(data, segment_ids, name=None):
 
 
 @operation
-def segment_mean(data, segment_ids, name=None):
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Return the mean of the rows of each segment; 0 for an empty segment."""
     x, ids, count = _sorted(data, segment_ids, "segment_mean")
     mean = _mean(x, ids, count)
@@ -61,21 +65,21 @@ def segment_mean(data, segment_ids, name=None):
 
 
 @operation
-def segment_max(data, segment_ids, name=None):
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Return the maximum of each segment; 0 for an empty segment. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_max")
     return ops.where_empty(ops.segment_max(x, ids, count=count), ids, count, 0)
 
 
 @operation
-def segment_min(data, segment_ids, name=None):
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Return the minimum of each segment; 0 for an empty segment. Ties share the gradient."""
     x, ids, count = _sorted(data, segment_ids, "segment_min")
     return ops.where_empty(ops.segment_min(x, ids, count=count), ids, count, 0)
 
 
 @operation
-def segment_prod(data, segment_ids, name=None):
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Return the product of the rows of each segment; 1 for an empty segment."""
     x, ids, count = _sorted(data, segment_ids, "segment_prod")
     return ops.segment_prod(x, ids, count=count)
@@ -108,7 +112,9 @@ def _divisor(x, ids, count, dtype):
 
 
 @operation
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the sum of the rows of each segment; 0 for an empty segment.
 
     Args:
@@ -126,13 +132,17 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
 
 
 @operation
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the mean of the rows of each segment; 0 if empty. Integers give float64."""
     return _mean(*_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"))
 
 
 @operation
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the sum of the rows of each segment divided by the square root of their number."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
     dtype = x.dtype.np if x.dtype.is_inexact else np.dtype(np.float64)
@@ -141,21 +151,27 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 
 @operation
-def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+def unsorted_segment_max(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the maximum of each segment; the dtype's lowest number for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_max")
     return ops.segment_max(x, ids, count=count)
 
 
 @operation
-def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+def unsorted_segment_min(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the minimum of each segment; the dtype's highest number for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_min")
     return ops.segment_min(x, ids, count=count)
 
 
 @operation
-def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Return the product of the rows of each segment; 1 for an empty segment."""
     x, ids, count = _unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")
     return ops.segment_prod(x, ids, count=count)

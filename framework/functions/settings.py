@@ -1,6 +1,7 @@
 """Functions of tf.config, and TensorFlow's other places for them."""
 
 from types import SimpleNamespace
+from typing import Any
 
 from framework.functions.devices import (
     get_memory_growth,
@@ -28,7 +29,7 @@ threading = SimpleNamespace(
 )
 
 
-def set_compile(tier=None):
+def set_compile(tier: Any = None) -> None:
     """Choose how what follows is computed, in place of the environment's FRAMEWORK_COMPILE.
 
     Args:

@@ -5,8 +5,10 @@
 array([-1.96, -0.  ], dtype=float32)
 """
 
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import floating
+from framework.core.tensor import Tensor
 from framework.functions.wrappers import Wrappers, floats
 from framework.ops import reduction
 from framework.ops import special as ops
@@ -33,7 +35,7 @@ bessel_i0e = tf.unary(ops.bessel_i0e, "exp(-|{x}|) bessel_i0({x}), which never o
 bessel_i1e = tf.unary(ops.bessel_i1e, "exp(-|{x}|) bessel_i1({x}), which never overflows", floats)
 
 
-def lbeta(x, name=None):
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """Return log|B(x)|, the log of the multivariate beta function along the last axis.
 
     >>> import framework as tf

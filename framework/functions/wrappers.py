@@ -8,23 +8,18 @@ naming this one.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy import ndarray
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.conversion import tensor
 from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, strict
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
-
-TensorLike: TypeAlias = Any
-"""A tensor, variable, KerasTensor, array or number, or a nest of them."""
-
-Axis: TypeAlias = Any
-"""An int, a sequence of ints, a tensor of them, or None for all axes."""
 
 Function = TypeVar("Function", bound=Callable)
 

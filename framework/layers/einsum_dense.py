@@ -2,6 +2,7 @@
 
 import copy
 import math
+from typing import Annotated, Any
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
@@ -35,7 +36,7 @@ def unquantized(value):
         raise InvalidArgumentError("quantization is not supported; expected None")
 
 
-Unquantized = Resolved("None", unquantized)
+Unquantized = Annotated[None, Resolved("None", unquantized)]
 
 
 class EinsumDense(
@@ -63,11 +64,11 @@ class EinsumDense(
     """
 
     equation: str
-    output_shape: Resolved("an int or a tuple", _sizes)
+    output_shape: Annotated[Any, Resolved("an int or a tuple", _sizes)]
     activation: ActivationField = None
-    bias_axes: str = None
-    lora_rank: int = None
-    lora_alpha: float = None
+    bias_axes: str | None = None
+    lora_rank: int | None = None
+    lora_alpha: float | None = None
     gptq_unpacked_column_size: object = None
     quantization_config: Unquantized = None
 

@@ -296,7 +296,7 @@ class FormulaLoss(Loss, kw_only=True, group=True):
             cls._framework.casts_labels = formula.casts_labels
 
 
-def get(identifier):
+def get(identifier: Any) -> Any:
     """Return the loss for a name ("mse": a function, "MeanSquaredError": an object) or a config.
 
     Raises:
@@ -324,11 +324,11 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     return LossFunctionWrapper(loss, name=getattr(loss, "__name__", None))
 
 
-def serialize(loss):
+def serialize(loss: Any) -> Any:
     """Return the config from which `deserialize` makes an equal loss; for a function, its name."""
     return serialize_value(loss)
 
 
-def deserialize(name, custom_objects=None):
+def deserialize(name: Any, custom_objects: Any = None) -> Any:
     """Return a loss made from the config or name that `serialize` returned."""
     return losses.deserialize(name, custom_objects)

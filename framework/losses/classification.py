@@ -1,8 +1,9 @@
 """Classification and distribution losses: Keras functions, and classes of the same names."""
 
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import one_axis
 from framework.core.configurable import Resolved
 from framework.core.dtypes import Shape, epsilon
@@ -71,7 +72,10 @@ def _axis_last(x, axis):
 
 @formula("bce")
 @in_32_bits
-def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+def binary_crossentropy(
+    y_true: TensorLike, y_pred: TensorLike, from_logits: bool = False, label_smoothing: Any = 0.0,
+    axis: Axis = -1,
+) -> Tensor:  # fmt: skip
     """The cross-entropy of binary labels, averaged over `axis`.
 
     Args:
@@ -108,7 +112,10 @@ _ONE_HOT = "; for integer class labels use sparse_categorical_crossentropy, or o
 
 @formula()
 @in_32_bits
-def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+def categorical_crossentropy(
+    y_true: TensorLike, y_pred: TensorLike, from_logits: bool = False, label_smoothing: Any = 0.0,
+    axis: Axis = -1,
+) -> Tensor:  # fmt: skip
     """The cross-entropy of one-hot labels, or of distributions over classes.
 
     Args:
@@ -146,7 +153,10 @@ class CategoricalCrossentropy(FormulaLoss, formula=categorical_crossentropy):
 
 
 @formula(casts_labels=False)
-def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
+def sparse_categorical_crossentropy(
+    y_true: TensorLike, y_pred: TensorLike, from_logits: bool = False, ignore_class: Any = None,
+    axis: Axis = -1,
+) -> Tensor:  # fmt: skip
     """The cross-entropy of integer labels, which are class indices.
 
     Args:
@@ -167,7 +177,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
     counts = not_equal(labels, ignore_class)
     labels = select(counts, labels, 0)
     y_pred = select(expand_axes(counts, (counts.ndim,)), y_pred, 0.0)
-    losses = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
+    losses: Any = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
     if isinstance(losses, (Tensor, KerasTensor)):
         losses._keras_mask = counts
     return losses
@@ -211,7 +221,7 @@ class SparseCategoricalCrossentropy(FormulaLoss, formula=sparse_categorical_cros
 
 @formula("kld", "kullback_leibler_divergence")
 @in_32_bits
-def kl_divergence(y_true, y_pred):
+def kl_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
 
     Example:
@@ -244,7 +254,7 @@ def _shortfall(y_true, y_pred, what):
 
 @formula()
 @in_32_bits
-def hinge(y_true, y_pred):
+def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
 
     Example:
@@ -260,7 +270,7 @@ class Hinge(FormulaLoss, formula=hinge):
 
 @formula()
 @in_32_bits
-def squared_hinge(y_true, y_pred):
+def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
 
     Example:
@@ -276,7 +286,7 @@ class SquaredHinge(FormulaLoss, formula=squared_hinge):
 
 @formula()
 @in_32_bits
-def categorical_hinge(y_true, y_pred):
+def categorical_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """max(1 + best wrong score - right score, 0), for one-hot labels.
 
     Example:

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import one_axis
 from framework.core.dtypes import epsilon
+from framework.core.tensor import Tensor
 from framework.losses.base import FormulaLoss, formula
 from framework.ops.elementwise import absolute, log, log1p, maximum, minimum, softplus, square
 from framework.ops.losses import in_32_bits, matched, mean_of_last, sum_of
@@ -19,7 +21,7 @@ __all__ = [
 
 @formula("mse")
 @in_32_bits
-def mean_squared_error(y_true, y_pred):
+def mean_squared_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of the squared difference, over the last axis.
 
     Example:
@@ -36,7 +38,7 @@ class MeanSquaredError(FormulaLoss, formula=mean_squared_error):
 
 @formula("mae")
 @in_32_bits
-def mean_absolute_error(y_true, y_pred):
+def mean_absolute_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of the absolute difference, over the last axis.
 
     Example:
@@ -53,7 +55,7 @@ class MeanAbsoluteError(FormulaLoss, formula=mean_absolute_error):
 
 @formula("mape")
 @in_32_bits
-def mean_absolute_percentage_error(y_true, y_pred):
+def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of the absolute difference, as a percentage of the label, over the last axis.
 
     Example:
@@ -71,7 +73,7 @@ class MeanAbsolutePercentageError(FormulaLoss, formula=mean_absolute_percentage_
 
 @formula("msle")
 @in_32_bits
-def mean_squared_logarithmic_error(y_true, y_pred):
+def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of the squared difference of log(1 + value), over the last axis.
 
     Example:
@@ -89,7 +91,7 @@ class MeanSquaredLogarithmicError(FormulaLoss, formula=mean_squared_logarithmic_
 
 @formula()
 @in_32_bits
-def huber(y_true, y_pred, delta=1.0):
+def huber(y_true: TensorLike, y_pred: TensorLike, delta: TensorLike = 1.0) -> Tensor:
     """Half the squared error up to an error of `delta`, linear beyond, averaged over the last axis.
 
     Huber 1964, "Robust Estimation of a Location Parameter".
@@ -116,7 +118,7 @@ class Huber(FormulaLoss, formula=huber):
 
 @formula("logcosh")
 @in_32_bits
-def log_cosh(y_true, y_pred):
+def log_cosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of log(cosh(y_pred - y_true)), over the last axis.
 
     Computed as error + log(1 + exp(-2 error)) - log 2, which does not overflow.
@@ -139,7 +141,7 @@ class LogCosh(FormulaLoss, formula=log_cosh):
 
 @formula()
 @in_32_bits
-def poisson(y_true, y_pred):
+def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """The mean of y_pred - y_true log(y_pred), over the last axis.
 
     Example:
@@ -155,7 +157,7 @@ class Poisson(FormulaLoss, formula=poisson):
 
 
 @formula()
-def cosine_similarity(y_true, y_pred, axis=-1):
+def cosine_similarity(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
     """Minus the cosine of the angle between labels and predictions along `axis`.
 
     Args:

@@ -6,6 +6,7 @@ operation first builds the dense tensor, adding the rows into zeros.
 
 import functools
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +105,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
     _add_operator(_name)
 
 
-def sliced(values, indices, dense_shape):
+def sliced(values, indices, dense_shape) -> Any:
     """Return IndexedSlices of arrays or tensors without checking them (internal)."""
     slices = object.__new__(IndexedSlices)
     slices.values, slices.indices, slices.dense_shape = values, indices, dense_shape

@@ -8,7 +8,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from framework.core import recorders
 from framework.core.recorders import Recorder, serials, thread
@@ -136,7 +136,7 @@ def _short(name):
     return name.removeprefix(here)
 
 
-def trace():
+def trace() -> Any:
     """Return a context that logs every op with the source line that called it.
 
     `explain` and `print` of a tape that records in it have files and lines, and distinguish ops

@@ -6,6 +6,8 @@ skipped. If a slope is wrong, each recorded op is checked alone (`op_check.py`);
 the first op with a wrong rule.
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.autodiff.debug import gradient_paths, op_check
@@ -62,7 +64,10 @@ class Row:
         self.name, self.error, self.checked, self.kinks, self.ok = name, 0.0, 0, 0, True
 
 
-def check_gradients(fn, args=(), variables=None, *, n=5, tolerance=None, seed=0):
+def check_gradients(
+    fn: Any, args: Any = (), variables: Any = None, *, n: Any = 5, tolerance: Any = None,
+    seed: Any = 0,
+) -> Any:  # fmt: skip
     """Compare the gradients of a function with finite differences of its values.
 
     Args:

@@ -1,11 +1,15 @@
 """Functions of keras.random: draws from the global generator, a SeedGenerator or a seed."""
 
+from typing import Any
+
 from framework.core import dtypes, random
+from framework.core.argument_types import Axis, DTypeLike, ShapeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.operations import always, operation
 from framework.core.random import SeedGenerator
+from framework.core.tensor import Tensor
 from framework.functions.neural import dropped
 from framework.functions.sampling import drawn_classes
 from framework.keras.ops.argument_conversion import floating, ints
@@ -30,7 +34,10 @@ def _drawn(distribution, shape, dtype, seed, a, b):
 
 
 @operation
-def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+def uniform(
+    shape: ShapeLike, minval: TensorLike = 0.0, maxval: TensorLike = 1.0, dtype: DTypeLike = None,
+    seed: Any = None,
+) -> Tensor:  # fmt: skip
     """Numbers from `minval` to below `maxval`, all equally likely.
 
     Args:
@@ -48,19 +55,28 @@ def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
 
 
 @operation
-def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = None,
+    seed: Any = None,
+) -> Tensor:  # fmt: skip
     """Normally distributed numbers."""
     return _drawn("normal", shape, dtype, seed, float(mean), float(stddev))
 
 
 @operation
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def truncated_normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = None,
+    seed: Any = None,
+) -> Tensor:  # fmt: skip
     """Normal numbers; what lies beyond two standard deviations is drawn again."""
     return _drawn("truncated_normal", shape, dtype, seed, float(mean), float(stddev))
 
 
 @operation
-def randint(shape, minval, maxval, dtype="int32", seed=None):
+def randint(
+    shape: ShapeLike, minval: TensorLike, maxval: TensorLike, dtype: DTypeLike = "int32",
+    seed: Any = None,
+) -> Tensor:  # fmt: skip
     """Integers from `minval` to below `maxval`, all equally likely."""
     if not dtypes.as_dtype(dtype).is_integer:
         raise InvalidArgumentError(f"randint: `dtype` must be an integer one, got {dtype!r}.")
@@ -68,19 +84,23 @@ def randint(shape, minval, maxval, dtype="int32", seed=None):
 
 
 @always
-def categorical(logits, num_samples, dtype="int32", seed=None):
+def categorical(
+    logits: TensorLike, num_samples: Any, dtype: DTypeLike = "int32", seed: Any = None,
+) -> Tensor:  # fmt: skip
     """Class numbers drawn with probabilities softmax(`logits`), `num_samples` for each row."""
     return drawn_classes(_source(seed), floating(logits), num_samples, dtype, "categorical")
 
 
 @always
-def dropout(inputs, rate, noise_shape=None, seed=None):
+def dropout(
+    inputs: TensorLike, rate: Any, noise_shape: ShapeLike = None, seed: Any = None
+) -> Tensor:
     """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`."""
     return dropped(_source(seed), floating(inputs), rate, noise_shape)
 
 
 @always
-def shuffle(x, axis=0, seed=None):
+def shuffle(x: TensorLike, axis: Axis = 0, seed: Any = None) -> Tensor:
     """The slices of `x` along `axis` in a random order."""
     x = tensor(x)
     axis = one_axis(axis, x.ndim, "shuffle")

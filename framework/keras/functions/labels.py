@@ -1,15 +1,17 @@
 """Functions of keras.utils: seeds, labels, and the parts of a batch."""
 
 import random as python_random
+from typing import Any
 
 import numpy as np
 
 from framework.core import random
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.errors import InvalidArgumentError, OutOfRangeError
 from framework.core.tensor import Tensor
 
 
-def set_random_seed(seed):
+def set_random_seed(seed: Any) -> None:
     """Seed Python's `random`, NumPy's global generator and this package's, all at once."""
     if not isinstance(seed, int):
         raise InvalidArgumentError(f"set_random_seed: `seed` must be an int, got {seed!r}.")
@@ -18,7 +20,7 @@ def set_random_seed(seed):
     random.set_seed(seed)
 
 
-def to_categorical(x, num_classes=None):
+def to_categorical(x: TensorLike, num_classes: TensorLike = None) -> Any:
     """Class numbers as rows of 0 and 1.
 
     Args:
@@ -47,21 +49,21 @@ def to_categorical(x, num_classes=None):
     return hot.astype(np.float64)
 
 
-def normalize(x, axis=-1, order=2):
+def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
     """The array divided by its norms of `order` along `axis`; rows of zeros stay."""
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
     norms[norms == 0] = 1
     return np.asarray(x) / np.expand_dims(norms, axis)
 
 
-def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+def pack_x_y_sample_weight(x: TensorLike, y: TensorLike = None, sample_weight: Any = None) -> Any:
     """(x,), (x, y) or (x, y, sample_weight), or x itself where it is alone and no tuple or list."""
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
-def unpack_x_y_sample_weight(data):
+def unpack_x_y_sample_weight(data: TensorLike) -> Any:
     """(x, y, sample_weight) of what a Dataset or generator gave, None for what is missing."""
     if isinstance(data, list):
         data = tuple(data)

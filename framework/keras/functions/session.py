@@ -1,21 +1,22 @@
 """Functions of keras.backend and keras.config that Keras applies to the whole program."""
 
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.auto_names import forget_names
-from framework.core.dtypes import as_dtype, floatx
+from framework.core.dtypes import DType, as_dtype, floatx
 from framework.core.symbolic import KerasTensor
 
 
-def backend():
+def backend() -> str:
     """ "framework": there is one."""
     return "framework"
 
 
-def image_data_format():
+def image_data_format() -> str:
     """ "channels_last": colours along the last axis."""
     return "channels_last"
 
 
-def standardize_dtype(dtype):
+def standardize_dtype(dtype: DTypeLike) -> DType:
     """The dtype for a name, Python type, NumPy dtype or None (floatx).
 
     >>> standardize_dtype(float), standardize_dtype("int64")
@@ -24,34 +25,34 @@ def standardize_dtype(dtype):
     return floatx() if dtype is None else as_dtype(dtype)
 
 
-def is_float_dtype(dtype):
+def is_float_dtype(dtype: DTypeLike) -> bool:
     """Whether it is a floating dtype."""
     return standardize_dtype(dtype).is_floating
 
 
-def is_int_dtype(dtype):
+def is_int_dtype(dtype: DTypeLike) -> bool:
     """Whether it is an integer dtype."""
     return standardize_dtype(dtype).is_integer
 
 
-def is_keras_tensor(x):
+def is_keras_tensor(x: TensorLike) -> bool:
     """Whether `x` is a KerasTensor: a shape and a dtype without values."""
     return isinstance(x, KerasTensor)
 
 
-def clear_session(free_memory=True):
+def clear_session(free_memory: bool = True) -> None:
     """Number unnamed layers, losses and metrics from 1 again. Nothing else is kept globally."""
     forget_names()
 
 
-def enable_traceback_filtering():
+def enable_traceback_filtering() -> None:
     """Does nothing: no frame of a traceback is ever hidden here."""
 
 
-def disable_traceback_filtering():
+def disable_traceback_filtering() -> None:
     """Does nothing: no frame of a traceback is ever hidden here."""
 
 
-def is_traceback_filtering_enabled():
+def is_traceback_filtering_enabled() -> bool:
     """False: no frame of a traceback is ever hidden here."""
     return False

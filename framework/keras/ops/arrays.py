@@ -1,13 +1,16 @@
 """keras.ops that make, reshape, join and index tensors."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from framework.autodiff import custom_gradients
 from framework.core import dtypes
+from framework.core.argument_types import Axis, DTypeLike, ShapeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
+from framework.core.dtypes import DType
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operand import WeakNumber
 from framework.core.operations import operation
@@ -27,7 +30,9 @@ _slice = slice  # its name below is Keras's
 # ---- what a tensor is ----------------------------------------------------------------------------
 
 
-def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+def convert_to_tensor(
+    x: TensorLike, dtype: DTypeLike = None, sparse: Any = None, ragged: Any = None,
+) -> Tensor:  # fmt: skip
     """`x` as a tensor, cast to `dtype` where one is given.
 
     >>> from framework import keras
@@ -37,24 +42,24 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     return tensor(x) if dtype is None else as_dtype(x, dtype)
 
 
-def array(x, dtype=None):
+def array(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """`x` as a tensor, cast to `dtype` where one is given."""
     return convert_to_tensor(x, dtype)
 
 
-def convert_to_numpy(x):
+def convert_to_numpy(x: TensorLike) -> Any:
     """The values as a NumPy array."""
     if isinstance(x, (list, tuple)):
         return np.array([convert_to_numpy(v) for v in x])
     return np.array(tensor(x))
 
 
-def is_tensor(x):
+def is_tensor(x: TensorLike) -> bool:
     """Whether `x` is a tensor; a variable is none."""
     return isinstance(x, Tensor)
 
 
-def shape(x):
+def shape(x: TensorLike) -> tuple[Any, ...]:
     """The shape as a tuple of ints.
 
     An unknown size of a KerasTensor is a number that is known when the model runs: it has
@@ -74,27 +79,27 @@ def shape(x):
     return tuple([size_of(x, i) if n is None else n for i, n in enumerate(x.shape)])
 
 
-def size(x):
+def size(x: TensorLike) -> Tensor:
     """The number of elements."""
     return strict.size(x)
 
 
-def ndim(x):
+def ndim(x: TensorLike) -> int:
     """The number of axes."""
     return len(shape(x))
 
 
-def dtype(x):
+def dtype(x: TensorLike) -> DType:
     """The dtype's name."""
     return (x if hasattr(x, "dtype") else tensor(x)).dtype
 
 
-def copy(x):
+def copy(x: TensorLike) -> Tensor:
     """A new tensor of the same values."""
     return elementwise.identity(tensor(x))
 
 
-def stop_gradient(variable):
+def stop_gradient(variable: Any) -> Tensor:
     """The same values, through which no gradient passes."""
     return custom_gradients.stop_gradient(variable)
 
@@ -106,42 +111,42 @@ def _default(dtype):
     return dtypes.floatx() if dtype is None else dtypes.as_dtype(dtype)
 
 
-def zeros(shape, dtype=None):
+def zeros(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of zeros, floatx where no dtype is given."""
     return creation.zeros(shape, _default(dtype))
 
 
-def ones(shape, dtype=None):
+def ones(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of ones, floatx where no dtype is given."""
     return creation.ones(shape, _default(dtype))
 
 
-def empty(shape, dtype=None):
+def empty(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of zeros, as nothing here is left unset."""
     return zeros(shape, dtype)
 
 
-def full(shape, fill_value, dtype=None):
+def full(shape: ShapeLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
     """A tensor of `fill_value`, which broadcasts."""
     return strict.broadcast_to(as_dtype(fill_value, _default(dtype)), shape)
 
 
-def zeros_like(x, dtype=None):
+def zeros_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Zeros of the shape and dtype of `x`."""
     return creation.zeros_like(x, dtype)
 
 
-def ones_like(x, dtype=None):
+def ones_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Ones of the shape and dtype of `x`."""
     return creation.ones_like(x, dtype)
 
 
-def empty_like(x, dtype=None):
+def empty_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Zeros of the shape and dtype of `x`."""
     return creation.zeros_like(x, dtype)
 
 
-def full_like(x, fill_value, dtype=None):
+def full_like(x: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
     """`fill_value` in the shape and dtype of `x`."""
     x = tensor(x)
     value = as_dtype(fill_value, x.dtype if dtype is None else dtype)
@@ -149,7 +154,9 @@ def full_like(x, fill_value, dtype=None):
 
 
 @operation
-def arange(start, stop=None, step=None, dtype=None):
+def arange(
+    start: TensorLike, stop: TensorLike = None, step: Any = None, dtype: DTypeLike = None,
+) -> Tensor:  # fmt: skip
     """The numbers from `start` (0 where only one is given) to below `stop`, `step` apart."""
     start, stop, step = [v._read() if isinstance(v, WeakNumber) else v for v in (start, stop, step)]
     given = [v for v in (start, stop, step) if v is not None]
@@ -164,7 +171,10 @@ def _bounds(start, stop):
 
 
 @operation
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(
+    start: TensorLike, stop: TensorLike, num: Any = 50, endpoint: bool = True,
+    retstep: bool = False, dtype: DTypeLike = None, axis: Axis = 0,
+) -> Any:  # fmt: skip
     """`num` numbers from `start` to `stop`, evenly apart; `stop` itself only with `endpoint`."""
     num = int(num)
     start, stop = (floating(v) for v in promote(start, stop))
@@ -175,42 +185,45 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 @operation
-def eye(N, M=None, k=0, dtype=None):
+def eye(N: Any, M: Any = None, k: TensorLike = 0, dtype: DTypeLike = None) -> Tensor:
     """A matrix with ones on the diagonal `k`."""
     return Tensor(np.eye(N, M, k, _default(dtype).np))
 
 
-def identity(n, dtype=None):
+def identity(n: Any, dtype: DTypeLike = None) -> Tensor:
     """The identity matrix."""
     return eye(n, dtype=dtype)
 
 
 @operation
-def tri(N, M=None, k=0, dtype=None):
+def tri(N: Any, M: Any = None, k: TensorLike = 0, dtype: DTypeLike = None) -> Tensor:
     """A matrix with ones on and below the diagonal `k`."""
     return Tensor(np.tri(N, M, k, _default(dtype).np))
 
 
 @operation
-def tril(x, k=0):
+def tril(x: TensorLike, k: TensorLike = 0) -> Tensor:
     """The elements on and below the diagonal `k`, 0 elsewhere."""
     x = tensor(x)
     return elementwise.select(np.tri(*x.shape[-2:], k, bool), x, np.zeros((), x.dtype.np))
 
 
 @operation
-def triu(x, k=0):
+def triu(x: TensorLike, k: TensorLike = 0) -> Tensor:
     """The elements on and above the diagonal `k`, 0 elsewhere."""
     x = tensor(x)
     return elementwise.select(np.tri(*x.shape[-2:], k - 1, bool), np.zeros((), x.dtype.np), x)
 
 
-def meshgrid(*x, indexing="xy"):
+def meshgrid(*x: Any, indexing: Any = "xy") -> list[Tensor]:
     """Grids of coordinates: for n vectors, n tensors of rank n."""
     return strict.meshgrid(*x, indexing=indexing)
 
 
-def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
+def one_hot(
+    x: TensorLike, num_classes: TensorLike, axis: Axis = -1, dtype: DTypeLike = None,
+    sparse: bool = False,
+) -> Tensor:  # fmt: skip
     """1 at each index along a new axis of length `num_classes`, 0 elsewhere."""
     x = tensor(x)
     x = x if x.dtype.is_integer else as_dtype(x, "int32")
@@ -220,7 +233,7 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
 # ---- shape ---------------------------------------------------------------------------------------
 
 
-def reshape(x, newshape):
+def reshape(x: TensorLike, newshape: Any) -> Tensor:
     """The same elements in another shape; one size may be -1."""
     x = tensor(x)
     if isinstance(x, KerasTensor) and isinstance(newshape, (list, tuple)) and None in newshape:
@@ -228,17 +241,17 @@ def reshape(x, newshape):
     return strict.reshape(x, newshape)
 
 
-def ravel(x):
+def ravel(x: TensorLike) -> Tensor:
     """All elements in one axis."""
     return ops.reshape(tensor(x), shape=(-1,))
 
 
-def transpose(x, axes=None):
+def transpose(x: TensorLike, axes: Axis = None) -> Tensor:
     """The axes in the order `axes`; reversed where None."""
     return strict.transpose(x, axes)
 
 
-def swapaxes(x, axis1, axis2):
+def swapaxes(x: TensorLike, axis1: Any, axis2: Any) -> Tensor:
     """Two axes exchanged."""
     x = tensor(x)
     order = list(range(x.ndim))
@@ -247,7 +260,7 @@ def swapaxes(x, axis1, axis2):
     return ops.transpose(x, perm=tuple(order))
 
 
-def moveaxis(x, source, destination):
+def moveaxis(x: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     """The axes in `source` moved to `destination`; the others keep their order."""
     x = tensor(x)
     source = [one_axis(a, x.ndim, "moveaxis") for a in ints(source)]
@@ -258,18 +271,18 @@ def moveaxis(x, source, destination):
     return ops.transpose(x, perm=tuple(order))
 
 
-def expand_dims(x, axis):
+def expand_dims(x: TensorLike, axis: Axis) -> Tensor:
     """Axes of size 1 put in at `axis`, an int or several."""
     x, axes = tensor(x), ints(axis)
     return ops.expand_axes(x, all_axes(axes, x.ndim + len(axes), "expand_dims"))
 
 
-def squeeze(x, axis=None):
+def squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
     """Without its axes of size 1, or without those in `axis`."""
     return strict.squeeze(x, axis)
 
 
-def broadcast_to(x, shape):
+def broadcast_to(x: TensorLike, shape: ShapeLike) -> Tensor:
     """`x` repeated until it has `shape`."""
     return strict.broadcast_to(x, shape)
 
@@ -277,36 +290,36 @@ def broadcast_to(x, shape):
 # ---- joining and splitting -----------------------------------------------------------------------
 
 
-def concatenate(xs, axis=0):
+def concatenate(xs: TensorLike, axis: Axis = 0) -> Tensor:
     """The tensors joined along an axis they have."""
     return strict.concat(list(promote(*xs)), axis)
 
 
-def stack(x, axis=0):
+def stack(x: TensorLike, axis: Axis = 0) -> Tensor:
     """The tensors, of one shape, joined along a new axis."""
     return strict.stack(list(promote(*x)), axis)
 
 
-def append(x1, x2, axis=None):
+def append(x1: TensorLike, x2: TensorLike, axis: Axis = None) -> Tensor:
     """x2 after x1 along `axis`; both flattened first where None."""
     if axis is None:
         return concatenate([ravel(x1), ravel(x2)])
     return concatenate([x1, x2], axis)
 
 
-def hstack(xs):
+def hstack(xs: TensorLike) -> Tensor:
     """The tensors joined along axis 1, vectors along axis 0."""
     xs = [t if t.ndim else ravel(t) for t in map(tensor, xs)]
     return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
 
 
-def vstack(xs):
+def vstack(xs: TensorLike) -> Tensor:
     """The tensors, vectors as rows, joined along axis 0."""
     return concatenate([t if t.ndim > 1 else reshape(t, (1, -1)) for t in map(tensor, xs)], 0)
 
 
 @operation
-def split(x, indices_or_sections, axis=0):
+def split(x: TensorLike, indices_or_sections: Any, axis: Axis = 0) -> list[Tensor]:
     """`x` cut along `axis` into equal parts, or at the positions given."""
     x = tensor(x)
     if np.ndim(indices_or_sections) == 0:
@@ -316,7 +329,7 @@ def split(x, indices_or_sections, axis=0):
     return strict.split(x, [b - a for a, b in pairwise(cuts)], axis)
 
 
-def unstack(x, num=None, axis=0):
+def unstack(x: TensorLike, num: Any = None, axis: Axis = 0) -> list[Tensor]:
     """The slices along an axis, as a list."""
     return strict.unstack(x, num, axis)
 
@@ -325,7 +338,7 @@ def unstack(x, num=None, axis=0):
 
 
 @operation
-def tile(x, repeats):
+def tile(x: TensorLike, repeats: TensorLike) -> Tensor:
     """`x` repeated along its axes; one number counts for the last axis."""
     x, repeats = tensor(x), ints(repeats)
     if len(repeats) > x.ndim:
@@ -333,19 +346,19 @@ def tile(x, repeats):
     return strict.tile(x, (1,) * (x.ndim - len(repeats)) + repeats)
 
 
-def repeat(x, repeats, axis=None):
+def repeat(x: TensorLike, repeats: TensorLike, axis: Axis = None) -> Tensor:
     """Each element (or slice along `axis`) repeated; flattened first where None."""
     return strict.repeat(x, repeats, axis)
 
 
-def flip(x, axis=None):
+def flip(x: TensorLike, axis: Axis = None) -> Tensor:
     """The elements in reverse order along `axis`, along all axes where None."""
     x = tensor(x)
     return ops.flip(x, axis=all_axes(axis, x.ndim, "flip"))
 
 
 @operation
-def roll(x, shift, axis=None):
+def roll(x: TensorLike, shift: Any, axis: Axis = None) -> Tensor:
     """The elements moved by `shift` along `axis`, in the flattened tensor where None."""
     x = tensor(x)
     if axis is None:
@@ -354,7 +367,9 @@ def roll(x, shift, axis=None):
 
 
 @operation
-def pad(x, pad_width, mode="constant", constant_values=None):
+def pad(
+    x: TensorLike, pad_width: Any, mode: Any = "constant", constant_values: Any = None,
+) -> Tensor:  # fmt: skip
     """`pad_width` elements added around each axis: a number, a pair, or a pair for each axis."""
     x = tensor(x)
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
@@ -367,7 +382,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 # ---- choosing ------------------------------------------------------------------------------------
 
 
-def where(condition, x1=None, x2=None):
+def where(condition: TensorLike, x1: TensorLike = None, x2: TensorLike = None) -> Any:
     """`x1` where the condition holds, else `x2`; without them the positions where it holds."""
     if x1 is None and x2 is None:
         return nonzero(condition)
@@ -377,13 +392,13 @@ def where(condition, x1=None, x2=None):
 
 
 @operation
-def nonzero(x):
+def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     """The positions of elements that are not 0: a tuple with the indices along each axis."""
     return tuple(Tensor(i.astype(np.int32)) for i in np.nonzero(np.asarray(tensor(x))))
 
 
 @operation
-def take(x, indices, axis=None):
+def take(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Tensor:
     """Slices of `x` at `indices` along `axis`, elements of the flattened `x` where None."""
     x = tensor(x)
     if axis is None:
@@ -393,7 +408,7 @@ def take(x, indices, axis=None):
 
 
 @operation
-def take_along_axis(x, indices, axis=None):
+def take_along_axis(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Tensor:
     """Elements of `x` at `indices`, which has the rank of `x`, along `axis`."""
     x = tensor(x)
     if axis is None:
@@ -409,29 +424,29 @@ def _from_start(indices, size):
     return elementwise.select(elementwise.less(indices, 0), indices + size, indices)
 
 
-def get_item(x, key):
+def get_item(x: TensorLike, key: TensorLike) -> Tensor:
     """x[key]."""
     return (x if isinstance(x, (Tensor, CoreVariable, KerasTensor)) else tensor(x))[key]
 
 
 @operation
-def slice(inputs, start_indices, shape):
+def slice(inputs: TensorLike, start_indices: TensorLike, shape: ShapeLike) -> Tensor:
     """The block of `shape` that starts at `start_indices`."""
     return indexing.slice(inputs, start_indices, shape)
 
 
-def argsort(x, axis=-1):
+def argsort(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The indices that would sort along `axis`, all elements where None; int32."""
     return indexing.argsort(ravel(x) if axis is None else x, -1 if axis is None else axis)
 
 
-def sort(x, axis=-1):
+def sort(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The elements in order along `axis`, all of them where None."""
     return indexing.sort(ravel(x) if axis is None else x, -1 if axis is None else axis)
 
 
 @operation
-def top_k(x, k, sorted=True):
+def top_k(x: TensorLike, k: TensorLike, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """The `k` largest elements along the last axis, largest first, and their indices."""
     x = tensor(x)
     last = x.ndim - 1
@@ -445,12 +460,12 @@ def top_k(x, k, sorted=True):
 # ---- products ------------------------------------------------------------------------------------
 
 
-def matmul(x1, x2):
+def matmul(x1: TensorLike, x2: TensorLike) -> Tensor:
     """The matrix product over the last two axes; a vector counts as one row or column."""
     return matmul_with_vectors(*promote(x1, x2))
 
 
-def dot(x1, x2):
+def dot(x1: TensorLike, x2: TensorLike) -> Tensor:
     """The sum over the last axis of x1 and the second to last of x2."""
     x1, x2 = promote(x1, x2)
     if not x1.ndim or not x2.ndim:
@@ -458,7 +473,7 @@ def dot(x1, x2):
     return contraction.tensordot(x1, x2, [[-1], [max(x2.ndim - 2, 0)]])
 
 
-def inner(x1, x2):
+def inner(x1: TensorLike, x2: TensorLike) -> Tensor:
     """The sum over the last axes of both."""
     x1, x2 = promote(x1, x2)
     if not x1.ndim or not x2.ndim:
@@ -466,19 +481,19 @@ def inner(x1, x2):
     return contraction.tensordot(x1, x2, [[-1], [-1]])
 
 
-def vdot(x1, x2):
+def vdot(x1: TensorLike, x2: TensorLike) -> Tensor:
     """The sum of the products of all elements."""
     x1, x2 = promote(x1, x2)
     return contraction.tensordot(ravel(x1), ravel(x2), 1)
 
 
-def outer(x1, x2):
+def outer(x1: TensorLike, x2: TensorLike) -> Tensor:
     """The product of each element of x1 with each of x2."""
     x1, x2 = promote(x1, x2)
     return elementwise.multiply(reshape(x1, (-1, 1)), reshape(x2, (1, -1)))
 
 
-def tensordot(x1, x2, axes=2):
+def tensordot(x1: TensorLike, x2: TensorLike, axes: Axis = 2) -> Tensor:
     """The sum of products over pairs of axes."""
     x1, x2 = promote(x1, x2)
     return contraction.tensordot(x1, x2, axes)

@@ -1,8 +1,12 @@
 """keras.ops for convolutions, over one, two or three spatial axes."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
+from framework.core.tensor import Tensor
 from framework.functions.windows import check_room, last, restored
 from framework.keras.ops.argument_conversion import ints
 from framework.kernels.windows import output_sizes, transposed
@@ -10,7 +14,10 @@ from framework.ops import conv as ops
 
 
 @operation
-def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def conv(
+    inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
+    data_format: Any = None, dilation_rate: Any = 1,
+) -> Tensor:  # fmt: skip
     """The kernel slid over all spatial axes of the inputs.
 
     Args:
@@ -32,7 +39,10 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
 
 
 @operation
-def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def depthwise_conv(
+    inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
+    data_format: Any = None, dilation_rate: Any = 1,
+) -> Tensor:  # fmt: skip
     """Each channel convolved with windows of its own: kernel (*size, channels, multiplier)."""
     x, w = _operands(inputs, kernel, "depthwise_conv")
     first = _channels_first(data_format, "depthwise_conv")
@@ -42,9 +52,9 @@ def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None,
 
 @operation
 def separable_conv(
-    inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
-    dilation_rate=1,
-):  # fmt: skip
+    inputs: TensorLike, depthwise_kernel: Any, pointwise_kernel: Any, strides: Any = 1,
+    padding: Any = "valid", data_format: Any = None, dilation_rate: Any = 1,
+) -> Tensor:  # fmt: skip
     """`depthwise_conv`, then `conv` with a pointwise kernel (*ones, channels, filters)."""
     what = "separable_conv"
     x, each = _operands(inputs, depthwise_kernel, what)
@@ -57,9 +67,9 @@ def separable_conv(
 
 @operation
 def conv_transpose(
-    inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None,
-    dilation_rate=1,
-):  # fmt: skip
+    inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
+    output_padding: Any = None, data_format: Any = None, dilation_rate: Any = 1,
+) -> Tensor:  # fmt: skip
     """The way back from what `conv` gives to what it was given; kernel (*size, filters, channels).
 
     Args:

@@ -1,9 +1,11 @@
 """keras.ops: a function of one element, applied to all."""
 
+from typing import Any
+
 from framework.autodiff import vectorized_map as autodiff_vectorized
 
 
-def vectorized_map(function, elements):
+def vectorized_map(function: Any, elements: Any) -> Any:
     """`function` of each element along the first axis of `elements`, computed for all at once.
 
     Args:

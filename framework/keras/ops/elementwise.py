@@ -6,10 +6,13 @@
 """
 
 import math
+from typing import Any
 
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.promotion import promote
+from framework.core.tensor import Tensor
 from framework.functions import elementwise as tf
 from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.keras.ops.wrappers import KerasWrappers, alike_floats, anything, truths
@@ -40,7 +43,7 @@ logaddexp = keras.binary(
 )
 
 
-def clip(x, x_min, x_max):
+def clip(x: TensorLike, x_min: TensorLike, x_max: TensorLike) -> Tensor:
     """x kept within x_min and x_max."""
     x = tensor(x)
     return ops.clip(*promote(as_dtype(x, "int32") if x.dtype.is_bool else x, x_min, x_max))
@@ -65,22 +68,24 @@ bitwise_not = keras.unary(ops.invert, "{x} with each bit inverted", anything, na
 bitwise_invert = bitwise_not
 
 
-def bitwise_and(x, y):
+def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     """The bits set in both."""
     return ops.bitwise_and(*promote(x, y))
 
 
-def bitwise_or(x, y):
+def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     """The bits set in either."""
     return ops.bitwise_or(*promote(x, y))
 
 
-def bitwise_xor(x, y):
+def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """The bits set in exactly one."""
     return ops.bitwise_xor(*promote(x, y))
 
 
-def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
+def isclose(
+    x1: TensorLike, x2: TensorLike, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False,
+) -> Tensor:  # fmt: skip
     """Where |x1 - x2| <= atol + rtol * |x2|."""
     x1, x2 = promoted_floats(x1, x2)
     near = ops.less_equal(ops.absolute(x1 - x2), ops.absolute(x2) * rtol + atol)
@@ -116,7 +121,7 @@ arccosh = keras.unary(tf.acosh, name="arccosh")
 arctanh = keras.unary(tf.atanh, name="arctanh")
 
 
-def absolute(x):
+def absolute(x: TensorLike) -> Tensor:
     """The absolute value."""
     x = tensor(x)
     return x if x.dtype.is_bool else ops.absolute(x)
@@ -125,19 +130,19 @@ def absolute(x):
 abs = absolute
 
 
-def square(x):
+def square(x: TensorLike) -> Tensor:
     """x²."""
     x = tensor(x)
     return ops.square(as_dtype(x, "int32") if x.dtype.is_bool else x)
 
 
-def trunc(x):
+def trunc(x: TensorLike) -> Tensor:
     """x without its fraction."""
     x = tensor(x)
     return ops.trunc(x) if x.dtype.is_floating else x
 
 
-def round(x, decimals=0):
+def round(x: TensorLike, decimals: Any = 0) -> Tensor:
     """x rounded to `decimals` decimals, halves to even."""
     x = tensor(x)
     if not x.dtype.is_floating:
@@ -151,26 +156,26 @@ def round(x, decimals=0):
     return ops.divide(ops.round_(ops.multiply(x, scale)), scale)
 
 
-def exp2(x):
+def exp2(x: TensorLike) -> Tensor:
     """2 to the power x."""
     return ops.exp(floating(x) * math.log(2))
 
 
-def log2(x):
+def log2(x: TensorLike) -> Tensor:
     """The logarithm to base 2."""
     return ops.log(floating(x)) / math.log(2)
 
 
-def log10(x):
+def log10(x: TensorLike) -> Tensor:
     """The logarithm to base 10."""
     return ops.log(floating(x)) / math.log(10)
 
 
-def cast(x, dtype):
+def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     """x in another dtype."""
     return as_dtype(x, dtype)
 
 
-def saturate_cast(x, dtype):
+def saturate_cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     """x in another dtype; what lies outside its range becomes the nearest end of it."""
     return casting.saturate_cast(tensor(x), dtypes.as_dtype(dtype))

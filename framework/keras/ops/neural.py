@@ -1,14 +1,18 @@
 """keras.ops for neural networks: activations, losses, normalization, attention."""
 
+from typing import Any
+
 import numpy as np
 
 from framework import activations
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as default_epsilon
 from framework.core.errors import ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
+from framework.core.tensor import Tensor
 from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.keras.ops.reduction import moments
 from framework.losses import classification
@@ -16,17 +20,19 @@ from framework.ops import attention, elementwise, losses, movement, norm, reduct
 from framework.ops.casting import like, widened
 
 
-def relu(x):
+def relu(x: TensorLike) -> Tensor:
     """max(x, 0)."""
     return activations.relu(x)
 
 
-def gelu(x, approximate=True):
+def gelu(x: TensorLike, approximate: bool = True) -> Tensor:
     """x times the probability that a normal number is below x; by tanh where `approximate`."""
     return activations.gelu(x, approximate)
 
 
-def binary_crossentropy(target, output, from_logits=False):
+def binary_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False
+) -> Tensor:
     """The cross-entropy of probabilities, element by element.
 
     >>> from framework import keras
@@ -53,20 +59,24 @@ def _matched(target, output, what):
     return target, output
 
 
-def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def categorical_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: Axis = -1,
+) -> Tensor:  # fmt: skip
     """The cross-entropy of distributions along `axis`."""
     target, output = _matched(target, output, "categorical_crossentropy")
     return classification.categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 @operation
-def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def sparse_categorical_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: Axis = -1,
+) -> Tensor:  # fmt: skip
     """The cross-entropy of class numbers and distributions along `axis`."""
     target, output = tensor(target), floating(output)
     return classification.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
-def normalize(x, axis=-1, order=2, epsilon=None):
+def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = None) -> Tensor:
     """x divided by its norm of `order` along `axis`."""
     x = floating(x)
     wide, axis = widened(x), all_axes(axis, x.ndim, "normalize")
@@ -80,7 +90,10 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
 
 @operation
-def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
+def layer_normalization(
+    x: TensorLike, gamma: TensorLike = None, beta: TensorLike = None, axis: Axis = -1,
+    epsilon: Any = None, **kwargs: Any,
+) -> Tensor:  # fmt: skip
     """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta.
 
     `epsilon` is `keras.config.epsilon()` where None. Floats of 16 bits are computed in float32.
@@ -98,7 +111,10 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
 
 
 @operation
-def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
+def batch_normalization(
+    x: TensorLike, mean: TensorLike, variance: TensorLike, axis: Axis, offset: TensorLike = None,
+    scale: TensorLike = None, epsilon: Any = 1e-3,
+) -> Tensor:  # fmt: skip
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, all vectors along `axis`."""
     x = floating(x)
     mean, variance = _along(mean, x, axis), _along(variance, x, axis)
@@ -123,9 +139,10 @@ def _along(vector, x, axis):
 
 @operation
 def dot_product_attention(
-    query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
-    attn_logits_soft_cap=None,
-):  # fmt: skip
+    query: TensorLike, key: TensorLike, value: TensorLike, bias: TensorLike = None,
+    mask: TensorLike = None, scale: TensorLike = None, is_causal: bool = False,
+    flash_attention: Any = None, attn_logits_soft_cap: Any = None,
+) -> Tensor:  # fmt: skip
     """The values weighted by the softmax of `scale * query @ key + bias`, head by head.
 
     No scores are kept: memory is linear in the length.

@@ -1,11 +1,15 @@
 """keras.ops: pooling, and normalisation by the root mean square."""
 
+from typing import Any
+
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
+from framework.core.tensor import Tensor
 from framework.keras.ops.argument_conversion import floating
 from framework.ops import elementwise as _e
 from framework.ops import movement as _m
@@ -54,7 +58,10 @@ def _slide(op, inputs, pool_size, strides, padding, data_format, what):
     )  # fmt: skip
 
 
-def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+def max_pool(
+    inputs: TensorLike, pool_size: Any, strides: Any = None, padding: Any = "valid",
+    data_format: Any = None,
+) -> Tensor:  # fmt: skip
     """The largest cell of sliding windows.
 
     Args:
@@ -71,7 +78,10 @@ def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None)
     return _slide(_pool.max_pool, inputs, pool_size, strides, padding, data_format, "max_pool")
 
 
-def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+def average_pool(
+    inputs: TensorLike, pool_size: Any, strides: Any = None, padding: Any = "valid",
+    data_format: Any = None,
+) -> Tensor:  # fmt: skip
     """The mean of sliding windows' cells, padding not counted; as `max_pool`."""
     x = floating(inputs)
     return _slide(_pool.mean_pool, x, pool_size, strides, padding, data_format, "average_pool")
@@ -84,7 +94,7 @@ def _adapted(pool, inputs, output_size, data_format, what):
 
 
 @operation
-def adaptive_max_pool(inputs, output_size, data_format=None):
+def adaptive_max_pool(inputs: TensorLike, output_size: Any, data_format: Any = None) -> Tensor:
     """The largest cell of windows spread so that they make `output_size` places.
 
     Args:
@@ -96,13 +106,15 @@ def adaptive_max_pool(inputs, output_size, data_format=None):
 
 
 @operation
-def adaptive_average_pool(inputs, output_size, data_format=None):
+def adaptive_average_pool(inputs: TensorLike, output_size: Any, data_format: Any = None) -> Tensor:
     """The mean of windows spread so that they make `output_size` places."""
     pool = windowed.adaptive_mean
     return _adapted(pool, inputs, output_size, data_format, "adaptive_average_pool")
 
 
-def rms_normalization(x, scale=None, axis=-1, epsilon=None):
+def rms_normalization(
+    x: TensorLike, scale: TensorLike = None, axis: Axis = -1, epsilon: Any = None,
+) -> Tensor:  # fmt: skip
     """x over its root mean square along `axis`, times `scale`.
 
     >>> from framework import keras

@@ -5,13 +5,17 @@
 array([3., 7.], dtype=float32)
 """
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.promotion import promote
+from framework.core.tensor import Tensor
 from framework.functions import reduction as tf
 from framework.functions.wrappers import Rule
 from framework.keras.ops.argument_conversion import as_dtype, floating, summed_dtype
@@ -36,13 +40,15 @@ all = keras.reduction(tf.reduce_all, "whether all elements are not 0, {over}", t
 logsumexp = keras.reduction(tf.reduce_logsumexp, rule=floats, name="logsumexp")
 
 
-def prod(x, axis=None, keepdims=False, dtype=None):
+def prod(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None,
+) -> Tensor:  # fmt: skip
     """The product over the axes in `axis`."""
     x = _summed(x) if dtype is None else as_dtype(x, dtype)
     return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "prod"), keepdims=bool(keepdims))
 
 
-def var(x, axis=None, keepdims=False):
+def var(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The mean squared distance from the mean (divided by n, not n - 1)."""
     x = floating(x)
     variance = _variance(x, axis, keepdims, "var")
@@ -55,14 +61,14 @@ def _variance(x, axis, keepdims, what):
     return ops.reduce_mean(squared_size(x - centre), axis=axis, keepdims=bool(keepdims))
 
 
-def std(x, axis=None, keepdims=False):
+def std(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The square root of the variance; where that is 0 its slope is 0."""
     x = floating(x)
     deviation = elementwise.root(_variance(x, axis, keepdims, "std"))
     return deviation if is_complex(x) else like(deviation, x)
 
 
-def average(x, axis=None, weights=None):
+def average(x: TensorLike, axis: Axis = None, weights: TensorLike = None) -> Tensor:
     """The mean, weighted where `weights` are given."""
     if weights is None:
         return mean(x, axis)
@@ -83,46 +89,46 @@ def average(x, axis=None, weights=None):
     return elementwise.divide(total, ops.reduce_sum(weights, axis=axes, keepdims=False))
 
 
-def max(x, axis=None, keepdims=False, initial=None):
+def max(x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Tensor:
     """The largest element over the axes in `axis`, `initial` at least."""
     x = tensor(x)
     found = ops.reduce_max(x, axis=all_axes(axis, x.ndim, "max"), keepdims=bool(keepdims))
     return found if initial is None else elementwise.maximum(found, as_dtype(initial, x.dtype))
 
 
-def min(x, axis=None, keepdims=False, initial=None):
+def min(x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Tensor:
     """The smallest element over the axes in `axis`, `initial` at most."""
     x = tensor(x)
     found = ops.reduce_min(x, axis=all_axes(axis, x.ndim, "min"), keepdims=bool(keepdims))
     return found if initial is None else elementwise.minimum(found, as_dtype(initial, x.dtype))
 
 
-def amax(x, axis=None, keepdims=False):
+def amax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The largest element over the axes in `axis`."""
     return max(x, axis, keepdims)
 
 
-def amin(x, axis=None, keepdims=False):
+def amin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The smallest element over the axes in `axis`."""
     return min(x, axis, keepdims)
 
 
-def ptp(x, axis=None, keepdims=False):
+def ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The distance from the smallest to the largest element."""
     return elementwise.subtract(max(x, axis, keepdims), min(x, axis, keepdims))
 
 
-def count_nonzero(x, axis=None):
+def count_nonzero(x: TensorLike, axis: Axis = None) -> Tensor:
     """How many elements are not 0, over the axes in `axis`, int32."""
     return sum(cast(as_dtype(x, "bool"), dtype=np.dtype(np.int32)), axis)
 
 
-def argmax(x, axis=None, keepdims=False):
+def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The index of the largest element along `axis`, in the flattened tensor where None; int32."""
     return _position(ops.argmax, x, axis, keepdims, "argmax")
 
 
-def argmin(x, axis=None, keepdims=False):
+def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along `axis`, in the flattened tensor where None; int32."""
     return _position(ops.argmin, x, axis, keepdims, "argmin")
 
@@ -138,7 +144,7 @@ def _position(op, x, axis, keepdims, what):
     return movement.expand_axes(found, (axis,)) if keepdims else found
 
 
-def cumsum(x, axis=None, dtype=None):
+def cumsum(x: TensorLike, axis: Axis = None, dtype: DTypeLike = None) -> Tensor:
     """Sums of the elements so far along `axis`, of the flattened tensor where None."""
     x = tensor(x)
     if dtype is not None or x.dtype.is_bool:
@@ -148,6 +154,8 @@ def cumsum(x, axis=None, dtype=None):
     return ops.cumsum(x, axis=one_axis(axis, x.ndim, "cumsum"), reverse=False)
 
 
-def moments(x, axes, keepdims=False, synchronized=False):
+def moments(
+    x: TensorLike, axes: Axis, keepdims: bool = False, synchronized: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The mean and the variance over `axes`."""
     return mean(x, axes, keepdims), var(x, axes, keepdims)

@@ -9,16 +9,15 @@ Keras's. An op without a function of TensorFlow is declared with docstring and r
 
 from collections.abc import Callable
 
+from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.conversion import tensor
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.functions import wrappers as tensorflow
 from framework.functions.wrappers import (
-    Axis,
     Declaration,
     Rule,
-    TensorLike,
     declarations,
     finished,
     name_of,

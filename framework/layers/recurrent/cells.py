@@ -106,7 +106,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
     units: PositiveInt
     activation: Activation = "tanh"
     use_bias: bool = True
-    seed: int = None
+    seed: int | None = None
 
     def call(self, sequence, states, training=False):
         h = states[0] if isinstance(states, (list, tuple)) else states
@@ -151,7 +151,7 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
     recurrent_activation: Activation = "sigmoid"
     use_bias: bool = True
     reset_after: bool = True
-    seed: int = None
+    seed: int | None = None
 
     def _bias_shape(self):
         size = 3 * self.units

@@ -36,7 +36,7 @@ class Dropouts(Configurable, kw_only=True, group=True):
 
 
 class Seeded(Configurable, kw_only=True, group=True):
-    seed: int = None
+    seed: int | None = None
 
 
 class Steps(Configurable, kw_only=True, group=True):

@@ -1,7 +1,8 @@
 """SimpleRNN, GRU and LSTM: RNN with a built-in cell, which takes their arguments."""
 
+from typing import Literal
+
 from framework.activations import Activation
-from framework.core.configurable import one_of
 from framework.layers.core import PositiveInt
 from framework.layers.input_spec import InputSpec
 from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
@@ -24,7 +25,7 @@ class _WithCell(OwnCell):
         super().__post_init__()
 
 
-UseCudnn = one_of("auto", True, False)
+UseCudnn = Literal["auto", True, False]
 
 
 class SimpleRNN(
@@ -51,7 +52,7 @@ class SimpleRNN(
     units: PositiveInt
     activation: Activation = "tanh"
     use_bias: bool = True
-    seed: int = None
+    seed: int | None = None
 
 
 class GRU(

@@ -1,6 +1,6 @@
 """RNN: a layer that runs a cell over sequences, and the base of SimpleRNN, GRU and LSTM."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from framework.core import nest
 from framework.core.cast import cast
@@ -56,7 +56,7 @@ class RNN(Layer):
     [[2, 6, 4], [2, 4], [2, 4]]
     """
 
-    cell: Resolved("a cell", _cell, serialize=serialize_value)
+    cell: Annotated[Any, Resolved("a cell", _cell, serialize=serialize_value)]
     return_sequences: bool = False
     return_state: bool = False
     go_backwards: bool = False
