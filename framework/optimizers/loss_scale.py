@@ -8,6 +8,7 @@ from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import readable
+from framework.core.stored import load_variables, store_variables
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 from framework.ops.elementwise import is_finite, less, logical_and
@@ -188,6 +189,12 @@ class LossScaleOptimizer(
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
         return [*own, *state_of(self.inner_optimizer)]
 
+    def save_own_variables(self, store):
+        store_variables(_stored(self), store)
+
+    def load_own_variables(self, store):
+        load_variables(_stored(self), store, f"Optimizer {self.name!r}")
+
     def build(self, var_list):
         self.inner_optimizer.build(var_list)
 
@@ -202,6 +209,13 @@ class LossScaleOptimizer(
 
     def finalize_variable_values(self, var_list):
         self.inner_optimizer.finalize_variable_values(var_list)
+
+
+def _stored(optimizer):
+    """Return the variables in Keras's order; Keras has no counter of skipped steps."""
+    own = optimizer._framework
+    counters = [own.iterations, own.learning_rate, optimizer.step_counter, optimizer.dynamic_scale]
+    return [*counters, *optimizer.inner_optimizer.variables]
 
 
 def _divided(gradient, scale):

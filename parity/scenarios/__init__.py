@@ -4,7 +4,7 @@ from importlib import import_module
 
 MODULES = (
     "optimizers", "schedules", "losses", "metrics", "models", "outputs", "fitting", "callbacks",
-    "scaling", "overridden", "attention", "recurrent", "normalisation",
+    "scaling", "overridden", "attention", "recurrent", "normalisation", "files",
 )  # fmt: skip
 
 
