@@ -118,6 +118,77 @@ def _words(keras):
     return keras.Model(x, layer(x))
 
 
+def _residual(keras):
+    x = y = keras.Input((6, 6, 3))
+    for _ in range(2):
+        z = keras.layers.BatchNormalization()(keras.layers.Conv2D(3, 3, padding="same")(y))
+        y = keras.layers.add([y, keras.layers.Activation("relu")(z)])
+    return keras.Model(x, keras.layers.Dense(2)(keras.layers.GlobalMaxPooling2D()(y)))
+
+
+def _deep_nests(keras):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4, "tanh")])
+    for _ in range(3):
+        x = keras.Input((4,))
+        model = keras.Model(x, keras.layers.Dense(4)(model(x)) + x)
+    return keras.Sequential([keras.Input((4,)), model, keras.layers.Dense(1)])
+
+
+def _encoder_decoder(keras):
+    layers = keras.layers
+    source, target = keras.Input((3, 4)), keras.Input((2, 4))
+    _, state = layers.GRU(3, return_state=True)(source)
+    y = layers.GRU(3, return_sequences=True)(target, initial_state=state)
+    return keras.Model([source, target], layers.TimeDistributed(layers.Dense(2))(y))
+
+
+def _binned(keras):
+    x = keras.Input((4,))
+    y = keras.layers.Discretization([-1.0, 0.0, 1.0], output_mode="multi_hot")(x)
+    return keras.Model(x, keras.layers.Dense(2)(y))
+
+
+def _encoded(keras):
+    x = keras.Input((3,), dtype="int32")
+    y = keras.layers.CategoryEncoding(5, output_mode="multi_hot")(x)
+    return keras.Model(x, keras.layers.Dense(2)(y))
+
+
+def _looked_up(keras):
+    x = keras.Input((3,), dtype="int64")
+    y = keras.layers.IntegerLookup(vocabulary=[1, 3, 4], output_mode="multi_hot")(x)
+    return keras.Model(x, keras.layers.Dense(2)(y))
+
+
+def _transformer(keras):
+    layers = keras.layers
+    x = keras.Input((4,), dtype="int32")
+    y = layers.Embedding(5, 6)(x)
+    for _ in range(2):
+        z = layers.MultiHeadAttention(2, 3)(layers.LayerNormalization()(y), y)
+        y = y + z
+        z = layers.Dense(6)(layers.Dense(8, "gelu")(layers.LayerNormalization()(y)))
+        y = layers.Add()([y, z])
+    return keras.Model(x, layers.Dense(3)(layers.GlobalAveragePooling1D()(y)))
+
+
+def _sliced(keras):
+    x = keras.Input((6, 4))
+    y = keras.layers.Dense(4)(x[:, ::2])
+    y = keras.ops.concatenate([y[:, 0], y[:, -1], keras.ops.max(x, axis=1)], axis=-1)
+    return keras.Model(x, keras.ops.log_softmax(keras.ops.tanh(y) * keras.ops.exp(-y)))
+
+
+def _math(keras):
+    ops, x = keras.ops, keras.Input((4,))
+    y = keras.layers.Dense(4)(x)
+    y = ops.stack([ops.sigmoid(y), ops.maximum(y, 0.5), ops.clip(y, -1.0, 1.0)], axis=1)
+    a, b, c = ops.split(y, 3, axis=1)
+    y = ops.square(a) + ops.log(ops.exp(b) + 1.0) - ops.minimum(c, 0.25)
+    y = ops.flip(ops.roll(ops.pad(ops.squeeze(y, 1), [[0, 0], [1, 1]]), 1, axis=1), axis=1)
+    return keras.Model(x, ops.take(y, [0, 2, 4], axis=1) / (1.0 + ops.abs(ops.sin(y[:, :3]))))
+
+
 def _policies(keras):
     return keras.Sequential([
         keras.Input((4,)),
@@ -231,6 +302,50 @@ def table():
         "attention": (_attention, inputs(6, 3, 4)),
         "states": (_states, inputs(6, 3, 4)),
     }  # fmt: skip
+    more = {
+        "adaptive pooling": _stack(
+            (8, 8, 2), lambda L: L.Conv2D(2, 1), lambda L: L.AdaptiveAveragePooling2D(4),
+            lambda L: L.AdaptiveMaxPooling2D((2, 1)), lambda L: L.Flatten(),
+        ),
+        "upsampling": _stack(
+            (4, 4, 2), lambda L: L.UpSampling2D(2, interpolation="bilinear"),
+            lambda L: L.Conv2D(2, 2, strides=2), lambda L: L.GlobalAveragePooling2D(),
+        ),
+        "spatial dropouts": _stack(
+            (4, 4, 2), lambda L: L.Conv2D(2, 2), lambda L: L.SpatialDropout2D(0.0),
+            lambda L: L.Flatten(), lambda L: L.Dense(1),
+        ),
+        "pooling 3d": _stack(
+            (4, 4, 4, 2), lambda L: L.Conv3D(2, 1), lambda L: L.MaxPooling3D(2),
+            lambda L: L.AveragePooling3D(2), lambda L: L.Flatten(),
+        ),
+        "batch norm without scale": _stack(
+            (3, 4), lambda L: L.BatchNormalization(axis=1, scale=False, momentum=0.5),
+            lambda L: L.LayerNormalization(axis=[1, 2], center=False), lambda L: L.Dense(2),
+        ),
+        "masked bidirectional": _stack(
+            (4, 3), lambda L: L.Masking(), lambda L: L.Bidirectional(
+                L.GRU(2, return_sequences=True), backward_layer=L.LSTM(
+                    2, return_sequences=True, go_backwards=True)),
+            lambda L: L.SimpleRNN(2),
+        ),
+        "conv lstm 3d": _stack(
+            (2, 3, 3, 3, 1), lambda L: L.ConvLSTM3D(1, 2), lambda L: L.Flatten()
+        ),
+        "spectral conv": _stack(
+            (4, 4, 2), lambda L: L.SpectralNormalization(L.Conv2D(2, 2), power_iterations=2),
+            lambda L: L.GlobalAveragePooling2D(),
+        ),
+        "residual": (_residual, inputs(6, 6, 6, 3)),
+        "encoder decoder": (_encoder_decoder, [inputs(6, 3, 4), inputs(6, 2, 4)]),
+        "encoded": (_encoded, ints(6, 3)),
+        "looked up": (_looked_up, ints(6, 3).astype("int64")),
+        "transformer": (_transformer, ints(6, 4)),
+        "sliced": (_sliced, inputs(6, 6, 4)),
+    }  # fmt: skip
+    found |= more
+    for name in ("deep_nests", "binned", "math"):
+        found[name.replace("_", " ")] = _functional(name), inputs(6, 4)
     for name in ("nested", "nested_output", "operators", "merging", "policies", "options"):
         found[name.replace("_", " ")] = _functional(name), inputs(6, 4)
     return found

@@ -19,8 +19,9 @@ from parity.scenarios.problems import Outcome
 OPTIMIZERS = {
     "SGD": {"learning_rate": 0.05}, "SGD momentum": {"momentum": 0.9, "nesterov": True},
     "Adam": {}, "Adam amsgrad": {"amsgrad": True}, "AdamW": {}, "Adamax": {}, "Nadam": {},
-    "RMSprop": {"centered": True, "momentum": 0.5}, "Adagrad": {}, "Adadelta": {"learning_rate": 1},
-    "Ftrl": {"learning_rate": 0.05}, "Lion": {}, "Lamb": {}, "Adafactor": {}, "Muon": {},
+    "RMSprop": {"centered": True, "momentum": 0.5}, "Adagrad": {}, "Lion": {}, "Muon": {},
+    "Adadelta": {"learning_rate": 1.0}, "Ftrl": {"learning_rate": 0.05},
+    "Lamb": {"learning_rate": 0.02}, "Adafactor": {"learning_rate": 0.02},
     "Adam ema": {"use_ema": True, "ema_overwrite_frequency": 3},
     "Adam clipped": {"clipnorm": 0.1, "weight_decay": 0.01},
     "SGD accumulating": {"gradient_accumulation_steps": 2, "momentum": 0.5},
