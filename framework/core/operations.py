@@ -8,6 +8,7 @@ model runs it on tensors. What it gives is found by stand-ins.
 import functools
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -36,6 +37,12 @@ class Operation:
         self.function, self.reads_shapes = function, reads_shapes
         self.name = function.__name__.strip("_")
 
+    def __reduce__(self):
+        function = self.function
+        return _operation_at, (
+            function.__module__, function.__qualname__, self.reads_shapes, self.always,
+        )  # fmt: skip
+
     def __call__(self, *args, **kwargs):
         if self.always and is_symbolic(args, kwargs):
             return apply(self, args, kwargs)
@@ -45,6 +52,13 @@ class Operation:
             if not is_symbolic(args, kwargs):
                 raise
             return apply(self, args, kwargs, error)
+
+
+def _operation_at(module, name, reads_shapes, always):
+    function = getattr(import_module(module), name)
+    made = Operation(getattr(function, "__wrapped__", function), reads_shapes)
+    made.always = always
+    return made
 
 
 def operation(function: F) -> F:

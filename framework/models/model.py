@@ -36,6 +36,9 @@ class ModelRecord(LayerRecord):
     def held(self):
         return self.graph_layers, self.stack, self.input_layer
 
+    def __getstate__(self):  # a copied model makes its own plans
+        return {**vars(self), "plans": None}
+
 
 _NO_SETTINGS = Layer._framework.no_settings.union(
     ("optimizer", "loss", "history", "stop_training", "run_eagerly"),

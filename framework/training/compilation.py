@@ -37,28 +37,45 @@ class Compilation:
     def __init__(
         self, model, optimizer, loss, loss_weights, metrics, weighted_metrics, accumulate,
     ):  # fmt: skip
-        model_ref = weakref.ref(model)  # no reference cycle, so the model is freed at once
-
-        def names():
-            return output_names_of(model_ref())
-
-        def find_layer(i):
-            return output_layer(model_ref(), i)
-
+        outputs = _OutputsOf(model)
         self.optimizer = optimizer_of(optimizer)
         self.accumulator = accumulator_of(accumulate, self.optimizer, "compile")
-        self.loss = CompiledLoss(loss, loss_weights, names, track=True, find_layer=find_layer)
-        self.metrics = CompiledMetrics(metrics, weighted_metrics, names)
+        self.loss = CompiledLoss(
+            loss, loss_weights, outputs.names, track=True, find_layer=outputs.layer
+        )
+        self.metrics = CompiledMetrics(metrics, weighted_metrics, outputs.names)
         self.has_metrics = bool(self.metrics)
         if model.built and rules_of(self.optimizer) is not None:
             bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
 
+    def __getstate__(self):  # a copied model makes its own step
+        return {**vars(self), "step": None}
+
     @property
     def all_metrics(self):
         own = [self.metrics] if self.has_metrics else []
         return [self.loss_tracker, *own, *self.loss.trackers]
+
+
+class _OutputsOf:
+    """Names and layers of a model's outputs, found when they are needed.
+
+    The reference is weak: there is no reference cycle, so the model is freed at once.
+    """
+
+    def __init__(self, model):
+        self._model = weakref.ref(model)
+
+    def names(self):
+        return output_names_of(self._model())
+
+    def layer(self, i):
+        return output_layer(self._model(), i)
+
+    def __reduce__(self):  # a copy refers to the copied model
+        return _OutputsOf, (self._model(),)
 
 
 # ---- losses --------------------------------------------------------------------------------------
