@@ -27,8 +27,8 @@ class AuditRecorder(GraphRecorder):
 
     def __init__(self, graph, arguments, given=None):
         super().__init__((), undoable=True)
-        self._graph, self.steps, self._given = graph, graph.steps, given or {}
-        self._at, self._count = 0, len(graph.steps)  # the index of the next node
+        self._graph, self.nodes, self._given = graph, graph.nodes, given or {}
+        self._at, self._count = 0, len(graph.nodes)  # the index of the next node
         self._difference = None
         self._block = None  # the open `Block` of the graph
         for value, tensor in zip(graph.arguments, arguments):
@@ -43,7 +43,7 @@ class AuditRecorder(GraphRecorder):
     def _end(self, results, structure):
         graph = self._graph
         if self._at < self._count:
-            self._differs("", graph.steps[self._at].line)
+            self._differs("", graph.nodes[self._at].line)
         elif (len(graph.results), graph.structure) != (len(results), structure):
             self._differs("the structure of its result")
         elif [v.serial for v, _ in graph.assigned] != list(self.assigned):
@@ -52,7 +52,7 @@ class AuditRecorder(GraphRecorder):
             ours = [self._value(t) for t in results] + [v for _, v in self.assigned.values()]
             for x, y in zip(graph.ends, ours, strict=True):
                 if not self._alike(x, y):
-                    position = None if x.step is None else x.step.line
+                    position = None if x.node is None else x.node.line
                     self._differs("a constant that it returns or assigns", position)
                     return
 
@@ -69,9 +69,9 @@ class AuditRecorder(GraphRecorder):
         at = self._at
         if at is None or self._block is not None:
             return None
-        if at < self._count and type(step := self.steps[at]) is kind:
+        if at < self._count and type(node := self.nodes[at]) is kind:
             self._at = at + 1
-            return step
+            return node
         self._differs_here()
         return None
 
@@ -114,17 +114,17 @@ class AuditRecorder(GraphRecorder):
         at = self._at  # inlined `_next`, and no loop for one output: most events are ops
         if at is None or self._block is not None:
             return
-        step = self.steps[at] if at < self._count else None
-        if type(step) is not OpNode or (step.op is not op and step.op.name != op.name):
+        node = self.nodes[at] if at < self._count else None
+        if type(node) is not OpNode or (node.op is not op and node.op.name != op.name):
             self._differs_here()
             return
         self._at = at + 1
-        wanted, ours = step.args, step.outputs
+        wanted, ours = node.args, node.outputs
         if len(wanted) != len(args) or len(ours) != len(outputs):
             self._differs_here()
             return
-        if (attrs or step.attrs) and not equal(
-            step.attrs, {name: _plain(value) for name, value in attrs.items()}
+        if (attrs or node.attrs) and not equal(
+            node.attrs, {name: _plain(value) for name, value in attrs.items()}
         ):
             self._differs_here(f"an attribute of {op.name}")
             return
@@ -133,27 +133,27 @@ class AuditRecorder(GraphRecorder):
             if type(arg) is Tensor and values.get(arg.serial) is x:
                 continue
             if not self._is(x, arg):
-                self._differs_here(argument_difference(step, x))
+                self._differs_here(argument_difference(node, x))
                 return
-        if len(outputs) > 1 or saved or step.saved or op.sized_by_values:
-            self._several(step, outputs, saved or ())
+        if len(outputs) > 1 or saved or node.saved or op.sized_by_values:
+            self._several(node, outputs, saved or ())
             return
         (value,), (tensor,) = ours, outputs
         array = tensor.array
         if value.shape != array.shape or value.dtype is not array.dtype:
-            self._several(step, outputs, ())
+            self._several(node, outputs, ())
             return
         if tensor.serial is None:
             tensor.serial = next(serials)
         values[tensor.serial] = value
 
-    def _several(self, step, outputs, saved):
+    def _several(self, node, outputs, saved):
         """Compare any number of outputs of an op."""
-        sized, made = step.op.sized_by_values, (*outputs, *saved)
-        if len(step.made) != len(made):
+        sized, made = node.op.sized_by_values, (*outputs, *saved)
+        if len(node.all_outputs) != len(made):
             self._differs_here()
             return
-        for value, tensor in zip(step.made, made):
+        for value, tensor in zip(node.all_outputs, made):
             if value.shape != tensor.array.shape or value.dtype != tensor.array.dtype:
                 self._differs_here(guarded=sized)
                 return
@@ -172,10 +172,10 @@ class AuditRecorder(GraphRecorder):
             if value is None:  # the graph does not read it
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value
-            if variable._resizable and (step := self._next(GuardNode)) is not None:
-                if step.how != "shape" or step.args[0] is not value:
+            if variable._resizable and (node := self._next(GuardNode)) is not None:
+                if node.how != "shape" or node.args[0] is not value:
                     self._differs_here()
-                elif step.expected != tensor.array.shape:
+                elif node.expected != tensor.array.shape:
                     self._differs_here(guarded=True)
         self._corresponds(value, tensor)
 
@@ -184,10 +184,10 @@ class AuditRecorder(GraphRecorder):
             super().variable_assigned(variable, value)
 
     def random_draw(self, draw, tensor):
-        if (step := self._next(DrawNode)) is None:
+        if (node := self._next(DrawNode)) is None:
             return
-        (value,) = step.outputs
-        if (what := draw_difference(step.draw, draw)) is not None:
+        (value,) = node.outputs
+        if (what := draw_difference(node.draw, draw)) is not None:
             self._differs_here(what)
         elif value.shape != tensor.array.shape or value.dtype != tensor.array.dtype:
             self._differs_here()
@@ -200,13 +200,13 @@ class AuditRecorder(GraphRecorder):
             return
         if how not in _EXACT or value.size != 1:
             super().value_read(tensor, how)
-        elif (step := self._next(GuardNode)) is not None:
-            if step.how != how or step.args[0] is not value:
+        elif (node := self._next(GuardNode)) is not None:
+            if node.how != how or node.args[0] is not value:
                 self._differs_here()
                 return
             array = tensor.array.reshape(())
             now = bool(array) if how == "bool" else array
-            if not equal(step.expected, now):
+            if not equal(node.expected, now):
                 self._differs_here(guarded=True)
 
     # ---- blocks ----

@@ -11,10 +11,10 @@ from framework.compiler.fusion import ufunc_of
 from framework.kernels import blocks
 
 
-def alone(step):
+def alone(node):
     """Return whether a single node is worth computing in blocks."""
-    slow = step.op.name in lowering.SLOW_WITH_NUMBERS and len(step.values) == 1
-    return slow or step.outputs[0].size >= blocks.LEAST
+    slow = node.op.name in lowering.SLOW_WITH_NUMBERS and len(node.inputs) == 1
+    return slow or node.outputs[0].size >= blocks.LEAST
 
 
 class BlockedFunction:
@@ -40,47 +40,47 @@ class BlockedFunction:
         for value, text, is_whole in zip(group.inputs, self._inputs, whole, strict=True):
             self._names[id(value)] = f"{text}b" if is_whole else text
         self._last = {}
-        for position, step in enumerate(group.steps):
-            self._last.update((id(v), position) for v in step.values)
+        for position, node in enumerate(group.nodes):
+            self._last.update((id(v), position) for v in node.inputs)
         self._end = {id(v): f"{t}b" for v, t in zip(group.outputs, self._outputs, strict=True)}
-        for position, step in enumerate(group.steps):
-            self._step(position, step)
+        for position, node in enumerate(group.nodes):
+            self._node(position, node)
         self.source = self._text(whole)
 
-    def _step(self, position, step):
-        (output,) = step.outputs
-        written = self._writer(step)  # uses the current names of the operands
-        overwrites = step.op.name not in lowering.LATE_READERS
+    def _node(self, position, node):
+        (output,) = node.outputs
+        written = self._writer(node)  # uses the current names of the operands
+        overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
-            self._release(position, step)
+            self._release(position, node)
         target = self._target(position, output, overwrites)
         if not overwrites:
-            self._release(position, step)
+            self._release(position, node)
         self._names[id(output)] = target
         self._lines += written(target)
         if id(output) in self._end and target != self._end[id(output)]:
             self._late.append(f"{self._end[id(output)]}[...] = {target}")
 
-    def _writer(self, step):
+    def _writer(self, node):
         """Return a function that takes the name of the output and returns the node's lines."""
-        ufunc = ufunc_of(step.op)
-        if ufunc is None and lowering.into(step) is None:
+        ufunc = ufunc_of(node.op)
+        if ufunc is None and lowering.into(node) is None:
             # Another forward function, which may treat Python numbers specially.
-            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
-            call = self._bound(id(forward), step.op.name, forward)
-            text = f"{call}({', '.join(self._operands(step, self._plain))})"
+            forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+            call = self._bound(id(forward), node.op.name, forward)
+            text = f"{call}({', '.join(self._operands(node, self._plain))})"
             return lambda target: [f"{target}[...] = {text}"]
-        dtype = step.values[0].dtype
-        slow = step.op.name in lowering.SLOW_WITH_NUMBERS
+        dtype = node.inputs[0].dtype
+        slow = node.op.name in lowering.SLOW_WITH_NUMBERS
         number = lambda n: self._everywhere(n, dtype) if slow else self._number(n, dtype)
-        operands = self._operands(step, number)
+        operands = self._operands(node, number)
         if ufunc is not None:
-            call = self._bound(id(ufunc), step.op.name, ufunc)
+            call = self._bound(id(ufunc), node.op.name, ufunc)
             return lambda target: [lowering.call(ufunc, call, operands, target)]
-        return lambda target: lowering.INTO[step.op.name](step, operands, target, number)
+        return lambda target: lowering.INTO[node.op.name](node, operands, target, number)
 
-    def _operands(self, step, number):
-        return [self._names[id(a)] if hasattr(a, "constant") else number(a) for a in step.args]
+    def _operands(self, node, number):
+        return [self._names[id(a)] if hasattr(a, "constant") else number(a) for a in node.args]
 
     def _plain(self, number):
         if type(number) in (int, float, bool) and number - number == 0:
@@ -99,8 +99,8 @@ class BlockedFunction:
             self._full.append(name)
         return f"{name}b"
 
-    def _release(self, position, step):
-        for value in step.values:
+    def _release(self, position, node):
+        for value in node.inputs:
             name = self._names[id(value)]
             kept = id(value) in self._end
             if name[0] == "t" and self._last[id(value)] == position and not kept:
@@ -130,7 +130,7 @@ class BlockedFunction:
             *(f"    {t} = {t}.reshape(-1)" for t in arrays),
             "    def block(i, j):",
             *(f"        {line}" for line in self._body(arrays)),
-            f"    {run}(block, {arrays[0]}.size, {len(self._group.steps)})",
+            f"    {run}(block, {arrays[0]}.size, {len(self._group.nodes)})",
             "", "",
         ])  # fmt: skip
 

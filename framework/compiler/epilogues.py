@@ -23,58 +23,58 @@ def fuse_epilogues(graph):
 
 def _fuse_epilogues(graph, uses):
     followed = {}  # id of a kernel -> (its new attributes, the fused node)
-    for step in graph.steps:
-        before = _kernel_of_epilogue(step, uses)
+    for node in graph.nodes:
+        before = _kernel_of_epilogue(node, uses)
         if before is not None:
-            attrs = {**before.attrs, **EPILOGUES[before.op.name, step.op.name]}
-            followed[id(before)] = attrs, step
-    gone = {id(step) for _, step in followed.values()}
-    steps = []
-    for step in graph.steps:
-        if id(step) in followed:
-            attrs, after = followed[id(step)]
-            steps.append(_node(step, step.args, attrs, (*after.outputs, *step.outputs[1:])))
-        elif id(step) not in gone:
-            steps.append(step)
-    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+            attrs = {**before.attrs, **EPILOGUES[before.op.name, node.op.name]}
+            followed[id(before)] = attrs, node
+    gone = {id(node) for _, node in followed.values()}
+    nodes = []
+    for node in graph.nodes:
+        if id(node) in followed:
+            attrs, after = followed[id(node)]
+            nodes.append(_node(node, node.args, attrs, (*after.outputs, *node.outputs[1:])))
+        elif id(node) not in gone:
+            nodes.append(node)
+    return Graph(graph.arguments, nodes, graph.assigned, graph.results)
 
 
-def _kernel_of_epilogue(step, uses):
+def _kernel_of_epilogue(node, uses):
     """Return the kernel whose epilogue this node can be, or None."""
-    if type(step) is not OpNode or len(step.values) != 1:
+    if type(node) is not OpNode or len(node.inputs) != 1:
         return None
-    (x,) = step.values
-    before = x.step
+    (x,) = node.inputs
+    before = x.node
     if uses[id(x)] != 1 or type(before) is not OpNode or before.outputs[0] is not x:
         return None
-    added = EPILOGUES.get((before.op.name, step.op.name))
+    added = EPILOGUES.get((before.op.name, node.op.name))
     if added is None or all(before.attrs.get(name) == value for name, value in added.items()):
         return None
-    return before if _alike(x, step.outputs[0]) else None
+    return before if _alike(x, node.outputs[0]) else None
 
 
 def _fuse_prologues(graph, uses):
-    steps = [_with_prologue(step, uses) or step for step in graph.steps]
-    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+    nodes = [_with_prologue(node, uses) or node for node in graph.nodes]
+    return Graph(graph.arguments, nodes, graph.assigned, graph.results)
 
 
-def _with_prologue(step, uses):
+def _with_prologue(node, uses):
     """Return the node fused with the producer of its first input; None where that is impossible."""
-    if type(step) is not OpNode or not step.values:
+    if type(node) is not OpNode or not node.inputs:
         return None
-    first = step.values[0]
-    before = first.step
-    if uses[id(first)] != 1 or type(before) is not OpNode or step.args[0] is not first:
+    first = node.inputs[0]
+    before = first.node
+    if uses[id(first)] != 1 or type(before) is not OpNode or node.args[0] is not first:
         return None
-    change = PROLOGUES.get((before.op.name, step.op.name))
-    args = change(before, step) if change else None
-    return None if args is None else _node(step, args, step.attrs, step.outputs)
+    change = PROLOGUES.get((before.op.name, node.op.name))
+    args = change(before, node) if change else None
+    return None if args is None else _node(node, args, node.attrs, node.outputs)
 
 
-def _node(step, args, attrs, outputs):
-    new = OpNode(step.op, args, attrs, outputs, step.saved, step.layer)
-    for value in new.made:
-        value.step = new
+def _node(node, args, attrs, outputs):
+    new = OpNode(node.op, args, attrs, outputs, node.saved, node.layer)
+    for value in new.all_outputs:
+        value.node = new
     return new
 
 
@@ -84,26 +84,26 @@ def _alike(a, b):
     return same and a.dtype.kind == "f" and a.dtype.itemsize >= 4
 
 
-def _relu_gradient_of_batch_norm(gated, step):
+def _relu_gradient_of_batch_norm(gated, node):
     """Return the arguments of `batch_norm_back` with the gradient of ReLU fused, or None."""
     h, where = gated.args
-    compared = getattr(where, "step", None)
+    compared = getattr(where, "node", None)
     if type(h) is not Value or not _alike(h, gated.outputs[0]) or type(compared) is not OpNode:
         return None
     if compared.op is not table["greater"] or not _is_zero(compared.args[1]):
         return None
     y = compared.args[0]
-    made = getattr(y, "step", None)
+    made = getattr(y, "node", None)
     if (
         type(made) is OpNode and made.op is table["relu"]
     ):  # ReLU's output is positive where its input is
-        (y,) = made.values
-        made = y.step
+        (y,) = made.inputs
+        made = y.node
     if type(made) is not OpNode or made.op is not table["batch_norm"]:
         return None
-    if made.outputs[0] is not y or made.saved[0] is not step.args[5]:
+    if made.outputs[0] is not y or made.saved[0] is not node.args[5]:
         return None
-    return [h, *step.args[1:], made.args[2]]
+    return [h, *node.args[1:], made.args[2]]
 
 
 def _is_zero(arg):

@@ -57,14 +57,14 @@ class ScalarNodes:
         self._names = {id(v): f"n{i}" for i, v in enumerate(given)}
         self._namespace = Namespace(asarray=np.asarray)
         lines, self.rest = [], []
-        for step in graph.steps:
-            known = all(id(v) in self._names or v.constant is not None for v in step.values)
-            if known and not step.made[0].shape:
-                lines.append(self._line(step))
+        for node in graph.nodes:
+            known = all(id(v) in self._names or v.constant is not None for v in node.inputs)
+            if known and not node.all_outputs[0].shape:
+                lines.append(self._line(node))
             else:
-                self.rest.append(step)
-        read = {id(v): v for s in self.rest for v in s.values if not v.shape}
-        made = {id(v) for s in self.rest for v in s.made}
+                self.rest.append(node)
+        read = {id(v): v for s in self.rest for v in s.inputs if not v.shape}
+        made = {id(v) for s in self.rest for v in s.all_outputs}
         self.read = [v for v in read.values() if id(v) not in made]
         results = [f"asarray({self._operand(v)}), " for v in self.read]
         source = "\n".join([
@@ -76,19 +76,21 @@ class ScalarNodes:
         self.key = source, tuple(self._namespace.keys_of)
         self.prepare = self._namespace.function(source, "prepare")
 
-    def _line(self, step):
-        operands = [self._operand(a) for a in step.args]
+    def _line(self, node):
+        operands = [self._operand(a) for a in node.args]
         known = set(self._names.values())
-        name = self._names[id(step.made[0])] = f"n{len(self._names)}"
-        operator = lowering.OPERATORS.get(step.op.name)
-        if operator is not None and all(v.dtype.char in "fd" for v in (*step.values, *step.made)):
+        name = self._names[id(node.all_outputs[0])] = f"n{len(self._names)}"
+        operator = lowering.OPERATORS.get(node.op.name)
+        if operator is not None and all(
+            v.dtype.char in "fd" for v in (*node.inputs, *node.all_outputs)
+        ):
             return f"{name} = {operator.join(operands)}"
         if (
-            ufunc_of(step.op) is None
+            ufunc_of(node.op) is None
         ):  # the forward function may treat NumPy scalars as Python numbers
             operands = [f"asarray({o})" if o in known else o for o in operands]
-        forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
-        call = self._namespace.bound(id(forward), step.op.name, forward)
+        forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+        call = self._namespace.bound(id(forward), node.op.name, forward)
         return f"{name} = {call}({', '.join(operands)})"
 
     def _operand(self, arg):
@@ -112,7 +114,7 @@ class NumpyBlocks:
         self.numbers, self.alike = ScalarNodes(graph), graph
         arrays = [v for v in graph.arguments if v.shape]
         group = FusionGroup(arrays[0].shape)
-        group.steps = self.numbers.rest
+        group.nodes = self.numbers.rest
         group.finish(graph.uses())
         targets = {id(v): arrays[p] for v, p in zip(graph.results, places)}
         over = {id(v): [targets[id(v)]] for v in group.outputs}
@@ -155,7 +157,7 @@ class NumbaLoops:
         self._graph, self._places = graph, places
         self.numbers = ScalarNodes(graph)
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
-        groups = grouped(rest, fits_loop, takes_passes, numbers=True).steps
+        groups = grouped(rest, fits_loop, takes_passes, numbers=True).nodes
         if not all(type(g) is FusionGroup for g in groups):
             raise InvalidArgumentError("an op of the function has no loop form.")
         arrays = [v for v in graph.arguments if v.shape]

@@ -42,16 +42,18 @@ class FusedFunction:
         self._places = [arrays.index(name) for name in results]
         self._graph, self._shape = graph, shape
         self._loops = None  # NumbaLoops, built at the first use; False if impossible
-        steps = graph.steps if graph is not None else []
-        pure = all(map(self._is_fitting, steps)) and any(s.made[0].shape for s in steps)
+        nodes = graph.nodes if graph is not None else []
+        pure = all(map(self._is_fitting, nodes)) and any(s.all_outputs[0].shape for s in nodes)
         pure = pure and self._is_distinct()
         if pure and ndim:
             again, _ = _recorded(function, arrays, numbers, dtype, other)
             pure = again is not None and difference(graph, _reshaped(again, other, shape)) is None
-        sums = any(map(is_sum, steps)) if pure else False
+        sums = any(map(is_sum, nodes)) if pure else False
         self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
-        self._whole = [s for s in steps if s.made[0].shape] if pure else []  # nodes on arrays
+        self._whole = (
+            [s for s in nodes if s.all_outputs[0].shape] if pure else []
+        )  # nodes on arrays
 
     def _is_distinct(self):
         """Return whether the results are distinct, and none is another argument or a constant."""
@@ -63,25 +65,25 @@ class FusedFunction:
         ids = [id(v) for v in results]
         return len(set(ids)) == len(ids) and not others & set(ids)
 
-    def _is_fitting(self, step):
-        if type(step) is not OpNode or not step.op.plain:
+    def _is_fitting(self, node):
+        if type(node) is not OpNode or not node.op.plain:
             return False
-        if any(v.shape not in (self._shape, ()) for v in (*step.values, *step.made)):
+        if any(v.shape not in (self._shape, ()) for v in (*node.inputs, *node.all_outputs)):
             return False
-        if any(v.constant is not None and v.shape for v in step.values):
+        if any(v.constant is not None and v.shape for v in node.inputs):
             return False
-        if step.op.name == "reduce_mean":
+        if node.op.name == "reduce_mean":
             return False  # it divides by the size
-        return is_sum(step) == "all" or (step.op.kind == "elementwise" and not step.attrs)
+        return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):
         """Estimate the seconds that NumPy takes on arrays of `size` elements."""
-        moved = [v for s in self._whole for v in (*s.values, *s.made) if v.shape]
+        moved = [v for s in self._whole for v in (*s.inputs, *s.all_outputs) if v.shape]
         return CALL * len(self._whole) + BYTE * size * sum(v.dtype.itemsize for v in moved)
 
     def nbytes(self, size):
         """Return the bytes that all nodes compute for arrays of `size` elements."""
-        return size * sum(s.made[0].dtype.itemsize for s in self._whole)
+        return size * sum(s.all_outputs[0].dtype.itemsize for s in self._whole)
 
     @property
     def loops(self):
@@ -129,6 +131,6 @@ def _recorded(function, arrays, numbers, dtype, shape):
 
 def _reshaped(graph, old, new):
     """Replace one shape by another in all Values of the graph, and return it."""
-    for value in (*graph.arguments, *(v for s in graph.steps for v in (*s.values, *s.made))):
+    for value in (*graph.arguments, *(v for s in graph.nodes for v in (*s.inputs, *s.all_outputs))):
         value.shape = new if value.shape == old else value.shape
     return graph

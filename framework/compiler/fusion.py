@@ -16,45 +16,41 @@ class FusionGroup:
     read outside. A group of shape () has scalar nodes only.
     """
 
-    __slots__ = ("columns", "inputs", "late", "met", "outputs", "shape", "steps")
+    __slots__ = ("columns", "inputs", "late", "met", "nodes", "outputs", "shape")
     saved = ()
 
     def __init__(self, shape):
         self.shape = shape
-        self.steps, self.inputs, self.outputs = [], (), ()
+        self.nodes, self.inputs, self.outputs = [], (), ()
         self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
         self.columns = None  # elements per row, where operands or sums distinguish rows
         self.met = set()  # ids of all Values that nodes read or compute
 
-    def has_room(self, steps):
+    def has_room(self, nodes):
         """Return whether the group with these nodes stays within the array limit of a loop."""
-        return len(self.met.union(*map(_met, steps))) <= MOST_ARRAYS
+        return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property
-    def values(self):
-        return self.inputs
-
-    @property
-    def made(self):
+    def all_outputs(self):
         return self.outputs
 
     @property
     def layer(self):
-        return next((s.layer for s in self.steps if s.layer is not None), None)
+        return next((s.layer for s in self.nodes if s.layer is not None), None)
 
-    def join(self, step):
+    def join(self, node):
         """Append a node."""
-        self.steps.append(step)
-        self.met |= _met(step)
-        if self.shape and (columns := columns_of(step, self.shape)):
+        self.nodes.append(node)
+        self.met |= _met(node)
+        if self.shape and (columns := columns_of(node, self.shape)):
             self.columns = max(columns)
 
     def finish(self, uses):
         """Set `inputs` and `outputs`, given `Graph.uses()`."""
-        made = [v for s in self.steps for v in s.made]
+        made = [v for s in self.nodes for v in s.all_outputs]
         inside = {id(v) for v in made}
         read, inputs = {}, {}
-        for value in [v for s in self.steps for v in s.values]:
+        for value in [v for s in self.nodes for v in s.inputs]:
             read[id(value)] = read.get(id(value), 0) + 1
             if id(value) not in inside:
                 inputs[id(value)] = value
@@ -62,78 +58,78 @@ class FusionGroup:
         self.outputs = tuple([v for v in made if uses.get(id(v), 0) > read.get(id(v), 0)])
 
 
-def _met(step):
-    return {id(v) for v in (*step.values, *step.made)}
+def _met(node):
+    return {id(v) for v in (*node.inputs, *node.all_outputs)}
 
 
 def grouped(graph, fits, alone, numbers=False):
     """Return the graph with elementwise nodes replaced by fusion groups; the order can change.
 
     Args:
-        fits: `fits(step)` returns whether a group can contain the elementwise node or sum.
-        alone: `alone(step)` returns whether a single node is worth a group.
+        fits: `fits(node)` returns whether a group can contain the elementwise node or sum.
+        alone: `alone(node)` returns whether a single node is worth a group.
         numbers: whether groups also contain sums of their results and scalar nodes.
 
     A group stays open until a node outside reads one of its results. Meanwhile later nodes of its
     shape join it if they read its inputs or results. No open group depends on another.
     """
-    steps = _FusionPass(graph, fits, alone, numbers).steps
-    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+    nodes = _FusionPass(graph, fits, alone, numbers).nodes
+    return Graph(graph.arguments, nodes, graph.assigned, graph.results)
 
 
 class _FusionPass:
     """One run of `grouped`; `steps` is the new list of nodes."""
 
     def __init__(self, graph, fits, alone, numbers):
-        self.steps, self._opened, self._numbers = [], [], numbers
+        self.nodes, self._opened, self._numbers = [], [], numbers
         self._alone = alone
         self._home = {}  # id of a Value -> the open group that computes it
         self._uses = graph.uses()
-        for step in graph.steps:
+        for node in graph.nodes:
             taken = False
-            if type(step) is OpNode and len(step.made) == 1:
-                if _is_elementwise(step):
-                    taken = fits(step) and self._elementwise(step)
-                elif numbers and (_is_number(step) or is_sum(step)):
-                    taken = fits(step) and (self._number(step) or self._sum(step))
+            if type(node) is OpNode and len(node.all_outputs) == 1:
+                if _is_elementwise(node):
+                    taken = fits(node) and self._elementwise(node)
+                elif numbers and (_is_number(node) or is_sum(node)):
+                    taken = fits(node) and (self._number(node) or self._sum(node))
             if not taken:
-                self._close(self._needed(step))
-                self.steps.append(step)
+                self._close(self._needed(node))
+                self.nodes.append(node)
         self._gather_numbers()
         self._close(list(self._opened))
 
-    def _needed(self, step):
+    def _needed(self, node):
         """Return the open groups that compute an input of the node."""
-        found = [self._home.get(id(v)) for v in step.values]
+        found = [self._home.get(id(v)) for v in node.inputs]
         return list({id(g): g for g in found if g is not None}.values())
 
-    def _elementwise(self, step):
-        needs, shape = self._needed(step), step.outputs[0].shape
-        reads = {id(v) for v in step.values}
+    def _elementwise(self, node):
+        needs, shape = self._needed(node), node.outputs[0].shape
+        reads = {id(v) for v in node.inputs}
         of_numbers = [g for g in needs if not g.shape]
         joinable = [g for g in needs if g.shape == shape and not reads & g.late]
         if len(needs) == len(of_numbers):
-            joinable = [g for g in self._opened if g.shape == shape and _shares(g, step)]
-        joinable = [g for g in joinable if _rows_agree(g, step) and g.has_room([step])]
+            joinable = [g for g in self._opened if g.shape == shape and _shares(g, node)]
+        joinable = [g for g in joinable if _rows_agree(g, node) and g.has_room([node])]
         target = joinable[-1] if joinable else None
         for group in joinable[:-1]:
             if group in needs:
-                self._merge(target, group, step)
+                self._merge(target, group, node)
         self._close([g for g in needs if g is not target and g.shape and g in self._opened])
         if target is None:
             target = self._open(shape)
         for group in of_numbers:
-            self._absorb(target, group, step)
-        self._join(target, step)
+            self._absorb(target, group, node)
+        self._join(target, node)
         return True
 
-    def _number(self, step):
+    def _number(self, node):
         """Add a scalar node to the group whose sums it reads, or to a group of scalars."""
-        if not _is_number(step):
+        if not _is_number(node):
             return False
-        needs = self._needed(step)
+        needs = self._needed(node)
         whole = [g for g in needs if g.shape]
-        with_room = [g for g in whole or self._opened if g.has_room([step])]
+        with_room = [g for g in whole or self._opened if g.has_room([node])]
         if whole:
             target = with_room[-1] if with_room else self._open(())
             self._close([g for g in whole if g is not target])
@@ -141,26 +137,26 @@ class _FusionPass:
             target = next((g for g in with_room if not g.shape), None) or self._open(())
         for group in needs:
             if not group.shape and group is not target:
-                self._absorb(target, group, step)
-        if target.late & {id(v) for v in step.values}:
-            target.late.add(id(step.outputs[0]))
-        self._join(target, step)
+                self._absorb(target, group, node)
+        if target.late & {id(v) for v in node.inputs}:
+            target.late.add(id(node.outputs[0]))
+        self._join(target, node)
         return True
 
-    def _sum(self, step):
+    def _sum(self, node):
         """Add a sum to the group that computes its input; False if that is impossible."""
-        if not is_sum(step):
+        if not is_sum(node):
             return False
-        (x,) = step.values
+        (x,) = node.inputs
         group = self._home.get(id(x))
         if group is None or group.shape != x.shape or id(x) in group.late:
             return False
-        if any(is_sum(s) and s.values[0] is x for s in group.steps):
+        if any(is_sum(s) and s.inputs[0] is x for s in group.nodes):
             return False  # a loop computes at most one sum of a value
-        if not _rows_agree(group, step) or not group.has_room([step]):
+        if not _rows_agree(group, node) or not group.has_room([node]):
             return False
-        group.late.add(id(step.outputs[0]))
-        self._join(group, step)
+        group.late.add(id(node.outputs[0]))
+        self._join(group, node)
         return True
 
     def _open(self, shape):
@@ -168,31 +164,31 @@ class _FusionPass:
         self._opened.append(group)
         return group
 
-    def _join(self, group, step):
-        group.join(step)
-        self._home[id(step.outputs[0])] = group
+    def _join(self, group, node):
+        group.join(node)
+        self._home[id(node.outputs[0])] = group
 
-    def _merge(self, group, other, step):
+    def _merge(self, group, other, node):
         """Merge two groups within the array limit; neither depends on the other."""
-        columns = {group.columns, other.columns, *columns_of(step, group.shape)} - {None}
-        if len(columns) > 1 or not group.has_room([*other.steps, step]):
+        columns = {group.columns, other.columns, *columns_of(node, group.shape)} - {None}
+        if len(columns) > 1 or not group.has_room([*other.nodes, node]):
             return
-        group.steps[:0] = other.steps
+        group.nodes[:0] = other.nodes
         group.met |= other.met
         group.late |= other.late
         group.columns = max(columns, default=None)
         self._opened.remove(other)
-        self._home.update((id(v), group) for s in other.steps for v in s.made)
+        self._home.update((id(v), group) for s in other.nodes for v in s.all_outputs)
 
     def _absorb(self, group, numbers, *following):
         """Prepend the nodes of a scalar group to another group, within the array limit."""
-        if not group.has_room([*numbers.steps, *following]):
+        if not group.has_room([*numbers.nodes, *following]):
             self._close([numbers])
             return
         group.met |= numbers.met
         self._opened.remove(numbers)
-        group.steps[:0] = numbers.steps
-        self._home.update((id(v), group) for s in numbers.steps for v in s.made)
+        group.nodes[:0] = numbers.nodes
+        self._home.update((id(v), group) for s in numbers.nodes for v in s.all_outputs)
 
     def _gather_numbers(self):
         """Merge remaining scalar groups into another group: no open group depends on another."""
@@ -205,9 +201,9 @@ class _FusionPass:
         for group in groups:
             self._opened.remove(group)
             group.finish(self._uses)
-            several = len(group.steps) > 1 or self._alone(group.steps[0])
-            self.steps.extend([group] if several else group.steps)
-            for value in [v for s in group.steps for v in s.made]:
+            several = len(group.nodes) > 1 or self._alone(group.nodes[0])
+            self.nodes.extend([group] if several else group.nodes)
+            for value in [v for s in group.nodes for v in s.all_outputs]:
                 del self._home[id(value)]
 
 
@@ -218,15 +214,15 @@ def layout(value, shape):
     return loop_kernels.layout_of(value.shape, shape)
 
 
-def columns_of(step, shape):
+def columns_of(node, shape):
     """Return the set of row sizes that operands or sums of a node require; empty without rows."""
     size = math.prod(shape)
-    over = is_sum(step)
+    over = is_sum(node)
     if over:
-        (made,) = step.outputs
+        (made,) = node.outputs
         return {"leading": {made.size}, "last": {size // made.size}}.get(over, set())
     found = set()
-    for value in step.values:
+    for value in node.inputs:
         kind = layout(value, shape)
         if kind == loop_kernels.ROW:
             found.add(value.size)
@@ -235,8 +231,8 @@ def columns_of(step, shape):
     return found
 
 
-def _rows_agree(group, step):
-    columns = columns_of(step, group.shape)
+def _rows_agree(group, node):
+    columns = columns_of(node, group.shape)
     return not columns or group.columns is None or columns == {group.columns}
 
 
@@ -244,37 +240,37 @@ _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_b
 _LARGE = 1 << 20  # elements from which a loop runs at memory bandwidth
 
 
-def takes_passes(step):
+def takes_passes(node):
     """Return whether a single node is faster as a loop: NumPy takes several passes or broadcasts a
     column at half speed, or the arrays are large and the op is not a ufunc."""
-    shape = step.outputs[0].shape
-    if any(layout(v, shape) == loop_kernels.COLUMN for v in step.values):
+    shape = node.outputs[0].shape
+    if any(layout(v, shape) == loop_kernels.COLUMN for v in node.inputs):
         return True
-    if ufunc_of(step.op) is not None:
+    if ufunc_of(node.op) is not None:
         return False
-    return step.op.name in _SEVERAL_PASSES or step.outputs[0].size >= _LARGE
+    return node.op.name in _SEVERAL_PASSES or node.outputs[0].size >= _LARGE
 
 
-def lone(step, uses):
+def lone(node, uses):
     """Return a group of one node; None if it is neither elementwise nor a sum.
 
     Args:
         uses: `Graph.uses()`.
     """
-    if len(step.made) != 1 or not (_is_elementwise(step) or is_sum(step)):
+    if len(node.all_outputs) != 1 or not (_is_elementwise(node) or is_sum(node)):
         return None
-    group = FusionGroup(step.values[0].shape if is_sum(step) else step.outputs[0].shape)
-    group.join(step)
-    if is_sum(step):
-        group.late.add(id(step.outputs[0]))
+    group = FusionGroup(node.inputs[0].shape if is_sum(node) else node.outputs[0].shape)
+    group.join(node)
+    if is_sum(node):
+        group.late.add(id(node.outputs[0]))
     group.finish(uses)
     return group
 
 
-def _is_elementwise(step):
-    if step.op.kind != "elementwise" or not step.op.plain or not step.values:
+def _is_elementwise(node):
+    if node.op.kind != "elementwise" or not node.op.plain or not node.inputs:
         return False
-    (made,) = step.outputs
+    (made,) = node.outputs
     return (
         made.shape != ()
         and made.size > 0
@@ -283,26 +279,26 @@ def _is_elementwise(step):
     )
 
 
-def _is_number(step):
+def _is_number(node):
     """Return whether the node computes a 0-d array from 0-d arrays."""
-    if step.op.kind != "elementwise" or not step.op.plain or not step.values:
+    if node.op.kind != "elementwise" or not node.op.plain or not node.inputs:
         return False
-    return not step.outputs[0].shape and all(not v.shape for v in step.values)
+    return not node.outputs[0].shape and all(not v.shape for v in node.inputs)
 
 
-def is_sum(step):
+def is_sum(node):
     """Return "all", "leading" or "last", the axes over which a node sums floats, or None."""
-    if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or len(step.values) != 1:
+    if node.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or len(node.inputs) != 1:
         return None
-    (x,), (y,) = step.values, step.outputs
+    (x,), (y,) = node.inputs, node.outputs
     if x.dtype.kind != "f" or x.dtype.itemsize < 4 or x.dtype != y.dtype or x.size < 2:
         return None
-    if step.op.name == "sum_to":
+    if node.op.name == "sum_to":
         if y.shape == ():
             return "all"
         lead = len(x.shape) - len(y.shape)
         return "leading" if lead and x.shape[lead:] == y.shape else None
-    axis, keepdims = step.attrs["axis"], step.attrs["keepdims"]
+    axis, keepdims = node.attrs["axis"], node.attrs["keepdims"]
     axes = len(x.shape)
     if len(axis) == axes:
         return "all" if not keepdims else None
@@ -311,10 +307,10 @@ def is_sum(step):
     return "last" if axis == tuple(range(axes - len(axis), axes)) and len(axis) else None
 
 
-def _shares(group, step):
+def _shares(group, node):
     """Return whether the node reads an array of full shape that the group reads, too."""
-    read = {id(v) for s in group.steps for v in s.values if v.shape == group.shape}
-    return any(id(v) in read for v in step.values)
+    read = {id(v) for s in group.nodes for v in s.inputs if v.shape == group.shape}
+    return any(id(v) in read for v in node.inputs)
 
 
 def ufunc_of(op):

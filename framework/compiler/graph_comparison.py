@@ -41,15 +41,15 @@ def difference(a, b, given=None):
         return Difference("", guarded=True)
     numbers = [{id(v): i for i, v in enumerate(g.arguments)} for g in (a, b)]
     numbers.append(given or {})
-    for s, t in zip(a.steps, b.steps):
+    for s, t in zip(a.nodes, b.nodes):
         found = _step_difference(s, t, numbers)
         if found is not None:
             return found
-        for x, y in zip(s.made, t.made, strict=True):
+        for x, y in zip(s.all_outputs, t.all_outputs, strict=True):
             numbers[0][id(x)] = numbers[1][id(y)] = len(numbers[0])
-    if len(a.steps) != len(b.steps):
-        shorter = min(len(a.steps), len(b.steps))
-        return Difference("", (*b.steps[shorter:], *a.steps[shorter:])[0].line)
+    if len(a.nodes) != len(b.nodes):
+        shorter = min(len(a.nodes), len(b.nodes))
+        return Difference("", (*b.nodes[shorter:], *a.nodes[shorter:])[0].line)
     if (len(a.results), a.structure, a.facts) != (len(b.results), b.structure, b.facts):
         return Difference("the structure of its result")
     if [v.serial for v, _ in a.assigned] != [v.serial for v, _ in b.assigned]:
@@ -58,14 +58,18 @@ def difference(a, b, given=None):
     pairs += [(x, y) for (_, x), (_, y) in zip(a.assigned, b.assigned, strict=True)]
     for x, y in pairs:
         if not _same(x, y, numbers):
-            position = None if y.step is None else y.step.line
+            position = None if y.node is None else y.node.line
             return Difference("a constant that it returns or assigns", position)
     return None
 
 
 def _step_difference(s, t, numbers):
     """Return the Difference between two nodes, or None if they are equal."""
-    if type(s) is not type(t) or len(s.args) != len(t.args) or len(s.made) != len(t.made):
+    if (
+        type(s) is not type(t)
+        or len(s.args) != len(t.args)
+        or len(s.all_outputs) != len(t.all_outputs)
+    ):
         return Difference("", t.line)
     if type(s) is DrawNode:
         what = draw_difference(s.draw, t.draw)
@@ -75,7 +79,10 @@ def _step_difference(s, t, numbers):
         what = _op_difference(s, t, numbers)
     if what is not None:
         return Difference(what, t.line)
-    if any(x.shape != y.shape or x.dtype != y.dtype for x, y in zip(s.made, t.made, strict=True)):
+    if any(
+        x.shape != y.shape or x.dtype != y.dtype
+        for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
+    ):
         # A guard on the shape follows an op whose result size depends on values.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
@@ -100,12 +107,12 @@ def _op_difference(s, t, numbers):
     return None
 
 
-def argument_difference(step, x):
+def argument_difference(node, x):
     """Return a description of a difference in the argument `x` of a node."""
     if type(x) is Value and x.constant is None:
         return ""
-    where = f" in layer {step.layer.path}" if step.layer is not None else ""
-    return f"a constant argument of {step.op.name}{where}"
+    where = f" in layer {node.layer.path}" if node.layer is not None else ""
+    return f"a constant argument of {node.op.name}{where}"
 
 
 def draw_difference(x, y):

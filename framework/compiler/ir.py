@@ -19,7 +19,7 @@ class Value:
     """An array in a graph: an argument, a constant, a variable's value or the output of a node."""
 
     __slots__ = (
-        "argument", "constant", "dtype", "fixed", "in_order", "name", "shape", "step", "variable",
+        "argument", "constant", "dtype", "fixed", "in_order", "name", "node", "shape", "variable",
     )  # fmt: skip
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
@@ -30,7 +30,7 @@ class Value:
         self.constant = constant  # the array itself
         self.variable = variable  # the variable that held it before the call
         self.fixed = constant is not None  # whether it depends on constants only
-        self.step = None
+        self.node = None
         self.name = None
 
     @property
@@ -55,11 +55,11 @@ class OpNode:
         self.outputs, self.saved, self.line = outputs, saved, line
 
     @property
-    def made(self):
+    def all_outputs(self):
         return (*self.outputs, *self.saved)
 
     @property
-    def values(self):
+    def inputs(self):
         """The Values among the arguments."""
         return [a for a in self.args if type(a) is Value]
 
@@ -68,13 +68,13 @@ class DrawNode:
     """A random draw."""
 
     __slots__ = ("draw", "layer", "line", "outputs")
-    args = saved = values = ()
+    args = saved = inputs = ()
 
     def __init__(self, draw, output, layer, line=None):
         self.draw, self.outputs, self.layer, self.line = draw, (output,), layer, line
 
     @property
-    def made(self):
+    def all_outputs(self):
         return self.outputs
 
 
@@ -82,14 +82,14 @@ class GuardNode:
     """A guard: Python read a value or its shape, so the graph is valid only for the same result."""
 
     __slots__ = ("args", "expected", "how", "layer", "line")
-    made = outputs = saved = ()
+    all_outputs = outputs = saved = ()
 
     def __init__(self, value, how, expected, layer, line=None):
         self.args, self.how, self.expected, self.layer = (value,), how, expected, layer
         self.line = line
 
     @property
-    def values(self):
+    def inputs(self):
         return self.args
 
 
@@ -143,8 +143,8 @@ class Graph:
     blocks = types.MappingProxyType({})  # index of the first node -> Block
     _variables = None
 
-    def __init__(self, arguments, steps, assigned, results):
-        self.arguments, self.steps = arguments, steps
+    def __init__(self, arguments, nodes, assigned, results):
+        self.arguments, self.nodes = arguments, nodes
         self.assigned, self.results = assigned, results
 
     @property
@@ -156,22 +156,22 @@ class Graph:
     def variables(self):
         """{serial of a variable: the Value that it held before the call}."""
         if self._variables is None:
-            used = [v for s in self.steps for v in s.values] + self.ends
+            used = [v for s in self.nodes for v in s.inputs] + self.ends
             self._variables = {v.variable.serial: v for v in used if v.variable is not None}
         return self._variables
 
     @property
     def guards(self):
-        return [s for s in self.steps if type(s) is GuardNode]
+        return [s for s in self.nodes if type(s) is GuardNode]
 
     @property
     def draws(self):
-        return [s for s in self.steps if type(s) is DrawNode]
+        return [s for s in self.nodes if type(s) is DrawNode]
 
     def uses(self):
         """Return {id of a Value: how often nodes, results and assignments read it}."""
         counts = {}
-        for value in [v for s in self.steps for v in s.values] + self.ends:
+        for value in [v for s in self.nodes for v in s.inputs] + self.ends:
             counts[id(value)] = counts.get(id(value), 0) + 1
         return counts
 
@@ -200,7 +200,7 @@ class GraphRecorder(Recorder):
         self.made_variables = False  # later calls will not create them
         self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
-        self.steps, self.assigned, self._values, self._layer = [], {}, {}, None
+        self.nodes, self.assigned, self._values, self._layer = [], {}, {}, None
         self._losses = []  # (Value, layer) of losses added by layers
         self._blocks, self._changed = [], ()
         self._read = {}  # serial of a variable -> its Value before the call
@@ -220,7 +220,7 @@ class GraphRecorder(Recorder):
     def graph(self, results, structure=None):
         """Return the graph, given the returned tensors and the structure of their nest."""
         results = [self._value(t) for t in results]
-        found = Graph(self.arguments, self.steps, list(self.assigned.values()), results)
+        found = Graph(self.arguments, self.nodes, list(self.assigned.values()), results)
         found.structure = structure
         found.blocks = {block.start: block for block in self._blocks}
         return found
@@ -238,9 +238,9 @@ class GraphRecorder(Recorder):
         after = {v.serial: (v, v._array) for v, _ in self._before.values()}
         for variable, array in self._before.values():
             variable._array = array
-        for step in self.steps:
-            if type(step) is DrawNode and isinstance(step.draw.source, random.SeedGenerator):
-                state = step.draw.source.state
+        for node in self.nodes:
+            if type(node) is DrawNode and isinstance(node.draw.source, random.SeedGenerator):
+                state = node.draw.source.state
                 after.setdefault(state.serial, (state, state._array))
                 seed, number = state.array
                 state._array = np.array([seed, number - 1], state.array.dtype)
@@ -295,13 +295,13 @@ class GraphRecorder(Recorder):
         made = tuple([self._new(t) for t in outputs])
         kept = tuple([self._new(t) for t in saved or ()])
         line = self._line()
-        step = OpNode(op, args, attrs, made, kept, self._layer, line)
+        node = OpNode(op, args, attrs, made, kept, self._layer, line)
         fixed = all(type(a) is not Value or a.fixed for a in args)
-        for value in step.made:
-            value.step, value.fixed = step, fixed
-        self.steps.append(step)
+        for value in node.all_outputs:
+            value.node, value.fixed = node, fixed
+        self.nodes.append(node)
         if op.sized_by_values:
-            self.steps += [GuardNode(v, "shape", v.shape, self._layer, line) for v in made]
+            self.nodes += [GuardNode(v, "shape", v.shape, self._layer, line) for v in made]
 
     def variable_read(self, variable, tensor):
         self._check_age(variable)
@@ -312,7 +312,7 @@ class GraphRecorder(Recorder):
         else:
             value = self._read[variable.serial] = self._new(tensor, variable=variable)
             if variable._resizable:
-                self.steps.append(GuardNode(value, "shape", value.shape, self._layer))
+                self.nodes.append(GuardNode(value, "shape", value.shape, self._layer))
         if tensor.serial is None:
             tensor.serial = next(serials)
         self._values[tensor.serial] = value
@@ -331,9 +331,9 @@ class GraphRecorder(Recorder):
         state = getattr(draw.source, "state", None)
         if state is not None:
             self._check_age(state)
-        step = DrawNode(draw, self._new(tensor), self._layer, self._line())
-        step.outputs[0].step = step
-        self.steps.append(step)
+        node = DrawNode(draw, self._new(tensor), self._layer, self._line())
+        node.outputs[0].node = node
+        self.nodes.append(node)
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
@@ -342,19 +342,19 @@ class GraphRecorder(Recorder):
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
             expected = bool(array) if how == "bool" else array.copy()
-            self.steps.append(GuardNode(value, how, expected, self._layer, self._line()))
+            self.nodes.append(GuardNode(value, how, expected, self._layer, self._line()))
         elif self.refusal is None:
             self.refusal = _TraceRefusal(how, value, self._layer)
 
     def begin_block(self, key, inputs, variables):
         inputs = [self._operand(arg) for arg in inputs]
-        self._blocks.append(Block(key, inputs, len(self.steps)))
+        self._blocks.append(Block(key, inputs, len(self.nodes)))
         self._changed = {v.serial for v in variables}
         return False
 
     def end_block(self):
         block = self._blocks[-1]
-        block.end = len(self.steps)
+        block.end = len(self.nodes)
         block.assigned = [self.assigned[s] for s in self.assigned if s in self._changed]
 
     @property
@@ -373,7 +373,7 @@ class GraphRecorder(Recorder):
 
     def left_in(self, results):
         """Return the path of a layer whose added loss the traced function does not use, or None."""
-        used = {id(v) for s in self.steps for v in s.values} | {id(self._value(t)) for t in results}
+        used = {id(v) for s in self.nodes for v in s.inputs} | {id(self._value(t)) for t in results}
         left = [layer for value, layer in self._losses if id(value) not in used]
         return None if not left else "it" if left[0] is None else left[0].path
 
@@ -413,8 +413,8 @@ class _TraceRefusal:
 
     def __init__(self, how, value, layer):
         self.how = how
-        step = value.step
-        self.made_by = None if step is None or type(step) is not OpNode else step.op.name
+        node = value.node
+        self.made_by = None if node is None or type(node) is not OpNode else node.op.name
         self.layer = None if layer is None else layer.path
         self.line = user_line()
 
@@ -477,15 +477,15 @@ def are_current(sources):
 def can_be_undone(graph):
     """Return whether all draws can be repeated; a user's callable can be called only once."""
     kinds = (random.SeedGenerator, random.Stateless)
-    return all(isinstance(step.draw.source, kinds) for step in graph.draws)
+    return all(isinstance(node.draw.source, kinds) for node in graph.draws)
 
 
 def check(graph):
     """Raise FrameworkError if a node reads a Value that no earlier node computes."""
     known = {id(v) for v in graph.arguments}
-    for step in graph.steps:
-        for value in step.values:
+    for node in graph.nodes:
+        for value in node.inputs:
             outside = value.constant is not None or value.variable is not None
             if not outside and id(value) not in known:
-                raise FrameworkError(f"{step} reads {value} before it is computed.")
-        known.update(id(v) for v in step.made)
+                raise FrameworkError(f"{node} reads {value} before it is computed.")
+        known.update(id(v) for v in node.all_outputs)

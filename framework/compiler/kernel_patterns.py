@@ -39,42 +39,42 @@ def match_kernel_patterns(graph):
     """Return the graph with each matched pattern replaced by the node of its kernel."""
     uses = graph.uses()
     readers = _readers(graph)
-    order = {id(step): place for place, step in enumerate(graph.steps)}
+    order = {id(node): place for place, node in enumerate(graph.nodes)}
     replacements = {}  # id of a node -> its replacements
-    for step in graph.steps:
-        if _is(step, "max_pool"):
-            replacements.update(_with_convolution(step, uses, readers))
-        elif _is(step, "conv_input"):
-            replacements.update(_with_derivative(step, readers, order, replacements))
-        elif _is(step, "gelu_back"):
-            replacements.update(_with_slope(step, readers, order, replacements))
+    for node in graph.nodes:
+        if _is(node, "max_pool"):
+            replacements.update(_with_convolution(node, uses, readers))
+        elif _is(node, "conv_input"):
+            replacements.update(_with_derivative(node, readers, order, replacements))
+        elif _is(node, "gelu_back"):
+            replacements.update(_with_slope(node, readers, order, replacements))
     if not replacements:
         return graph
-    for step in itertools.chain(*replacements.values()):
-        for value in step.made:
-            value.step = step
-    steps = itertools.chain(*(replacements.get(id(step), (step,)) for step in graph.steps))
-    return Graph(graph.arguments, list(steps), graph.assigned, graph.results)
+    for node in itertools.chain(*replacements.values()):
+        for value in node.all_outputs:
+            value.node = node
+    nodes = itertools.chain(*(replacements.get(id(node), (node,)) for node in graph.nodes))
+    return Graph(graph.arguments, list(nodes), graph.assigned, graph.results)
 
 
 def _readers(graph):
     """Return {id of a Value: the nodes that read it}."""
     found = {}
-    for step in graph.steps:
-        for value in step.values:
-            found.setdefault(id(value), []).append(step)
+    for node in graph.nodes:
+        for value in node.inputs:
+            found.setdefault(id(value), []).append(node)
     return found
 
 
 def _with_convolution(pooling, uses, readers):
     """Return replacements for pooling, its convolution and their backward pass; {} if unmatched."""
-    (all_y,) = pooling.values
-    convolution = all_y.step
+    (all_y,) = pooling.inputs
+    convolution = all_y.node
     if (
         pooling.attrs != conv_pool.PAIRS
         or not _is(convolution, "conv_bias")
         or len(pooling.saved) != 1
-        or len(convolution.values) != 3
+        or len(convolution.inputs) != 3
     ):
         return {}
     x, w, b = convolution.args
@@ -114,8 +114,8 @@ def _with_derivative(by_x, readers, order, replacements):
             continue
         if id(by_w) in replacements or not conv_pool.takes(x, w, **window):
             continue
-        first, second = sorted((by_x, by_w), key=lambda step: order[id(step)])
-        if any(order.get(id(v.step), -1) >= order[id(first)] for v in (x, w)):
+        first, second = sorted((by_x, by_w), key=lambda node: order[id(node)])
+        if any(order.get(id(v.node), -1) >= order[id(first)] for v in (x, w)):
             continue  # such as in a transposed convolution, whose x is a gradient
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
@@ -140,7 +140,9 @@ def _with_slope(back, readers, order, replacements):
         if order[id(forward)] > order[id(back)]:
             continue
         both = replacements.get(id(forward)) or _gelu_and_slope(forward, x)
-        times = OpNode(table["multiply"], [g, both[-1].made[-1]], {}, back.outputs, (), back.layer)
+        times = OpNode(
+            table["multiply"], [g, both[-1].all_outputs[-1]], {}, back.outputs, (), back.layer
+        )
         return {id(forward): both, id(back): (times,)}
     return {}
 
@@ -153,8 +155,8 @@ def _gelu_and_slope(gelu, x):
     return gelu, OpNode(gelu_slope, [x], gelu.attrs, slope, (), gelu.layer)
 
 
-def _is(step, name):
-    return type(step) is OpNode and step.op.name == name
+def _is(node, name):
+    return type(node) is OpNode and node.op.name == name
 
 
 def _backward_nodes(x, w, chosen, uses, readers):

@@ -23,24 +23,24 @@ class Liveness:
         self.read_last = {}  # id of a Value -> position of the last node that reads it
         for value in graph.arguments:
             self._add(value)
-        for position, step in enumerate(graph.steps):
-            for value in step.values:
+        for position, node in enumerate(graph.nodes):
+            for value in node.inputs:
                 self._add(value)
                 self.read_last[id(value)] = position
-            for value in step.made:
+            for value in node.all_outputs:
                 self._add(value)
-                if not makes_own(step, value):
-                    self._join(value, step)
+                if not makes_own(node, value):
+                    self._join(value, node)
         for value in graph.ends:
             self._add(value)
-        for position, step in enumerate(graph.steps):
-            for value in (*step.values, *step.made):
+        for position, node in enumerate(graph.nodes):
+            for value in (*node.inputs, *node.all_outputs):
                 self.last[self.root(value)] = position
         self.escaped = {self.root(v) for v in graph.ends}
         # indices of the arguments that a result may be a view of
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
-        self.read_last.update((id(v), len(graph.steps)) for v in graph.ends)
-        stops = [position for position, step in enumerate(graph.steps) if may_stop(step)]
+        self.read_last.update((id(v), len(graph.nodes)) for v in graph.ends)
+        stops = [position for position, node in enumerate(graph.nodes) if may_stop(node)]
         self.last_stop = max(stops, default=-1)  # position of the last node that can end a call
 
     def root(self, value):
@@ -59,47 +59,47 @@ class Liveness:
             self._root[id(value)] = id(value)
             self.members[id(value)] = [value]
 
-    def _join(self, value, step):
-        for other in step.values:
-            if step.op.kind == "movement" or other.nbytes == value.nbytes:
+    def _join(self, value, node):
+        for other in node.inputs:
+            if node.op.kind == "movement" or other.nbytes == value.nbytes:
                 a, b = self.root(value), self.root(other)
                 if a != b:
                     self._root[a] = b
                     self.members[b] += self.members.pop(a)
 
 
-def makes_own(step, value):
+def makes_own(node, value):
     """Return whether an output of the node is certainly a new array."""
-    if type(step) is not OpNode or step.op.fresh:
+    if type(node) is not OpNode or node.op.fresh:
         return True
-    if value is step.outputs[0] and takes_out(step):
+    if value is node.outputs[0] and takes_out(node):
         return True
-    if step.op.kind in ("contraction", "reduction") and step.op.plain:
+    if node.op.kind in ("contraction", "reduction") and node.op.plain:
         return (
-            all(v.nbytes != step.outputs[0].nbytes for v in step.values) or into(step) is not None
+            all(v.nbytes != node.outputs[0].nbytes for v in node.inputs) or into(node) is not None
         )
-    return step.op.plain and (ufunc_of(step.op) is not None or into(step) is not None)
+    return node.op.plain and (ufunc_of(node.op) is not None or into(node) is not None)
 
 
-def may_stop(step):
+def may_stop(node):
     """Return whether a node can end a call early: no variable may have changed before it."""
-    if type(step) is OpNode:
-        raises = step.op.raises
-        return raises(step.made[0].dtype) if callable(raises) else raises
-    return type(step) is GuardNode or (type(step) is DrawNode and callable(step.draw.source))
+    if type(node) is OpNode:
+        raises = node.op.raises
+        return raises(node.all_outputs[0].dtype) if callable(raises) else raises
+    return type(node) is GuardNode or (type(node) is DrawNode and callable(node.draw.source))
 
 
 # ---- in-place writes ----
 
 
-def overwritable(step):
+def overwritable(node):
     """Return the inputs that the output of a node may overwrite, such as those of ufuncs."""
-    if type(step) is FusionGroup:
-        return step.values
-    if takes_out(step):
-        return [step.args[i] for i in KERNELS[step.op.name](step)]
-    late = step.op.name in LATE_READERS or step.op.name in KERNEL_CALLS
-    return [] if late else step.values
+    if type(node) is FusionGroup:
+        return node.inputs
+    if takes_out(node):
+        return [node.args[i] for i in KERNELS[node.op.name](node)]
+    late = node.op.name in LATE_READERS or node.op.name in KERNEL_CALLS
+    return [] if late else node.inputs
 
 
 def alike(a, b):

@@ -15,29 +15,29 @@ from framework.kernels import tier
 from framework.kernels.products import COLUMNS
 
 
-def fits_loop(step):
+def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
-    if not all(v.size for v in step.values):
+    if not all(v.size for v in node.inputs):
         return False  # there are no elements
-    if is_sum(step):
+    if is_sum(node):
         return True
-    (output,) = step.outputs if len(step.outputs) == 1 else (None,)
-    if output is None or not all(type(a) is Value or type(a) in _NUMBERS for a in step.args):
+    (output,) = node.outputs if len(node.outputs) == 1 else (None,)
+    if output is None or not all(type(a) is Value or type(a) in _NUMBERS for a in node.args):
         return False
-    if output.dtype not in _DTYPES or any(v.dtype not in _DTYPES for v in step.values):
+    if output.dtype not in _DTYPES or any(v.dtype not in _DTYPES for v in node.inputs):
         return False
-    if any(layout(v, output.shape) is None for v in step.values):
+    if any(layout(v, output.shape) is None for v in node.inputs):
         return False
-    if len(columns_of(step, output.shape)) > 1:
+    if len(columns_of(node, output.shape)) > 1:
         return False
-    dtypes = [a.dtype if type(a) is Value else type(a) for a in step.args]
-    gives = loop_kernels.gives(step.op.name, dtypes, step.attrs)
+    dtypes = [a.dtype if type(a) is Value else type(a) for a in node.args]
+    gives = loop_kernels.gives(node.op.name, dtypes, node.attrs)
     if gives is None or gives != output.dtype:  # `is None` first: np.dtype("float64") == None
         return False
-    if step.op.name == "power":  # for scalars NumPy, too, calls the C library: the same bits
-        exponent = None if type(step.args[1]) is Value else step.args[1]
+    if node.op.name == "power":  # for scalars NumPy, too, calls the C library: the same bits
+        exponent = None if type(node.args[1]) is Value else node.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
-    return not loop_kernels.is_slow(step.op.name)
+    return not loop_kernels.is_slow(node.op.name)
 
 
 _NUMBERS = (int, float, bool)
@@ -71,12 +71,12 @@ class GroupLoop:
         self._steps, self._after, self._sums, self._hidden = [], [], {}, set()
         self.sums, self.counts = [], {}
         self._numbers = itertools.count()
-        for step in group.steps:
-            if is_sum(step):
-                self._sum(step)
+        for node in group.nodes:
+            if is_sum(node):
+                self._sum(node)
             else:
-                late = id(step.outputs[0]) in group.late
-                self._add(self._after if late else self._steps, step)
+                late = id(node.outputs[0]) in group.late
+                self._add(self._after if late else self._steps, node)
         stored = [v for v in group.outputs if not any(v is s for s in self.sums)]
         self.outputs = [v for v in stored if id(v) not in in_place]
         names = self._names
@@ -151,14 +151,14 @@ class GroupLoop:
     def seconds(self):
         """Estimate the seconds on one thread."""
         nbytes = sum(v.nbytes for v in (*self.inputs, *self.outputs))
-        costly = sum(step[1] in _COSTLY for step in self._steps)
+        costly = sum(op in _COSTLY for _, op, *_ in self._steps)
         return 6e-12 * nbytes + 9e-11 * costly * self.size
 
-    def _add(self, steps, step):
-        args = tuple([self._operand(a) for a in step.args])
+    def _add(self, steps, node):
+        args = tuple([self._operand(a) for a in node.args])
         name = f"v{next(self._numbers)}"
-        steps.append((name, step.op.name, args, step.attrs))
-        self._names[id(step.outputs[0])] = name
+        steps.append((name, node.op.name, args, node.attrs))
+        self._names[id(node.outputs[0])] = name
 
     def _ndim(self, value):
         return min(1, len(value.shape)) if self.flat else len(value.shape)
@@ -168,12 +168,12 @@ class GroupLoop:
             return arg
         return self._constants.get(id(arg)) or self._names[id(arg)]
 
-    def _sum(self, step):
-        (x,), (made,) = step.values, step.outputs
-        name, over = self._names[id(x)], is_sum(step)
+    def _sum(self, node):
+        (x,), (made,) = node.inputs, node.outputs
+        name, over = self._names[id(x)], is_sum(node)
         self._sums[name] = over
         count = 1
-        if step.op.name == "reduce_mean":
+        if node.op.name == "reduce_mean":
             count = math.prod(x.shape) // max(1, math.prod(made.shape))
         if over != "all":
             self.sums.append(made)
@@ -193,7 +193,7 @@ class GroupLoop:
 
 def _constants(group):
     """Return {id of an input: its `LoopConstant`} for inputs that become literals."""
-    summed = {id(s.args[0]) for s in group.steps if is_sum(s)}
+    summed = {id(s.args[0]) for s in group.nodes if is_sum(s)}
     read = [v for v in group.inputs if id(v) not in summed]
     found = {id(v): c for v in read if (c := _constant(v, group.shape))}
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
@@ -228,7 +228,8 @@ LARGE = 1 << 25  # or, if a call computes as many bytes, none
 def work(group):
     """Estimate the seconds that a group takes in NumPy, which a loop could save."""
     return sum(
-        CALL + BYTE * sum(v.nbytes for v in (*step.values, *step.made)) for step in group.steps
+        CALL + BYTE * sum(v.nbytes for v in (*node.inputs, *node.all_outputs))
+        for node in group.nodes
     )
 
 

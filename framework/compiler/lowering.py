@@ -31,7 +31,7 @@ def call(ufunc, name, operands, out):
 OPERATORS = {"add": " + ", "subtract": " - ", "multiply": " * ", "divide": " / "}
 
 
-def number(step, operand, everywhere):
+def number(node, operand, everywhere):
     """Return the expression of a node whose result is a scalar or a full sum; None for others.
 
     Args:
@@ -39,19 +39,19 @@ def number(step, operand, everywhere):
         everywhere: `everywhere(shape, number, dtype)` returns the name of an array filled with
             the number.
     """
-    if not step.op.plain or step.made[0].shape:
+    if not node.op.plain or node.all_outputs[0].shape:
         return None
-    (y,), name = step.made, step.op.name
-    if name in OPERATORS and not step.attrs:
+    (y,), name = node.all_outputs, node.op.name
+    if name in OPERATORS and not node.attrs:
         kinds = (int, float) if y.dtype.char in "fd" else (int,)
-        others = [a for a in step.args if not hasattr(a, "constant")]
+        others = [a for a in node.args if not hasattr(a, "constant")]
         plain = all(type(a) in kinds and a - a == 0 for a in others)
-        if not plain or y.dtype.char not in "fdl" or any(v.dtype != y.dtype for v in step.values):
+        if not plain or y.dtype.char not in "fdl" or any(v.dtype != y.dtype for v in node.inputs):
             return None
-        return OPERATORS[name].join(map(operand, step.args))
-    if name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(step):
+        return OPERATORS[name].join(map(operand, node.args))
+    if name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(node):
         return None
-    (x,) = step.values
+    (x,) = node.inputs
     if not x.shape or not x.size:
         return None
     if sums.as_product(x.shape, x.dtype, tuple(range(len(x.shape)))) is None:
@@ -62,40 +62,42 @@ def number(step, operand, everywhere):
     return f"{total} / {x.size}" if name == "reduce_mean" else total
 
 
-def differs(step, name, bound):
+def differs(node, name, bound):
     """Return the condition under which a guard fails: Python would read another value.
 
     Args:
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
     """
-    if step.how == "bool":
-        return f"bool({name})" if not step.expected else f"not {name}"
-    if step.how == "shape":
-        return f"{name}.shape != {step.expected}"
-    expected = bound(("expected", id(step)), "expected", step.expected.tobytes())
+    if node.how == "bool":
+        return f"bool({name})" if not node.expected else f"not {name}"
+    if node.how == "shape":
+        return f"{name}.shape != {node.expected}"
+    expected = bound(("expected", id(node)), "expected", node.expected.tobytes())
     return f"asarray({name}).tobytes() != {expected}"
 
 
-def into(step):
+def into(node):
     """Return the writer of a node that is not a ufunc but can write into an array, or None."""
-    writer = INTO.get(step.op.name)
-    if writer is None or writer(step, ["a"] * len(step.args), "out", str) is None:
+    writer = INTO.get(node.op.name)
+    if writer is None or writer(node, ["a"] * len(node.args), "out", str) is None:
         return None
     return writer
 
 
-def _is_float(step):
-    return all(v.dtype.kind == "f" and v.dtype.itemsize > 2 for v in (*step.values, *step.made))
+def _is_float(node):
+    return all(
+        v.dtype.kind == "f" and v.dtype.itemsize > 2 for v in (*node.inputs, *node.all_outputs)
+    )
 
 
-def _relu(step, operands, out, number):
-    if _is_float(step):
+def _relu(node, operands, out, number):
+    if _is_float(node):
         return [f"maximum({operands[0]}, {number(0)}, out={out})"]
     return None
 
 
-def _sigmoid(step, operands, out, number):
-    if not _is_float(step):
+def _sigmoid(node, operands, out, number):
+    if not _is_float(node):
         return None
     one = number(1)
     return [
@@ -104,37 +106,37 @@ def _sigmoid(step, operands, out, number):
     ]  # fmt: skip
 
 
-def _rsqrt(step, operands, out, number):
-    return [f"sqrt({operands[0]}, {out})", f"reciprocal({out}, {out})"] if _is_float(step) else None
+def _rsqrt(node, operands, out, number):
+    return [f"sqrt({operands[0]}, {out})", f"reciprocal({out}, {out})"] if _is_float(node) else None
 
 
-def _tanh_back(step, operands, out, number):
-    if not _is_float(step):
+def _tanh_back(node, operands, out, number):
+    if not _is_float(node):
         return None
     g, y = operands  # g - g y y
     return [f"multiply({g}, {y}, {out})", f"multiply({out}, {y}, {out})",
             f"subtract({g}, {out}, {out})"]  # fmt: skip
 
 
-def _axes(step):
+def _axes(node):
     """Return (axes, keepdims) of a sum or mean whose result is an array; None for other nodes."""
-    if step.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(step):
+    if node.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(node):
         return None
-    (x,), (y,) = step.values, step.made
+    (x,), (y,) = node.inputs, node.all_outputs
     if not y.shape or not x.size:
         return None
-    if step.op.name != "sum_to":
-        return step.attrs["axis"], step.attrs["keepdims"]
+    if node.op.name != "sum_to":
+        return node.attrs["axis"], node.attrs["keepdims"]
     lead = len(x.shape) - len(y.shape)
     return (tuple(range(lead)), False) if x.shape[lead:] == y.shape else None
 
 
-def _added(step, operands, out, number):
+def _added(node, operands, out, number):
     """Lower a sum to a matrix product where `sums.as_product` allows it, else to `add.reduce`."""
-    found = _axes(step)
+    found = _axes(node)
     if found is None:
         return None
-    (x,), (y,) = step.values, step.made
+    (x,), (y,) = node.inputs, node.all_outputs
     axis, keepdims = found
     sizes = sums.as_product(x.shape, x.dtype, axis)
     if sizes is None:
@@ -150,11 +152,11 @@ def _added(step, operands, out, number):
     return [f"{product}({', '.join(factors if after > 1 else factors[::-1])}, {into})"]
 
 
-def _reduce_mean(step, operands, out, number):
-    lines = _added(step, operands, out, number)
+def _reduce_mean(node, operands, out, number):
+    lines = _added(node, operands, out, number)
     if lines is None:
         return None
-    count = math.prod(step.values[0].shape[i] for i in step.attrs["axis"])
+    count = math.prod(node.inputs[0].shape[i] for i in node.attrs["axis"])
     return [*lines, f"divide({out}, {count}, {out})"]
 
 
@@ -163,26 +165,26 @@ def seen(text, value, shape):
     return text if value.shape == shape else f"{text}.reshape({shape})"
 
 
-def spread(step):
+def spread(node):
     """Return the shape to which a writer's scalar operands are expanded; None for scalars."""
-    if step.op.name in SLOW_WITH_NUMBERS:
-        return step.made[0].shape if step.made[0].size >= _MANY else None
-    found = _axes(step)
-    sizes = found and sums.as_product(step.values[0].shape, step.values[0].dtype, found[0])
+    if node.op.name in SLOW_WITH_NUMBERS:
+        return node.all_outputs[0].shape if node.all_outputs[0].size >= _MANY else None
+    found = _axes(node)
+    sizes = found and sums.as_product(node.inputs[0].shape, node.inputs[0].dtype, found[0])
     return sizes[1:2] if sizes else None
 
 
-def _matmul(step, operands, out, number):
+def _matmul(node, operands, out, number):
     """Lower a product of two matrices: BLAS reads transposed operands without a copy."""
-    a, b = step.values if len(step.values) == 2 else (None, None)
-    if a is None or len(a.shape) != 2 or len(b.shape) != 2 or not _is_float(step):
+    a, b = node.inputs if len(node.inputs) == 2 else (None, None)
+    if a is None or len(a.shape) != 2 or len(b.shape) != 2 or not _is_float(node):
         return None
     if not (a.dtype == b.dtype and a.size and b.size):
         return None
     first, second = operands
-    first += ".T" if step.attrs.get("transpose_a") else ""
-    second += ".T" if step.attrs.get("transpose_b") else ""
-    rows = a.shape[1] if step.attrs.get("transpose_a") else a.shape[0]
+    first += ".T" if node.attrs.get("transpose_a") else ""
+    second += ".T" if node.attrs.get("transpose_b") else ""
+    rows = a.shape[1] if node.attrs.get("transpose_a") else a.shape[0]
     product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
     return [f"{product}({first}, {second}, {out})"]
 
@@ -200,20 +202,20 @@ LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "m
 KERNELS = {
     **dict.fromkeys(
         ("batch_norm", "conv", "conv_bias", "conv_input", "cell_put", "gelu_with_slope"),
-        lambda step: (),
+        lambda node: (),
     ),
     **dict.fromkeys(
         ("conv_bias_back", "conv_max_pool_back"),
-        lambda step: () if step.attrs["needed"][0] else None,
+        lambda node: () if node.attrs["needed"][0] else None,
     ),
-    "batch_norm_back": lambda step: (0,) if step.attrs["needed"][0] else None,
+    "batch_norm_back": lambda node: (0,) if node.attrs["needed"][0] else None,
 }
 
 
-def takes_out(step):
+def takes_out(node):
     """Return whether the node's kernel can write its first output into a given array."""
-    found = KERNELS.get(step.op.name)
-    return found is not None and found(step) is not None and step.outputs[0].nbytes > 0
+    found = KERNELS.get(node.op.name)
+    return found is not None and found(node) is not None and node.outputs[0].nbytes > 0
 
 
 NAMES = {
@@ -227,8 +229,8 @@ NAMES = {
 
 def read_as_arrays(graph):
     """Return the ids of 0-d Values that must be arrays: ops other than ufuncs read them."""
-    readers = [s for s in graph.steps if type(s) is OpNode and ufunc_of(s.op) is None]
-    return {id(v) for s in readers for v in s.values if not v.shape}
+    readers = [s for s in graph.nodes if type(s) is OpNode and ufunc_of(s.op) is None]
+    return {id(v) for s in readers for v in s.inputs if not v.shape}
 
 
 def is_literal(value):

@@ -58,38 +58,38 @@ class NumbaCodegen(NumpyCodegen):
 
     # ---- parallel regions ----
 
-    def _step(self, position, step):
-        if self._pending and not self._joins(step):
+    def _node(self, position, node):
+        if self._pending and not self._joins(node):
             self._close()
-        super()._step(position, step)
+        super()._node(position, node)
 
-    def _joins(self, step):
+    def _joins(self, node):
         """Return whether a node joins the open region or can run before it."""
-        if type(step) is OpNode and (self._is_another_view(step) or self._moves_others(step)):
+        if type(node) is OpNode and (self._is_another_view(node) or self._moves_others(node)):
             return True
         if self._heavy:
-            return self._follows(step)
-        if type(step) is not OpNode:
-            return type(step) in (FusionGroup, TiledProduct, DrawNode)
-        if product_of(step) is not None or kernel_calls(step) is not None:
+            return self._follows(node)
+        if type(node) is not OpNode:
+            return type(node) in (FusionGroup, TiledProduct, DrawNode)
+        if product_of(node) is not None or kernel_calls(node) is not None:
             return True
-        return self._group_of(step) is not None
+        return self._group_of(node) is not None
 
-    def _moves_others(self, step):
+    def _moves_others(self, node):
         """Return whether a node is a movement that reads no result of pending tasks."""
-        if step.op.kind != "movement" or not step.op.plain or takes_out(step):
+        if node.op.kind != "movement" or not node.op.plain or takes_out(node):
             return False
-        return not any(self.lives.root(v) in self._made for v in step.values)
+        return not any(self.lives.root(v) in self._made for v in node.inputs)
 
-    def _follows(self, step):
+    def _follows(self, node):
         """Return whether a node reads rows of pending results: a thread has its rows in cache."""
-        parts = kernel_calls(step)
+        parts = kernel_calls(node)
         if parts is not None:
             rows = [u.thing for u in parts[0].uses if u.along and not u.written]
             return any(self.lives.root(v) in self._made for v in rows)
-        group = self._group_of(step) if type(step) is OpNode else step
+        group = self._group_of(node) if type(node) is OpNode else node
         if type(group) is not FusionGroup or any(
-            is_sum(s) not in (None, "leading") for s in group.steps
+            is_sum(s) not in (None, "leading") for s in group.nodes
         ):
             return False
         return any(self.lives.root(v) in self._made for v in group.inputs)
@@ -171,33 +171,33 @@ class NumbaCodegen(NumpyCodegen):
             unit = None  # it may be a view of a part of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
-    def _op(self, position, step):
-        if type(step) is TiledProduct:
-            self._group(position, step.group, step)
-        elif (product := product_of(step)) is not None:
-            self._product(position, step, product)
-        elif (parts := kernel_calls(step)) is not None and (self._pending or not is_sum(step)):
-            self._kernel(position, step, parts)
-        elif (group := self._group_of(step)) is not None and (self._pending or _adds_much(group)):
+    def _op(self, position, node):
+        if type(node) is TiledProduct:
+            self._group(position, node.group, node)
+        elif (product := product_of(node)) is not None:
+            self._product(position, node, product)
+        elif (parts := kernel_calls(node)) is not None and (self._pending or not is_sum(node)):
+            self._kernel(position, node, parts)
+        elif (group := self._group_of(node)) is not None and (self._pending or _adds_much(group)):
             self._group(position, group)
         else:
-            super()._op(position, step)
+            super()._op(position, node)
 
-    def _group_of(self, step):
+    def _group_of(self, node):
         """Return a group of a single ungrouped node that can join a region, or None."""
-        small = all(v.nbytes <= _JOINS for v in (*step.values, *step.made))
-        suits = small or is_sum(step) == "leading" or (self._heavy and not is_sum(step))
-        return lone(step, self._uses) if suits and fits_loop(step) else None
+        small = all(v.nbytes <= _JOINS for v in (*node.inputs, *node.all_outputs))
+        suits = small or is_sum(node) == "leading" or (self._heavy and not is_sum(node))
+        return lone(node, self._uses) if suits and fits_loop(node) else None
 
-    def _product(self, position, step, product):
+    def _product(self, position, node, product):
         """Add a matrix product to the open region."""
-        (made,), (a, b) = step.outputs, step.values
-        out = self._destination(position, step, made) or self._empty(made)
+        (made,), (a, b) = node.outputs, node.inputs
+        out = self._destination(position, node, made) or self._empty(made)
         places = [self._place(v) for v in (a, b)]
         made.name = self._numbered_name("matmul")
         self._c_order.add(id(made))
         self._body.append(f"{made.name} = {out}")
-        line = self._text_of_product(step, product)
+        line = self._text_of_product(node, product)
         rows = product.by_rows
         accesses = (
             self._access(made, made.nbytes // product.extent, written=True, columns=not rows),
@@ -211,18 +211,18 @@ class NumbaCodegen(NumpyCodegen):
         )  # fmt: skip
         self._add_task(task_of_region, [made], line)
 
-    def _kernel(self, position, step, parts):
+    def _kernel(self, position, node, parts):
         """Add the tasks of a kernel to the open region."""
-        operands = [self._operand(a) for a in step.args]
-        operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
-        for value in step.made:
-            self._placed(position, step, value, step)
+        operands = [self._operand(a) for a in node.args]
+        operands += [f"{name}={self._attribute(v)}" for name, v in node.attrs.items()]
+        for value in node.all_outputs:
+            self._placed(position, node, value, node)
             self._c_order.add(id(value))
-        made = ", ".join([v.name for v in step.made])
-        line = f"{made} = {step.op.name}({', '.join(operands)})"
-        line = line if step.layer is None else f"{line}  # {step.layer.path}"
+        made = ", ".join([v.name for v in node.all_outputs])
+        line = f"{made} = {node.op.name}({', '.join(operands)})"
+        line = line if node.layer is None else f"{line}  # {node.layer.path}"
         for part in parts:
-            self._add_task(self._kernel_task(*part), step.made, line)
+            self._add_task(self._kernel_task(*part), node.all_outputs, line)
             line = f"{made}: add the sums of chunks"
         used = [use.thing for part in parts for use in part.uses]
         self._unneeded += [thing for thing in used if type(thing) is ScratchBuffer]
@@ -250,11 +250,11 @@ class NumbaCodegen(NumpyCodegen):
             tuple(accesses), units.seconds,
         )  # fmt: skip
 
-    def _text_of_product(self, step, product):
-        read = [self._name(v) for v in step.values]
+    def _text_of_product(self, node, product):
+        read = [self._name(v) for v in node.inputs]
         read = [f"{name}.T" if turned else name for name, turned in zip(read, product.transposed)]
-        line = f"{step.outputs[0].name} = {' @ '.join(read)}"
-        return line if step.layer is None else f"{line}  # {step.layer.path}"
+        line = f"{node.outputs[0].name} = {' @ '.join(read)}"
+        return line if node.layer is None else f"{line}  # {node.layer.path}"
 
     def _group(self, position, group, tiled=None):
         """Add the loop of a group to the open region; assigned values overwrite their variables.
@@ -273,7 +273,7 @@ class NumbaCodegen(NumpyCodegen):
             if found is not None and not self._is_multiplied(found[1], tiled):
                 variable, old = found
                 in_place[id(value)] = old
-                value.name = places[id(old)] = self._numbered_name(value.step.op.name)
+                value.name = places[id(old)] = self._numbered_name(value.node.op.name)
                 self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
@@ -281,7 +281,7 @@ class NumbaCodegen(NumpyCodegen):
             # Assigned values are already in place, or too small to matter.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
-            value.name = self._numbered_name(value.step.op.name)
+            value.name = self._numbered_name(value.node.op.name)
             self._body.append(f"{value.name} = {out or self._empty(value)}")
             self._c_order.add(id(value))
         for value in group.outputs:
@@ -303,7 +303,7 @@ class NumbaCodegen(NumpyCodegen):
 
     def _is_multiplied(self, value, tiled):
         """Return whether the tiled product reads a value; the loop must not overwrite it then."""
-        read = () if tiled is None else tiled.step.values
+        read = () if tiled is None else tiled.node.inputs
         return self.lives.root(value) in {self.lives.root(v) for v in read}
 
     def _overwritten(self, position, group, tiled):
@@ -325,7 +325,7 @@ class NumbaCodegen(NumpyCodegen):
                 if free and self.arena.hand_over(at, value, root):
                     found[id(value)] = old
                     slot = self._in_buffers[id(value)] = self._in_buffers[id(old)]
-                    value.name = self._numbered_name(value.step.op.name)
+                    value.name = self._numbered_name(value.node.op.name)
                     name = self.arena.name(slot, value.shape, value.dtype)
                     self._body.append(f"{value.name} = {name}")
                     break
@@ -362,11 +362,11 @@ class NumbaCodegen(NumpyCodegen):
         Args:
             loop, line: those of the loop alone.
         """
-        step, place = tiled.step, made.inputs.index(tiled.product)
-        product = product_of(step)
-        read = [self._place(v) for v in step.values]
+        node, place = tiled.node, made.inputs.index(tiled.product)
+        product = product_of(node)
+        read = [self._place(v) for v in node.inputs]
         arrays, expected = list(loop.arrays), list(loop.expected)
-        arrays[place], expected[place] = read[0], (step.values[0].size, step.values[0].dtype)
+        arrays[place], expected[place] = read[0], (node.inputs[0].size, node.inputs[0].dtype)
         alike = tiled.product.size, tiled.product.dtype.itemsize
         beside = [
             at
@@ -374,13 +374,13 @@ class NumbaCodegen(NumpyCodegen):
             if at != place and (size, dtype.itemsize) == alike
         ]
         task = TiledProductTask(loop.task, place, len(arrays), beside, product)
-        accesses = (*(self._access(v, None) for v in step.values), *loop.accesses)
+        accesses = (*(self._access(v, None) for v in node.inputs), *loop.accesses)
         seconds = loop.work + product.multiplications * _OF_PRODUCT
         task_of_region = RegionTask(
-            task, (*read, *arrays), (*((v.size, v.dtype) for v in step.values), *expected),
+            task, (*read, *arrays), (*((v.size, v.dtype) for v in node.inputs), *expected),
             loop.numbers, loop.extent, loop.unit, accesses, seconds, task.ahead,
         )  # fmt: skip
-        return task_of_region, f"{self._text_of_product(step, product)}, row by row for {line}"
+        return task_of_region, f"{self._text_of_product(node, product)}, row by row for {line}"
 
     def _number_place(self, value):
         return self._place(value) if id(value) in self._in_buffers else self._as_array(value)
@@ -395,14 +395,14 @@ class NumbaCodegen(NumpyCodegen):
             for v, kind in zip(made.inputs, made.layouts, strict=True)
         ]
         text = self._bound(id(made.loop), "loop", made.loop)
-        steps = ", ".join(s.op.name for s in group.steps)
+        nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
         if made.flat:  # its operands are named after their memory, so the comment lists the values
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
-            steps = f"{written} from {', '.join(read)} by {steps}"
+            nodes = f"{written} from {', '.join(read)} by {nodes}"
         layer = group.layer
-        note = steps if layer is None else f"{layer.path}: {steps}"
+        note = nodes if layer is None else f"{layer.path}: {nodes}"
         return f"{text}({names})  # {note}", (text, made.loop)
 
     def _passed(self, loop_group, value, name):
@@ -416,5 +416,5 @@ class NumbaCodegen(NumpyCodegen):
 
 def _adds_much(group):
     """Return whether a group sums the columns of an array that is worth several threads."""
-    (step,) = group.steps
-    return is_sum(step) == "leading" and step.values[0].nbytes >= _SHARED
+    (node,) = group.nodes
+    return is_sum(node) == "leading" and node.inputs[0].nbytes >= _SHARED

@@ -53,8 +53,8 @@ class NumpyCodegen:
         self._check_state(state)
         if ordered:
             self._check_order()
-        for position, step in enumerate(graph.steps):
-            self._step(position, step)
+        for position, node in enumerate(graph.nodes):
+            self._node(position, node)
         self._finish()
         self.source = self._text(name)
 
@@ -159,89 +159,89 @@ class NumpyCodegen:
                 self._body.append("        return None")
                 self._body.append(f"    {name} = array({name}, order='C')")
 
-    def _step(self, position, step):
+    def _node(self, position, node):
         self.arena.now = position
-        if type(step) is GuardNode:
-            self._guard(step)
-        elif type(step) is DrawNode:
-            self._draw(step)
-        elif type(step) is FusionGroup:
-            self._group(position, step)
+        if type(node) is GuardNode:
+            self._guard(node)
+        elif type(node) is DrawNode:
+            self._draw(node)
+        elif type(node) is FusionGroup:
+            self._group(position, node)
         else:
-            self._op(position, step)
-        self._forget(position, step)
+            self._op(position, node)
+        self._forget(position, node)
 
-    def _line(self, text, step=None, note=None):
+    def _line(self, text, node=None, note=None):
         """Add a line that computes, with the layer as a comment."""
         self.calls_numpy = True
-        layer = getattr(step, "layer", None)
+        layer = getattr(node, "layer", None)
         notes = [n for n in (None if layer is None else layer.path, note) if n]
         self._body.append(f"{text}  # {': '.join(notes)}" if notes else text)
 
-    def _guard(self, step):
+    def _guard(self, node):
         self._guards_left -= 1
-        test = lowering.differs(step, self._name(step.args[0]), self._bound)
-        self._line(f"if {test}:  # Python read it by {step.how}", step)
+        test = lowering.differs(node, self._name(node.args[0]), self._bound)
+        self._line(f"if {test}:  # Python read it by {node.how}", node)
         self._body += [f"    {v}._array = {before}" for v, before in self._drawn.values()]
         self._body.append("    return None")
 
-    def _draw(self, step):
-        state = getattr(step.draw.source, "state", None)
+    def _draw(self, node):
+        state = getattr(node.draw.source, "state", None)
         if self._guards_left and state is not None and id(state) not in self._drawn:
             variable = self._variable(state)
             before = self._unique("before")
             self._body.append(f"{before} = {variable}._array")
             self._drawn[id(state)] = variable, before
-        (output,) = step.outputs
-        output.name = self._numbered_name(step.draw.distribution)
-        draw = self._bound(id(step.draw), "draw", step.draw)
-        self._line(f"{output.name} = {draw}()", step)
+        (output,) = node.outputs
+        output.name = self._numbered_name(node.draw.distribution)
+        draw = self._bound(id(node.draw), "draw", node.draw)
+        self._line(f"{output.name} = {draw}()", node)
 
-    def _op(self, position, step):
-        if self._is_another_view(step):
-            self._view(step)
+    def _op(self, position, node):
+        if self._is_another_view(node):
+            self._view(node)
             return
-        text = lowering.number(step, self._as_number, self._everywhere)
+        text = lowering.number(node, self._as_number, self._everywhere)
         if text is not None:
-            self._number_made(step, text)
+            self._number_made(node, text)
             return
-        ufunc = ufunc_of(step.op)
-        writer = None if ufunc is not None else lowering.into(step)
-        plain = step.op.plain and step.outputs[0].shape != ()
-        if plain and step.op.kind == "elementwise" and not step.outputs[0].in_order:
+        ufunc = ufunc_of(node.op)
+        writer = None if ufunc is not None else lowering.into(node)
+        plain = node.op.plain and node.outputs[0].shape != ()
+        if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
             plain = self.any_order  # else NumPy lays it as in an op, for the same bits of sums
-        if plain and ufunc is not None and not step.attrs:
-            dtype = self._float_beside(step)
-            operands = [self._operand(a, dtype) for a in step.args]
+        if plain and ufunc is not None and not node.attrs:
+            dtype = self._float_beside(node)
+            operands = [self._operand(a, dtype) for a in node.args]
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
-            (output,) = step.outputs
-            out = self._destination(position, step, output)
-            output.name = self._numbered_name(step.op.name)
-            self._line(f"{output.name} = {lowering.call(ufunc, call, operands, out)}", step)
+            (output,) = node.outputs
+            out = self._destination(position, node, output)
+            output.name = self._numbered_name(node.op.name)
+            self._line(f"{output.name} = {lowering.call(ufunc, call, operands, out)}", node)
         elif plain and writer is not None:
-            self._written(position, step)
-        elif step.op is products:
-            self._products(position, step)
+            self._written(position, node)
+        elif node.op is products:
+            self._products(position, node)
         else:
-            self._call(position, step)
+            self._call(position, node)
 
-    def _is_another_view(self, step):
+    def _is_another_view(self, node):
         """Return whether the node reshapes a value in the arena, which needs no computation."""
-        return step.op.name == "reshape" and id(step.values[0]) in self._in_buffers
+        return node.op.name == "reshape" and id(node.inputs[0]) in self._in_buffers
 
-    def _view(self, step):
-        (x,), (y,) = step.values, step.outputs
+    def _view(self, node):
+        (x,), (y,) = node.inputs, node.outputs
         slot = self._in_buffers[id(y)] = self._in_buffers[id(x)]
-        y.name = self._numbered_name(step.op.name)
-        self._line(f"{y.name} = {self.arena.name(slot, y.shape, y.dtype)}", step)
+        y.name = self._numbered_name(node.op.name)
+        self._line(f"{y.name} = {self.arena.name(slot, y.shape, y.dtype)}", node)
 
-    def _number_made(self, step, text):
-        (y,) = step.outputs
-        y.name = self._numbered_name(step.op.name)
+    def _number_made(self, node, text):
+        (y,) = node.outputs
+        y.name = self._numbered_name(node.op.name)
         wanted = id(y) in self._as_arrays
         if not wanted:
             self._numbers.add(id(y))
-        self._line(f"{y.name} = {f'asarray({text})' if wanted else text}", step)
+        self._line(f"{y.name} = {f'asarray({text})' if wanted else text}", node)
 
     def _as_number(self, arg):
         """Return the expression of an array, a NumPy scalar or a Python number."""
@@ -250,9 +250,9 @@ class NumpyCodegen:
         name = self._name(arg)
         return name if arg.shape or id(arg) in self._numbers else f"{name}[()]"
 
-    def _float_beside(self, step):
+    def _float_beside(self, node):
         """Return the dtype that scalar operands of a node adopt, or None."""
-        dtypes = {v.dtype for v in step.values}
+        dtypes = {v.dtype for v in node.inputs}
         return dtypes.pop() if len(dtypes) == 1 else None
 
     def _operand(self, arg, dtype=None):
@@ -260,40 +260,40 @@ class NumpyCodegen:
             return self._name(arg)
         return self._number(arg, dtype)
 
-    def _written(self, position, step):
-        operands = [self._operand(a) for a in step.args]
-        (output,) = step.outputs
-        self._placed(position, step, output, step)
-        shape = lowering.spread(step)
+    def _written(self, position, node):
+        operands = [self._operand(a) for a in node.args]
+        (output,) = node.outputs
+        self._placed(position, node, output, node)
+        shape = lowering.spread(node)
         of_numbers = self._number if shape is None else partial(self._everywhere, shape)
         number = lambda n: of_numbers(n, output.dtype)
-        for text in lowering.INTO[step.op.name](step, operands, output.name, number):
-            self._line(text, step)
+        for text in lowering.INTO[node.op.name](node, operands, output.name, number):
+            self._line(text, node)
 
-    def _products(self, position, step):
-        given, outputs = iter([self._operand(a) for a in step.args]), iter(step.outputs)
-        task = partial(self._task, position, step, given, outputs)
-        chains = [f"({', '.join(map(task, chain))},), " for chain in step.attrs["chains"]]
-        self._line(f"large_dots(({''.join(chains)}))", step)
+    def _products(self, position, node):
+        given, outputs = iter([self._operand(a) for a in node.args]), iter(node.outputs)
+        task = partial(self._task, position, node, given, outputs)
+        chains = [f"({', '.join(map(task, chain))},), " for chain in node.attrs["chains"]]
+        self._line(f"large_dots(({''.join(chains)}))", node)
 
-    def _task(self, position, step, given, outputs, spec):
+    def _task(self, position, node, given, outputs, spec):
         """Return the expression of a task of `large_dots`, and name its outputs."""
         operands = []
         for place in spec.places:
-            made = None if place is None else step.outputs[place[0]]
+            made = None if place is None else node.outputs[place[0]]
             operands.append(
                 next(given) if made is None else lowering.seen(made.name, made, place[1])
             )
-        outs = [self._placed(position, step, next(outputs), step) for _ in range(spec.count)]
+        outs = [self._placed(position, node, next(outputs), node) for _ in range(spec.count)]
         if spec.kernel is None:
             return spec.text(operands, *outs)
         call = self._bound(id(spec.kernel), spec.kernel.__name__, spec.kernel)
         operands += [*outs, *(f"{name}={self._attribute(v)}" for name, v in spec.attrs)]
         return f"{call}({', '.join(operands)})"
 
-    def _placed(self, position, step, value, maker):
+    def _placed(self, position, node, value, maker):
         """Name an output and assign its memory before the line that writes it; return the name."""
-        out = self._destination(position, step, value) or self._empty(value)
+        out = self._destination(position, node, value) or self._empty(value)
         value.name = self._numbered_name(maker.op.name)
         self._body.append(f"{value.name} = {out}")
         return value.name
@@ -303,29 +303,29 @@ class NumpyCodegen:
         empty = self._bound("empty", "empty", np.empty)
         return f"{empty}({value.shape}, {dtype})"
 
-    def _call(self, position, step):
-        ufunc = ufunc_of(step.op)
+    def _call(self, position, node):
+        ufunc = ufunc_of(node.op)
         if ufunc is not None:
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
         else:
-            forward = getattr(step.op.forward, "ufunc", step.op.forward)  # within `no_warnings`
-            call = self._bound(id(forward), step.op.name, forward)
-        operands = [self._operand(a) for a in step.args]
-        operands += [f"{name}={self._attribute(v)}" for name, v in step.attrs.items()]
-        if lowering.takes_out(step):
-            out = self._destination(position, step, step.outputs[0])
+            forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+            call = self._bound(id(forward), node.op.name, forward)
+        operands = [self._operand(a) for a in node.args]
+        operands += [f"{name}={self._attribute(v)}" for name, v in node.attrs.items()]
+        if lowering.takes_out(node):
+            out = self._destination(position, node, node.outputs[0])
             operands += [f"out={out}"] if out else []
-        for value in step.made:
-            value.name = self._numbered_name(step.op.name)
-            self._note_allocated(position, step, value)
-        outputs = ", ".join(v.name for v in step.outputs)
-        if step.op.outputs != 1:
+        for value in node.all_outputs:
+            value.name = self._numbered_name(node.op.name)
+            self._note_allocated(position, node, value)
+        outputs = ", ".join(v.name for v in node.outputs)
+        if node.op.outputs != 1:
             outputs = f"({outputs},)"
-        if step.op.saves:
-            saved = ", ".join(v.name for v in step.saved)
+        if node.op.saves:
+            saved = ", ".join(v.name for v in node.saved)
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
-        self._line(f"{outputs} = {call}({', '.join(operands)})", step)
-        for value in step.outputs:
+        self._line(f"{outputs} = {call}({', '.join(operands)})", node)
+        for value in node.outputs:
             if id(value) in self._as_arrays:  # ufuncs return NumPy scalars
                 self._body.append(f"{value.name} = asarray({value.name})")
 
@@ -355,7 +355,7 @@ class NumpyCodegen:
             self._unique("group"), group, self._bound, self._over(position, group)
         )
         names = [self._name(v) for v in group.inputs]
-        outs = [self._placed(position, group, value, value.step) for value in group.outputs]
+        outs = [self._placed(position, group, value, value.node) for value in group.outputs]
         self._functions.append(blocks.source)
         self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 
@@ -371,11 +371,11 @@ class NumpyCodegen:
 
     # ---- memory ----
 
-    def _destination(self, position, step, value):
+    def _destination(self, position, node, value):
         """Return the array for a value: its variable's or one in the arena; None to allocate."""
         root = self.lives.root(value)
         if root in self.lives.escaped:
-            found = self._owned(position, step, value)
+            found = self._owned(position, node, value)
             if found is None:
                 return None
             variable = self._variable(found[0])
@@ -384,24 +384,24 @@ class NumpyCodegen:
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
-        if not self._written_over(position, step, value):
+        if not self._written_over(position, node, value):
             self.arena.take(root, value)
         slot = self._in_buffers[id(value)] = self.arena.slot_of(root)
         return self.arena.name(slot, value.shape, value.dtype)
 
-    def _note_allocated(self, position, step, value):
+    def _note_allocated(self, position, node, value):
         """Count a value that the op allocates; movement ops return views."""
         escapes = self.lives.root(value) in self.lives.escaped
-        if not escapes and id(value) not in self._in_buffers and step.op.kind != "movement":
+        if not escapes and id(value) not in self._in_buffers and node.op.kind != "movement":
             last = self.lives.read_last.get(id(value), position)
             self._elsewhere.append((value.nbytes, position, last))
 
-    def _written_over(self, position, step, value):
+    def _written_over(self, position, node, value):
         """Take over the slot of an input that no later node reads; return whether there is one."""
-        if type(step) is FusionGroup:
+        if type(node) is FusionGroup:
             return False
         to = self.lives.root(value)
-        roots = [self.lives.root(v) for v in overwritable(step) if alike(value, v)]
+        roots = [self.lives.root(v) for v in overwritable(node) if alike(value, v)]
         unread = [root for root in roots if self.lives.last[root] == position]
         return any(self.arena.hand_over(root, value, to) for root in unread)
 
@@ -414,14 +414,14 @@ class NumpyCodegen:
             return f"{name}.reshape(-1)"
         return self.arena.name(slot, (value.size,), value.dtype)
 
-    def _owned(self, position, step, value):
+    def _owned(self, position, node, value):
         """Return (variable, its old Value) if the value can overwrite that array, else None."""
         targets = [v for v, held in self.graph.assigned if held is value]
         held_elsewhere = any(v is value for v in self.graph.results)
         if len(targets) != 1 or held_elsewhere or position <= self.lives.last_stop:
             return None
         (variable,) = targets
-        old = [v for v in overwritable(step) if v.variable is variable]
+        old = [v for v in overwritable(node) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
         old = old[0]  # it can occur twice, as in `v * v`
@@ -431,10 +431,10 @@ class NumpyCodegen:
         self._name(old)
         return variable, old
 
-    def _forget(self, position, step):
+    def _forget(self, position, node):
         """Release the slots and delete the names of values that no later node reads."""
         gone = []
-        for value in {id(v): v for v in (*step.values, *step.made)}.values():
+        for value in {id(v): v for v in (*node.inputs, *node.all_outputs)}.values():
             root = self.lives.root(value)
             if self.lives.last[root] == position and root not in self.lives.escaped:
                 self._release(root)

@@ -24,7 +24,7 @@ class _TaskChain:
     """
 
     def __init__(self):
-        self.tasks, self.places, self.numbers, self.made = [], [], {}, []
+        self.tasks, self.places, self.numbers, self.all_outputs = [], [], {}, []
 
     def add(self, task, places):
         """Append a task.
@@ -34,9 +34,9 @@ class _TaskChain:
         """
         self.tasks.append(task)
         self.places.append(places)
-        for value in task.made:
-            self.numbers[id(value)] = len(self.made)
-            self.made.append(value)
+        for value in task.all_outputs:
+            self.numbers[id(value)] = len(self.all_outputs)
+            self.all_outputs.append(value)
 
     @property
     def pairs(self):
@@ -55,16 +55,16 @@ class _Scheduler:
     pending tasks become one node."""
 
     def __init__(self):
-        self.steps, self._chains, self._views = [], [], []
+        self.nodes, self._chains, self._views = [], [], []
         self._chain_of = {}  # id of a pending Value -> (its chain, the Value that it is a view of)
 
     def is_pending(self, value):
         return id(value) in self._chain_of
 
-    def view(self, step):
+    def view(self, node):
         """Add a reshape of a pending Value."""
-        self._views.append(step)
-        (x,), (y,) = step.values, step.outputs
+        self._views.append(node)
+        (x,), (y,) = node.inputs, node.outputs
         self._chain_of[id(y)] = self._chain_of[id(x)]
 
     def task(self, task):
@@ -83,44 +83,44 @@ class _Scheduler:
 
     def _put(self, chain, task, places):
         chain.add(task, places)
-        self._chain_of.update((id(v), (chain, v)) for v in task.made)
+        self._chain_of.update((id(v), (chain, v)) for v in task.all_outputs)
 
     def finish(self):
         if self._chains:
-            self.steps += [_step(self._chains), *self._views]
+            self.nodes += [_node(self._chains), *self._views]
         self._chains, self._views, self._chain_of = [], [], {}
 
 
 def _scheduled(graph, tasks):
     scheduler = _Scheduler()
-    for step in graph.steps:
-        task = tasks.by_end.get(id(step))
+    for node in graph.nodes:
+        task = tasks.by_end.get(id(node))
         if task is not None:
             scheduler.task(task)
-        elif id(step) in tasks.absorbed:
+        elif id(node) in tasks.absorbed:
             continue
-        elif not any(map(scheduler.is_pending, step.values)):
-            scheduler.steps.append(step)
-        elif type(step) is OpNode and step.op is table["reshape"]:
-            scheduler.view(step)
+        elif not any(map(scheduler.is_pending, node.inputs)):
+            scheduler.nodes.append(node)
+        elif type(node) is OpNode and node.op is table["reshape"]:
+            scheduler.view(node)
         else:
             scheduler.finish()
-            scheduler.steps.append(step)
+            scheduler.nodes.append(node)
     scheduler.finish()
-    return scheduler.steps
+    return scheduler.nodes
 
 
-def _step(chains):
+def _node(chains):
     """Return one node for several chains; a single product without epilogue stays as it is."""
     first = chains[0].tasks[0]
     if len(chains) == len(chains[0].tasks) == 1 and first.is_plain:
-        return first.step
+        return first.node
     args, made, specs = [], [], []
     for chain in chains:
         specs.append(tuple([_task_spec(chain, *found, args, len(made)) for found in chain.pairs]))
-        made += chain.made
+        made += chain.all_outputs
     attrs = {"chains": tuple(specs), "made": tuple([(v.shape, v.dtype) for v in made])}
-    return OpNode(products, args, attrs, tuple(made), (), first.step.layer)
+    return OpNode(products, args, attrs, tuple(made), (), first.node.layer)
 
 
 def _task_spec(chain, task, places, args, before):

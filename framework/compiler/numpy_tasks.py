@@ -81,8 +81,8 @@ class TaskSpec(NamedTuple):
         """Return the product as a task of `matmul.several`."""
         given = iter(operands)
         a, b = factors(given, self.transposed)
-        steps = [(u, next(given) if t is None else factors(given, t)) for u, t in self.epilogue]
-        return a, b, out, steps
+        ufuncs = [(u, next(given) if t is None else factors(given, t)) for u, t in self.epilogue]
+        return a, b, out, ufuncs
 
     def text(self, operands, out):
         """Return the source of the task, given those of the operands and of `out`."""
@@ -90,8 +90,8 @@ class TaskSpec(NamedTuple):
         pair = lambda transposed: ", ".join([next(given) + ".T" * t for t in transposed])
         factors = pair(self.transposed)
         operands = [(u, next(given) if t is None else f"({pair(t)})") for u, t in self.epilogue]
-        steps = "".join([f"({u.__name__}, {x}), " for u, x in operands])
-        return f"({factors}, {out}, ({steps}))"
+        ufuncs = "".join([f"({u.__name__}, {x}), " for u, x in operands])
+        return f"({factors}, {out}, ({ufuncs}))"
 
 
 def factors(given, transposed):
@@ -114,77 +114,77 @@ class ProductTasks:
     def __init__(self, graph):
         self.absorbed, self.by_end = set(), {}
         self._uses = graph.uses()
-        self._maker = {id(v): step for step in graph.steps for v in step.made}
-        self._reader = {id(v): step for step in graph.steps for v in step.values}
-        for step in graph.steps:
-            if id(step) in self.absorbed:
+        self._maker = {id(v): node for node in graph.nodes for v in node.all_outputs}
+        self._reader = {id(v): node for node in graph.nodes for v in node.inputs}
+        for node in graph.nodes:
+            if id(node) in self.absorbed:
                 continue
-            if _is_large(step):
-                self._add_epilogue(NumpyProductTask(step))
-            elif _is_by_rows(step):
-                self.by_end[id(step)] = RowTask(step)
+            if _is_large(node):
+                self._add_epilogue(NumpyProductTask(node))
+            elif _is_by_rows(node):
+                self.by_end[id(node)] = RowTask(node)
 
     def _add_epilogue(self, task):
-        steps = [task.step]
+        nodes = [task.node]
         while self._is_alone(task.output):
             epilogue_nodes = self._epilogue_nodes(task, self._reader[id(task.output)])
             if not epilogue_nodes:
                 break
-            steps += epilogue_nodes
-        while steps[-1].op is table["reshape"]:  # a trailing reshape is not part of the task
-            (task.output,) = steps.pop().values
-        self.absorbed.update(map(id, steps))
-        self.by_end[id(steps[-1])] = task
+            nodes += epilogue_nodes
+        while nodes[-1].op is table["reshape"]:  # a trailing reshape is not part of the task
+            (task.output,) = nodes.pop().inputs
+        self.absorbed.update(map(id, nodes))
+        self.by_end[id(nodes[-1])] = task
 
     def _is_alone(self, value):
         """Return whether exactly one node reads the value."""
         return self._uses.get(id(value)) == 1 and id(value) in self._reader
 
-    def _epilogue_nodes(self, task, step):
+    def _epilogue_nodes(self, task, node):
         """Return the nodes that become part of the epilogue, given a reader of the result."""
-        if type(step) is not OpNode or id(step) in self.absorbed:
+        if type(node) is not OpNode or id(node) in self.absorbed:
             return []
-        now, made = task.output, step.outputs[0]
-        if step.op is not table["reshape"]:
-            if ufunc_of(step.op) not in _UFUNCS or step.attrs or made.shape != now.shape:
+        now, made = task.output, node.outputs[0]
+        if node.op is not table["reshape"]:
+            if ufunc_of(node.op) not in _UFUNCS or node.attrs or made.shape != now.shape:
                 return []
-            other = next((a for a in step.args if a is not now), None)
+            other = next((a for a in node.args if a is not now), None)
             if type(other) is not Value or other.dtype != now.dtype:
                 return []
             nodes = self._nodes_from_product(task, other)
             if not nodes and not task.has_row_layout(other):
                 return []
-            task.add(ufunc_of(step.op), other, nodes[:1])
+            task.add(ufunc_of(node.op), other, nodes[:1])
             task.output = made
-            return [*nodes, step]
+            return [*nodes, node]
         task.output = made
-        return [step]
+        return [node]
 
     def _nodes_from_product(self, task, value):
         """Return the nodes from a second product of equal size to `value`: reshapes only."""
         nodes = []
         while self._is_alone(value):
-            step = self._maker.get(id(value))
-            if type(step) is not OpNode or id(step) in self.absorbed:
+            node = self._maker.get(id(value))
+            if type(node) is not OpNode or id(node) in self.absorbed:
                 break
-            nodes.insert(0, step)
-            if _is_large(step):
-                return nodes if step.outputs[0].shape == task.shape else []
-            if step.op is not table["reshape"]:
+            nodes.insert(0, node)
+            if _is_large(node):
+                return nodes if node.outputs[0].shape == task.shape else []
+            if node.op is not table["reshape"]:
                 break
-            (value,) = step.values
+            (value,) = node.inputs
         return []
 
 
 class NumpyProductTask:
     """A matrix product with its epilogue; `output` is the Value of the result."""
 
-    def __init__(self, step):
-        self.step, self.args, self._epilogue = step, list(step.args), []
-        (self.output,) = step.outputs
+    def __init__(self, node):
+        self.node, self.args, self._epilogue = node, list(node.args), []
+        (self.output,) = node.outputs
         self.shape = self.output.shape
         # indices of the arguments that have its rows
-        self._along = [] if step.attrs.get("transpose_a") else [0]
+        self._along = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
         """Return whether an epilogue operand has the result's shape or is one row."""
@@ -200,9 +200,9 @@ class NumpyProductTask:
             other: the second operand.
             product: [the node of the product that computes `other`], or [].
         """
-        for step in product:
-            self.args += step.args
-            self._epilogue.append((ufunc, _transposed(step)))
+        for node in product:
+            self.args += node.args
+            self._epilogue.append((ufunc, _transposed(node)))
         if not product:
             if other.shape == self.output.shape:
                 self._along.append(len(self.args))
@@ -210,15 +210,15 @@ class NumpyProductTask:
             self._epilogue.append((ufunc, None))
 
     @property
-    def made(self):
+    def all_outputs(self):
         return (self.output,)
 
-    along = made  # the outputs that have its rows
+    along = all_outputs  # the outputs that have its rows
 
     @property
     def is_plain(self):
         """Whether it has no epilogue."""
-        return self.output is self.step.outputs[0]
+        return self.output is self.node.outputs[0]
 
     @property
     def rows(self):
@@ -230,7 +230,7 @@ class NumpyProductTask:
         return set(places) <= set(self._along)
 
     def spec(self, places):
-        return TaskSpec(places, 1, None, (), _transposed(self.step), tuple(self._epilogue))
+        return TaskSpec(places, 1, None, (), _transposed(self.node), tuple(self._epilogue))
 
 
 class RowTask:
@@ -238,48 +238,48 @@ class RowTask:
 
     is_plain = True
 
-    def __init__(self, step):
-        self.step, self.args, self.made = step, step.args, step.made
-        self._kernel = _KERNELS[step.op.name]
-        self.along = self.made[: self._kernel.outputs]
-        x = step.values[0]
+    def __init__(self, node):
+        self.node, self.args, self.all_outputs = node, node.args, node.all_outputs
+        self._kernel = _KERNELS[node.op.name]
+        self.along = self.all_outputs[: self._kernel.outputs]
+        x = node.inputs[0]
         self.rows = x.size // x.shape[-1]
 
     def goes_with(self, places):
         return max(places) < self._kernel.arguments
 
     def spec(self, places):
-        attrs = tuple(self.step.attrs.items())
-        return TaskSpec(places, len(self.made), self._kernel.by_rows, attrs, (), ())
+        attrs = tuple(self.node.attrs.items())
+        return TaskSpec(places, len(self.all_outputs), self._kernel.by_rows, attrs, (), ())
 
 
-def _transposed(step):
-    return tuple([bool(step.attrs.get(f"transpose_{x}")) for x in "ab"])
+def _transposed(node):
+    return tuple([bool(node.attrs.get(f"transpose_{x}")) for x in "ab"])
 
 
-def _is_large(step):
+def _is_large(node):
     """Return whether a node is a matrix product large enough for several threads."""
-    if type(step) is not OpNode or step.op is not table["matmul"] or len(step.values) != 2:
+    if type(node) is not OpNode or node.op is not table["matmul"] or len(node.inputs) != 2:
         return False
-    a, b = step.values
+    a, b = node.inputs
     if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype != b.dtype or a.dtype.char not in "fd":
         return False
-    depth = a.shape[0] if step.attrs.get("transpose_a") else a.shape[1]
-    return matmul.shares(step.outputs[0].size * depth)
+    depth = a.shape[0] if node.attrs.get("transpose_a") else a.shape[1]
+    return matmul.shares(node.outputs[0].size * depth)
 
 
-def _is_by_rows(step):
+def _is_by_rows(node):
     """Return whether a node has a row kernel and is large enough for several threads."""
-    kernel = _KERNELS.get(step.op.name) if type(step) is OpNode else None
-    if kernel is None or len(step.values) != len(step.args):
+    kernel = _KERNELS.get(node.op.name) if type(node) is OpNode else None
+    if kernel is None or len(node.inputs) != len(node.args):
         return False
-    whole, line = step.values[: kernel.arguments], step.values[kernel.arguments :]
+    whole, line = node.inputs[: kernel.arguments], node.inputs[kernel.arguments :]
     x = whole[0]
-    dtypes = {v.dtype for v in (*step.values, *step.made)}
+    dtypes = {v.dtype for v in (*node.inputs, *node.all_outputs)}
     if dtypes != {x.dtype} or x.dtype.char not in kernel.dtypes:
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
     lines = [x.shape[-1:], (x.size // x.shape[-1],)]  # one element per column, or per row
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
-    return fits and all(step.attrs.get("needed", (True,)))
+    return fits and all(node.attrs.get("needed", (True,)))

@@ -23,7 +23,7 @@ class JointGraph(Graph):
     """
 
     def __init__(self, graph, began, count, seeds, gradients, facts):
-        super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
+        super().__init__(graph.arguments, graph.nodes, graph.assigned, graph.results)
         self.began, self.count, self.seeds, self.gradients = began, count, seeds, gradients
         self.structure, self.blocks = graph.structure, graph.blocks
         self.facts = began, count, gradients, facts
@@ -42,16 +42,18 @@ class Partition:
     """
 
     def __init__(self, joint, made, followed):
-        own = {id(v) for step in joint.steps[: joint.began] for v in step.made}
+        own = {id(v) for node in joint.nodes[: joint.began] for v in node.all_outputs}
         whole = optimized(joint)
-        first = [s for s in whole.steps if type(s) is not OpNode or id(s.made[0]) in own]
-        self._second = [s for s in whole.steps if type(s) is OpNode and id(s.made[0]) not in own]
+        first = [s for s in whole.nodes if type(s) is not OpNode or id(s.all_outputs[0]) in own]
+        self._second = [
+            s for s in whole.nodes if type(s) is OpNode and id(s.all_outputs[0]) not in own
+        ]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
         # For `replay`: the ops of the function itself, which all have derivatives.
         self._ends = [joint.results[place] for place in made]
-        ops = [s for s in joint.steps[: joint.began] if type(s) is OpNode]
-        self._replayed = without_dead(Graph([], ops, [], self._ends)).steps
+        ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
+        self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes
         self._followed = {id(v): place for place, v in enumerate(followed)}
         self._given = self._needed(joint)
         arguments = joint.arguments[: len(joint.arguments) - len(joint.seeds)]
@@ -60,11 +62,11 @@ class Partition:
 
     def _needed(self, joint):
         """Return {id: (Value, index)} of the values saved by the forward pass."""
-        known = {id(v) for s in self._second for v in s.made} | {id(v) for v in joint.seeds}
-        read = [v for s in self._second for v in s.values]
+        known = {id(v) for s in self._second for v in s.all_outputs} | {id(v) for v in joint.seeds}
+        read = [v for s in self._second for v in s.inputs]
         read += [v for v in self._found[joint.count :] if id(v) not in known]
-        again = {id(v) for s in self._replayed for v in s.made} | set(self._followed)
-        more = [v for s in self._replayed for v in s.values] + self._ends
+        again = {id(v) for s in self._replayed for v in s.all_outputs} | set(self._followed)
+        more = [v for s in self._replayed for v in s.inputs] + self._ends
         read = [v for v in read if id(v) not in known] + [v for v in more if id(v) not in again]
         found = {id(v): v for v in read if v.constant is None}
         return {key: (value, place) for place, (key, value) in enumerate(found.items())}
@@ -79,19 +81,19 @@ class Partition:
         places = self._gradients[which]
         there = tuple([n and p is not None for n, p in zip(needed, places, strict=True)])
         results = [self._found[p] for p, is_there in zip(places, there, strict=True) if is_there]
-        steps = without_dead(Graph([], self._second, [], results)).steps
+        nodes = without_dead(Graph([], self._second, [], results)).nodes
         seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
         outside = [*(v for v, _ in self._given.values()), *seeds]
         # New Values: code of both passes may be generated at the same time.
         new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
         arguments = list(new.values())
         copied = []
-        for step in steps:
-            args = [_copy(a, new) if type(a) is Value else a for a in step.args]
-            copied.append(OpNode(step.op, args, step.attrs, step.outputs, step.saved, step.layer))
-            new.update((id(v), _made(v, copied[-1])) for v in step.made)
-            copied[-1].outputs = tuple([new[id(v)] for v in step.outputs])
-            copied[-1].saved = tuple([new[id(v)] for v in step.saved])
+        for node in nodes:
+            args = [_copy(a, new) if type(a) is Value else a for a in node.args]
+            copied.append(OpNode(node.op, args, node.attrs, node.outputs, node.saved, node.layer))
+            new.update((id(v), _made(v, copied[-1])) for v in node.all_outputs)
+            copied[-1].outputs = tuple([new[id(v)] for v in node.outputs])
+            copied[-1].saved = tuple([new[id(v)] for v in node.saved])
         return Graph(arguments, copied, [], [_copy(v, new) for v in results]), there
 
     def replay(self, sources, given):
@@ -115,11 +117,11 @@ class Partition:
                 tensors[id(value)] = found
             return found
 
-        for step in self._replayed:
-            args = [tensor(a) if type(a) is Value else a for a in step.args]
-            made = step.op(*args, **step.attrs)
-            made = (made,) if step.op.outputs == 1 else made
-            tensors.update((id(v), t) for v, t in zip(step.outputs, made, strict=True))
+        for node in self._replayed:
+            args = [tensor(a) if type(a) is Value else a for a in node.args]
+            made = node.op(*args, **node.attrs)
+            made = (made,) if node.op.outputs == 1 else made
+            tensors.update((id(v), t) for v, t in zip(node.outputs, made, strict=True))
         return tuple([tensor(v) for v in self._ends])
 
 
@@ -129,22 +131,22 @@ def _copy(value, new):
     return new[id(value)]
 
 
-def _made(value, step):
+def _made(value, node):
     made = Value(value)
-    made.step = step
+    made.node = node
     return made
 
 
-def why_not(steps):
+def why_not(nodes):
     """Return the reason why a plan cannot differentiate these nodes, or None."""
-    for step in steps:
-        if type(step) is OpNode and table.get(step.op.name) is not step.op:
-            return f"{step.op.name} has a custom gradient"
+    for node in nodes:
+        if type(node) is OpNode and table.get(node.op.name) is not node.op:
+            return f"{node.op.name} has a custom gradient"
     return None
 
 
-def why_not_gradients(steps):
+def why_not_gradients(nodes):
     """Return the reason why a plan cannot contain this backward pass, or None."""
-    if any(type(s) is not OpNode for s in steps):
+    if any(type(s) is not OpNode for s in nodes):
         return "its backward pass reads values or draws random numbers"
     return None

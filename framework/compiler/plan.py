@@ -178,7 +178,7 @@ class Plan:
     def _consider(self, call):
         """Decide at which call the groups become loops, if ever."""
         graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
-        cost = sum(work(s) for s in graph.steps if type(s) is FusionGroup)
+        cost = sum(work(s) for s in graph.nodes if type(s) is FusionGroup)
         if not cost:
             return
         self._waiting = NumbaCodegen(graph, *self._names)
@@ -283,17 +283,17 @@ def _states(graph):
 
 def _moved(graph):
     """Bytes that elementwise steps make."""
-    steps = [s for s in graph.steps if type(s) is OpNode and s.op.kind == "elementwise"]
-    return sum(v.nbytes for s in steps for v in s.made)
+    nodes = [s for s in graph.nodes if type(s) is OpNode and s.op.kind == "elementwise"]
+    return sum(v.nbytes for s in nodes for v in s.all_outputs)
 
 
-def _fits_blocks(step):
+def _fits_blocks(node):
     """Whether a step is computed block by block: large, all of one shape but for numbers."""
-    if len(step.outputs) != 1:
+    if len(node.outputs) != 1:
         return False
-    (output,) = step.outputs
+    (output,) = node.outputs
     if output.size < _GROUPED or not output.in_order:
         return False
-    if step.attrs or any(v.shape not in (output.shape, ()) for v in step.values):
+    if node.attrs or any(v.shape not in (output.shape, ()) for v in node.inputs):
         return False
-    return ufunc_of(step.op) is not None or lowering.into(step) is not None
+    return ufunc_of(node.op) is not None or lowering.into(node) is not None

@@ -26,43 +26,43 @@ class TiledProduct:
 
     saved = ()
 
-    def __init__(self, step, group):
-        self.step, self.group = step, group
-        self.product = step.outputs[0]
-        self.values = (*step.values, *(v for v in group.inputs if v is not self.product))
-        self.outputs = self.made = group.outputs
+    def __init__(self, node, group):
+        self.node, self.group = node, group
+        self.product = node.outputs[0]
+        self.inputs = (*node.inputs, *(v for v in group.inputs if v is not self.product))
+        self.outputs = self.all_outputs = group.outputs
         self.layer = group.layer
 
 
 def tile_products(graph):
     """Return the graph with such pairs replaced by a TiledProduct, at the group's position."""
     uses, makers = graph.uses(), {}
-    for step in graph.steps:
-        if type(step) is OpNode and step.op.name == "matmul":
-            makers[id(step.outputs[0])] = step
+    for node in graph.nodes:
+        if type(node) is OpNode and node.op.name == "matmul":
+            makers[id(node.outputs[0])] = node
     pairs = {}  # id of a group -> the node of its product
-    for group in graph.steps:
+    for group in graph.nodes:
         if type(group) is FusionGroup:
             made = [makers[id(v)] for v in group.inputs if id(v) in makers]
             found = [s for s in made if uses[id(s.outputs[0])] == 1 and _can_tile(s, group)]
             pairs.update({id(group): s for s in found[:1]})
     if not pairs:
         return graph
-    taken = {id(step) for step in pairs.values()}
-    steps = [
+    taken = {id(node) for node in pairs.values()}
+    nodes = [
         TiledProduct(pairs[id(s)], s) if id(s) in pairs else s
-        for s in graph.steps
+        for s in graph.nodes
         if id(s) not in taken
     ]
-    return Graph(graph.arguments, steps, graph.assigned, graph.results)
+    return Graph(graph.arguments, nodes, graph.assigned, graph.results)
 
 
-def _can_tile(step, group):
+def _can_tile(node, group):
     """Return whether a group can read a product row by row, and it pays."""
-    (made,) = step.outputs
-    if made.shape != group.shape or made.nbytes < _LEAST or any(is_sum(s) for s in group.steps):
+    (made,) = node.outputs
+    if made.shape != group.shape or made.nbytes < _LEAST or any(is_sum(s) for s in group.nodes):
         return False
-    product = product_of(step)
+    product = product_of(node)
     kinds = {layout(v, group.shape) for v in group.inputs}
     return (
         product is not None
@@ -71,16 +71,16 @@ def _can_tile(step, group):
     )
 
 
-def product_of(step):
+def product_of(node):
     """Return the task of a matrix product for a parallel region; None for other nodes."""
-    if step.op.name != "matmul" or len(step.values) != 2:
+    if node.op.name != "matmul" or len(node.inputs) != 2:
         return None
-    (made,) = step.outputs
-    values = (*step.values, made)
+    (made,) = node.outputs
+    values = (*node.inputs, made)
     if any(len(v.shape) != 2 or v.dtype != np.float32 or not v.size for v in values):
         return None
-    a = step.values[0]
-    transposed = bool(step.attrs.get("transpose_a")), bool(step.attrs.get("transpose_b"))
+    a = node.inputs[0]
+    transposed = bool(node.attrs.get("transpose_a")), bool(node.attrs.get("transpose_b"))
     depth = a.shape[0] if transposed[0] else a.shape[1]
     return products.prepared(*made.shape, depth, *transposed)
 

@@ -44,10 +44,10 @@ class KernelCall(NamedTuple):
     uses: tuple
 
 
-def kernel_calls(step):
+def kernel_calls(node):
     """Return the kernel calls that compute a node, in order; None if it has no such kernels."""
-    find = KERNEL_CALLS.get(step.op.name) if type(step) is OpNode else None
-    return None if find is None else find(step)
+    find = KERNEL_CALLS.get(node.op.name) if type(node) is OpNode else None
+    return None if find is None else find(node)
 
 
 def _own(thing, written=False):
@@ -58,12 +58,12 @@ def _made(thing):
     return ArrayUse(thing, False, True)
 
 
-def _size_of_rows(step, vector):
+def _size_of_rows(node, vector):
     """Return (rows, size) if the node computes float32 rows of the vector's size in Numba."""
-    values = (*step.args, *step.made)
+    values = (*node.args, *node.all_outputs)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
-    return _rows_of(step.values[0], vector.size)
+    return _rows_of(node.inputs[0], vector.size)
 
 
 def _rows_of(x, size):
@@ -72,26 +72,26 @@ def _rows_of(x, size):
     return (x.size // size, size) if fast else None
 
 
-def _norm(step):
+def _norm(node):
     """Return the kernel of a normalization: rows of x and vectors give y and saved scalars."""
-    x, *vectors = step.args
-    found = _size_of_rows(step, vectors[0])
+    x, *vectors = node.args
+    found = _size_of_rows(node, vectors[0])
     if found is None:
         return None
-    saved = step.saved or [ScratchBuffer(found[0]) for _ in vectors]
-    made = [_own(v, True) for v in (*step.outputs, *saved)]
-    units = rows.norm_task(step.op.name, *found, step.attrs["epsilon"])
+    saved = node.saved or [ScratchBuffer(found[0]) for _ in vectors]
+    made = [_own(v, True) for v in (*node.outputs, *saved)]
+    units = rows.norm_task(node.op.name, *found, node.attrs["epsilon"])
     return [KernelCall(units, (_own(x), *map(ArrayUse, vectors), *made))]
 
 
-def _norm_back(step):
+def _norm_back(node):
     """Return the kernels of its gradient: partial sums over rows, then the gradients of vectors."""
-    g, x, vector, *of_rows = step.args
-    found = _size_of_rows(step, vector)
+    g, x, vector, *of_rows = node.args
+    found = _size_of_rows(node, vector)
     if found is None:
         return None
-    outputs = iter(step.outputs)
-    d, *of_vectors = [next(outputs) if n else None for n in step.attrs["needed"]]
+    outputs = iter(node.outputs)
+    d, *of_vectors = [next(outputs) if n else None for n in node.attrs["needed"]]
     sums = [ScratchBuffer(rows.sums_of(found[0]), found[1]) for _ in of_vectors]
     to = ArrayUse(_NOTHING) if d is None else _own(d, True)
     uses = _own(g), _own(x), ArrayUse(vector), *map(_own, of_rows), to, *map(_made, sums)
@@ -100,28 +100,28 @@ def _norm_back(step):
         for s, v in zip(sums, of_vectors, strict=True)
         if v is not None
     ]
-    return [KernelCall(rows.norm_back_task(step.op.name, *found, d is not None), uses), *added]
+    return [KernelCall(rows.norm_back_task(node.op.name, *found, d is not None), uses), *added]
 
 
-def _sparse_cross_entropy(step):
+def _sparse_cross_entropy(node):
     """Return the kernel that computes losses, exponentials of logits and their sums."""
-    logits, labels = step.args
+    logits, labels = node.args
     found = _rows_of_labels(logits, labels)
     if found is None:
         return None
-    saved = step.saved or [ScratchBuffer(*found), ScratchBuffer(found[0])]
-    made = [_own(v, True) for v in (*step.outputs, *saved)]
+    saved = node.saved or [ScratchBuffer(*found), ScratchBuffer(found[0])]
+    made = [_own(v, True) for v in (*node.outputs, *saved)]
     units = cross_entropy.task("sparse_cross_entropy", *found)
     return [KernelCall(units, (_own(logits), _own(labels), *made))]
 
 
-def _sparse_cross_entropy_back(step):
-    g, labels, e, total = step.args
+def _sparse_cross_entropy_back(node):
+    g, labels, e, total = node.args
     found = _rows_of_labels(e, labels)
     if found is None or not all(type(v) is Value and v.dtype == _FLOAT for v in (g, total)):
         return None
     units = cross_entropy.task("sparse_cross_entropy_back", *found)
-    return [KernelCall(units, (*map(_own, step.args), _own(step.outputs[0], True)))]
+    return [KernelCall(units, (*map(_own, node.args), _own(node.outputs[0], True)))]
 
 
 def _rows_of_labels(x, labels):
@@ -131,30 +131,30 @@ def _rows_of_labels(x, labels):
     return _rows_of(x, x.shape[-1])
 
 
-def _total(step):
+def _total(node):
     """Return the kernel of a sum or mean over all elements."""
-    (x,), (made,) = step.values, step.outputs
-    if is_sum(step) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
+    (x,), (made,) = node.inputs, node.outputs
+    if is_sum(node) != "all" or x.dtype != _FLOAT or x.size > _MOST_ADDED:
         return None
-    count = x.size if step.op.name == "reduce_mean" else 1
+    count = x.size if node.op.name == "reduce_mean" else 1
     return [KernelCall(rows.total_task(x.size, count), (ArrayUse(x), _made(made)))]
 
 
-def _attention(step):
-    q, k, v, bias, mask = step.args
-    (out,) = step.outputs
+def _attention(node):
+    q, k, v, bias, mask = node.args
+    (out,) = node.outputs
     if not _is_fast(q, k, v, bias, mask):
         return None
     batch, length, heads, _ = q.shape
-    saved = step.saved or [ScratchBuffer(batch, heads, length) for _ in range(2)]
-    units = attention.task("forward", q, k, v, bias, mask, **step.attrs)
+    saved = node.saved or [ScratchBuffer(batch, heads, length) for _ in range(2)]
+    units = attention.task("forward", q, k, v, bias, mask, **node.attrs)
     uses = *map(ArrayUse, (q, k, v, *_spread(bias, mask))), *map(_made, (out, *saved))
     return [KernelCall(units, uses)]
 
 
-def _attention_back(step):
-    g, q, k, v, bias, mask, out, high, total = step.args
-    attrs = dict(step.attrs)
+def _attention_back(node):
+    g, q, k, v, bias, mask, out, high, total = node.args
+    attrs = dict(node.attrs)
     needed = tuple(attrs.pop("needed"))
     if needed != (True, True, True, False) or not _is_fast(q, k, v, bias, mask):
         return None
@@ -162,7 +162,7 @@ def _attention_back(step):
         return None
     units = attention.task("backward", q, k, v, bias, mask, **attrs)
     read = g, q, k, v, *_spread(bias, mask), out, high, total
-    return [KernelCall(units, (*map(ArrayUse, read), *map(_made, step.outputs)))]
+    return [KernelCall(units, (*map(ArrayUse, read), *map(_made, node.outputs)))]
 
 
 def _is_fast(*arrays):

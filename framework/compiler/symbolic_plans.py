@@ -201,7 +201,7 @@ class _OpenGraph(Graph):
     """
 
     def __init__(self, graph, prelude, arrays):
-        super().__init__(graph.arguments, graph.steps, graph.assigned, graph.results)
+        super().__init__(graph.arguments, graph.nodes, graph.assigned, graph.results)
         self.structure, self.blocks, self.prelude = graph.structure, graph.blocks, prelude
         self.added = graph.arguments[arrays:]  # one for each number that an op received
 

@@ -225,7 +225,7 @@ class _TapedTrace:
         Raises:
             NoPlanError: gradients cannot be traced; the message is the reason.
         """
-        reason = why_not(self._recording.steps) or self._differentiate()
+        reason = why_not(self._recording.nodes) or self._differentiate()
         if reason is not None:
             raise NoPlanError(reason)
         return self.joint
@@ -239,7 +239,7 @@ class _TapedTrace:
             return f"more than {_RESULTS} of its results have gradients"
         if any(v.serial in recording.assigned for v in self.watched):
             return "it assigns a variable that the tape watches"
-        began, count = len(recording.steps), len(self._leaves)
+        began, count = len(recording.nodes), len(self._leaves)
         assigned = dict(recording.assigned)
         seeds = [Tensor(np.ones(t.array.shape, t.array.dtype)) for t in made]
         found, gradients, missing = [], {}, thread.missing
@@ -273,7 +273,7 @@ class _TapedTrace:
         values = graph.arguments[len(self._copies) :]
         self.joint = JointGraph(graph, began, count, values, gradients, facts)
         self.joint.watched = {v.serial: watched for v, watched in self.variables}
-        return why_not_gradients(graph.steps[began:])
+        return why_not_gradients(graph.nodes[began:])
 
     def partition(self):
         values = [self._recording.arguments[n] for n in self.followed]

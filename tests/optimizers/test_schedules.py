@@ -272,11 +272,11 @@ def test_a_recorded_update_computes_the_rate_from_the_iterations():
     with GraphRecorder(()) as recording:
         optimizer.apply_gradients([(tf.ones(1), variable)])
     assert float(variable[0]) == -0.5
-    steps = recording.steps
-    assert any(v.variable is optimizer.iterations for step in steps for v in step.values)
-    assert "power" in [step.op.name for step in steps]
+    nodes = recording.nodes
+    assert any(v.variable is optimizer.iterations for node in nodes for v in node.inputs)
+    assert "power" in [step.op.name for step in nodes]
     assert recording.refusal is None
-    assert not any(type(step) is GuardNode for step in steps)
+    assert not any(type(step) is GuardNode for step in nodes)
 
 
 def test_a_multiplier_scales_a_schedule():
