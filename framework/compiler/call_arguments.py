@@ -190,12 +190,12 @@ def named(names, values):
 class ObjectTokens:
     """Key tokens for objects; when an object is deleted, its token and its plans are dropped."""
 
-    def __init__(self, compiled):
-        self._compiled, self._tokens = compiled, {}
+    def __init__(self, plan_cache):
+        self._plan_cache, self._tokens = plan_cache, {}
         self._kept = []  # ids of objects without weak references, oldest first
 
     def __reduce__(self):
-        return ObjectTokens, (self._compiled,)  # a copy has its own plans and objects
+        return ObjectTokens, (self._plan_cache,)  # a copy has its own plans and objects
 
     def token(self, value):
         try:
@@ -214,14 +214,14 @@ class ObjectTokens:
         self._kept.append(number)
         if len(self._kept) > _KEPT:
             token, _ = self._tokens.pop(self._kept.pop(0))
-            self._compiled.forget(token)
+            self._plan_cache.forget(token)
 
     def _forgetter(self, number, token):
-        compiled, tokens = weakref.ref(self._compiled), self._tokens
+        plan_cache, tokens = weakref.ref(self._plan_cache), self._tokens
 
         def forget(_):
             tokens.pop(number, None)
-            found = compiled()
+            found = plan_cache()
             if found is not None:
                 found.forget(token)
 

@@ -1,4 +1,4 @@
-"""`function`: TensorFlow's decorator. A call is recorded, and runs by a plan from then on."""
+"""The decorator `tf.function`: calls are traced twice, then run by a plan."""
 
 import functools
 import inspect
@@ -18,8 +18,8 @@ from framework.compiler.call_arguments import (
     text_of,
     with_tensors,
 )
-from framework.compiler.compiled import Compiled, compiles
 from framework.compiler.input_signature import InputSignature
+from framework.compiler.plan_cache import PlanCache, compiles
 from framework.compiler.symbolic_plans import SymbolicPlans
 from framework.compiler.tape_plans import TapePlans, listening_tape
 from framework.core import nest
@@ -38,34 +38,34 @@ def function(
     experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
     experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None,
 ):  # fmt: skip
-    """Compile a Python function of tensors: it runs twice for each signature, then by a plan.
+    """Compile a Python function of tensors: trace it twice per signature, then run a plan.
 
     A signature is the dtypes and shapes of tensors, the values of booleans and strings, and the
-    identities of other objects. An int or float is part of it at first; from its second value on it
-    is an input as tensors are, unless Python reads it (`range(n)`, `float(n)`, a shape) or looks at
-    its exact type: then each value has a signature of its own.
+    identities of other objects. An int or float is part of it at first. From its second value on it
+    is an input like a tensor, unless Python reads it (`range(n)`, `float(n)`, a shape) or checks
+    its exact type: then each value has a plan of its own.
 
-    The first two calls with a signature run the Python body, as it is, and record what it computes.
-    If both did the same, later ones do it on their own arguments by a plan: straight-line NumPy, in
-    buffers planned ahead; if not, the body goes on in Python, and a line on the log `framework`
-    says why. Variables are read and assigned, and random numbers drawn, at each call. Where Python
-    reads a tensor's value (`if loss > 1:`), a call in which it would read another records a plan of
-    its own. Python's own state (closures, attributes, globals, printing) is that of the recorded
-    call, as in TensorFlow. Under a `GradientTape` the call is one record, its gradients a plan too;
-    under several tapes the body runs in Python and is recorded by them.
+    The first two calls with a signature run the Python body and trace its ops. If both traces are
+    equal, later calls run a plan: straight-line NumPy code with preallocated buffers. If they
+    differ, the function runs eagerly, and the log `framework` has the reason. Each call reads and
+    assigns variables and draws random numbers. If Python reads a tensor's value (`if loss > 1:`),
+    another value is traced for another plan. Globals, closures and attributes that the body reads
+    are guarded; printing and other side effects happen only while tracing. Under a `GradientTape`
+    the call is one record, and its backward pass is a plan, too. Under several tapes the body runs
+    eagerly.
 
     Args:
-        func: the function; where None, a decorator is returned.
-        input_signature: a sequence of (nests of) TensorSpec, one for each argument but `self`.
-            Arguments are converted to these dtypes where they are no tensors yet.
-        jit_compile: False runs the Python body at every call.
+        func: the function. If None, return a decorator.
+        input_signature: a sequence of (nests of) TensorSpec, one for each argument except `self`.
+            Arguments that are not tensors are converted to these dtypes.
+        jit_compile: False runs the Python body eagerly in each call.
         autograph, reduce_retracing, experimental_implements, experimental_autograph_options,
         experimental_attributes, experimental_relax_shapes, experimental_compile,
-        experimental_follow_type_hints: accepted; nothing depends on them here.
+        experimental_follow_type_hints: accepted without effect.
 
     Raises:
-        TypeError: `input_signature` is no sequence of TensorSpec, or, from a call, the arguments do
-            not fit it.
+        TypeError: `input_signature` is not a sequence of TensorSpec; or, in a call, the arguments
+            do not match it.
 
     Example:
         >>> import framework as tf
@@ -86,7 +86,7 @@ def function(
 
 
 class Function:
-    """A Python function decorated with `function`; a method where it is found in a class."""
+    """A Python function decorated with `tf.function`; it binds to instances like a method."""
 
     def __init__(self, python_function, input_signature=None, jit_compile=None):
         if not callable(python_function):
@@ -95,19 +95,21 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        self._latest = None  # of the last call: what its tensors were, its plan, how that is packed
+        self._latest = (
+            None  # of the last call: (dtype and shape of each tensor, plan, result builder)
+        )
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self._signature = InputSignature(python_function, input_signature)
         self._wanted = jit_compile is not False
         name = getattr(python_function, "__name__", "function")
-        self._compiled = Compiled(name, losses_stay=False)
-        self._numbered = SymbolicPlans(self._compiled)
-        self._taped = TapePlans(self._compiled)
-        self._objects = ObjectTokens(self._compiled)
+        self._plan_cache = PlanCache(name, losses_stay=False)
+        self._numbered = SymbolicPlans(self._plan_cache)
+        self._taped = TapePlans(self._plan_cache)
+        self._objects = ObjectTokens(self._plan_cache)
 
     def __getstate__(self):
-        return {**self.__dict__, "_latest": None}  # a copy makes plans of its own
+        return {**self.__dict__, "_latest": None}  # a copy makes its own plans
 
     @property
     def input_signature(self):
@@ -123,7 +125,7 @@ class Function:
         self._calls += 1
         latest = self._latest
         if latest is not None and not kwargs and compiles() and thread.call is None:
-            # the usual case, told by looking: tensors like those of the last call
+            # fast path: positional tensors like those of the last call
             kinds, plan, pack = latest
             if len(args) == len(kinds) and not (masks.in_use and _any_masked(args)):
                 arrays = []
@@ -131,7 +133,7 @@ class Function:
                     if type(value) is not Tensor:
                         break
                     array = value.array
-                    dtype, shape = kinds[len(arrays)]  # `zip` takes half as long again
+                    dtype, shape = kinds[len(arrays)]  # `zip` takes 1.5 times as long
                     if array.dtype is not dtype or array.shape != shape:
                         break
                     arrays.append(array)
@@ -146,7 +148,7 @@ class Function:
         return self._by_key(args, kwargs)
 
     def _beside_others(self, args, kwargs):
-        """While somebody listens, or plans are not wanted."""
+        """Handle a call with open recorders, or with compilation turned off."""
         tape = listening_tape() if self._wanted and tier.tier() != "off" else None
         if tape is None:
             return self._plainly(args, kwargs)
@@ -156,7 +158,7 @@ class Function:
         return self._taped(key, arrays, tape, body, in_python)
 
     def _plainly(self, args, kwargs):
-        """The body in Python, arrays among the arguments as tensors."""
+        """Run the body eagerly, with arrays among the arguments as tensors."""
         self._in_python += 1
         if not all(type(value) in _AS_THEY_ARE for value in (*args, *kwargs.values())):
             args = [with_tensors(value) for value in args]
@@ -164,7 +166,7 @@ class Function:
         return self._run(args, kwargs)
 
     def _described(self, args, kwargs):
-        """(the key of a call, its arrays, its numbers)"""
+        """Return (key of a call, its arrays, its numbers)."""
         arrays, numbers = [], []
         key = [] if thread.call is None else _within_a_layer()
         for value in args:
@@ -174,7 +176,7 @@ class Function:
                 key.append(array.dtype)
                 key.append(array.shape)
                 if not array.flags.c_contiguous:
-                    key.append(array.strides)  # as `describe` has it
+                    key.append(array.strides)  # as in `describe`
             else:
                 describe(value, key, arrays, self._objects.token, numbers)
         if kwargs:
@@ -189,15 +191,19 @@ class Function:
         if numbers:
             result = self._numbered(key, arrays, numbers, body)
         else:
-            result = self._compiled(key, arrays, body)
+            result = self._plan_cache(key, arrays, body)
         self._latest = None
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
-            entries = self._compiled.plans.get(key, ())
+            entries = self._plan_cache.plans.get(key, ())
             in_order = all(a.flags.c_contiguous for a in arrays)  # such a plan takes no other
             if len(entries) == 1 and len(arrays) == len(args) and in_order:
                 (entry,) = entries
                 kinds = [(a.dtype, a.shape) for a in arrays]
-                self._latest = kinds, entry.plan.__call__, entry.pack  # a method is called faster
+                self._latest = (
+                    kinds,
+                    entry.plan.__call__,
+                    entry.pack,
+                )  # faster than calling the object
         return result
 
     def _run(self, args, kwargs):
@@ -210,11 +216,11 @@ class Function:
             result = _as_result(result)
         return _apart(result, args, kwargs)
 
-    # ---- what is known of it ----
+    # ---- inspection ----
 
     @property
     def source(self):
-        """The Python source of its plans, one function each, in the order they were recorded.
+        """The generated source of its plans, in the order in which they were traced.
 
         Example:
             >>> import framework as tf
@@ -224,30 +230,30 @@ class Function:
             >>> "tanh" in f.source
             True
         """
-        return self._compiled.source
+        return self._plan_cache.source
 
     def explain(self):
-        """Its plans, why each exists, and what runs in Python and why: a text."""
-        compiled, name = self._compiled, self._name()
-        total = sum(map(len, compiled.plans.values()))
+        """Return a text that lists its plans, why each exists, and what runs eagerly and why."""
+        plan_cache, name = self._plan_cache, self._name()
+        total = sum(map(len, plan_cache.plans.values()))
         lines = [
             f"{name} has {_count(total, 'plan')}; it was called {_count(self._calls, 'time')}."
         ]
         if not self._wanted:
-            lines = [f"{name} runs its Python body at every call: jit_compile=False."]
+            lines = [f"{name} runs eagerly: jit_compile=False."]
         elif tier.tier() == "off":
-            lines = [f"{name} runs its Python body at every call: compilation is off."]
-        lines += [compiled.explain()] if compiled.plans or compiled.refused else []
+            lines = [f"{name} runs eagerly: compilation is off."]
+        lines += [plan_cache.explain()] if plan_cache.plans or plan_cache.refused else []
         if self._in_python and self._wanted:
             lines.append(
-                f"{_count(self._in_python, 'call')} ran in Python: somebody listened, "
-                "or for what is said above."
+                f"{_count(self._in_python, 'call')} ran eagerly: tapes or other recorders were "
+                "open, or for a reason above."
             )
         return "\n".join(lines)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
-        """The dtypes and shapes it was called with, a line for each combination."""
-        known = [*self._compiled.plans, *self._compiled.refused]
+        """Return the signatures that it was called with, one per line."""
+        known = [*self._plan_cache.plans, *self._plan_cache.refused]
         return "\n".join(f"({text_of(key)})" for key in known)
 
     def _name(self):
@@ -258,7 +264,7 @@ class Function:
 
 
 class _Body(CallArguments):
-    """The body as a function of the tensors alone: what is recorded."""
+    """The body as a function of tensors and numbers, for tracing."""
 
     __slots__ = ("_args", "_function", "_kwargs")
 
@@ -299,16 +305,16 @@ _BECOME_TENSORS = (
 
 
 def _as_result(result):
-    """What the body returned, its numbers, arrays and variables as tensors."""
+    """Return the result of the body with numbers, arrays and variables as tensors."""
     if all(type(leaf) is Tensor for leaf in nest.flatten(result)):
         return result
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)
 
 
 def _apart(result, args, kwargs):
-    """The result, with tensors of its own instead of tensors among the arguments.
+    """Return the result with new tensors instead of argument tensors.
 
-    A plan has no other to give: whatever runs the body, `f(x)` is not `x`.
+    Plans return new tensors, so eager calls must, too: `f(x)` is never `x`.
     """
     given = CallArguments((*args, *kwargs.values())).leaves()
     own = {id(each): None for each in given if type(each) is Tensor}
@@ -339,7 +345,7 @@ def _any_masked(values):
 
 
 def _within_a_layer():
-    """What layers called here take over from the one that is being called."""
+    """Return the key of the surrounding layer call, from which inner layers inherit."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 

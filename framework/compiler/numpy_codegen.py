@@ -36,7 +36,7 @@ class NumpyCodegen:
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
         self._numbered = {}  # op name -> number of values named after it
         self._functions = []  # sources of the functions of fusion groups
-        self._cells = {}  # name of a closure variable of the user's -> its cell
+        self._cells = {}  # name -> closure cell of the user's function
         self.calls_numpy = False
         self._before, self._body = [], []  # lines of `make`, lines of the plan function
         self._in_buffers = {}  # id of a Value in the arena -> its slot
@@ -101,11 +101,11 @@ class NumpyCodegen:
         return self._known[key]
 
     def _cell(self, text, cell):
-        """The name of a closure variable of the user's."""
+        """Return the name of a closure variable of the user's function."""
         if id(cell) not in self._known:
             name = self._known[id(cell)] = self._unique(text)
             self._cells[name] = cell
-            self._before.append(f"{name} = None  # stands for a closure variable")
+            self._before.append(f"{name} = None  # a closure variable")
         return self._known[id(cell)]
 
     def _name(self, value):
@@ -148,7 +148,7 @@ class NumpyCodegen:
             self._body += state.source(self._bound, self._unique, self._cell)
 
     def _check_order(self):
-        """Take no other order in memory than the graph's: sums round by it."""
+        """Add checks that arguments are in C order, on which the rounding of sums depends."""
         uses = self.graph.uses()
         for value in self.graph.arguments:
             if value.in_order and value.size > 1 and id(value) in uses:
@@ -486,7 +486,7 @@ class NumpyCodegen:
 
 
 def _with_cells(make, cells, *buffers):
-    """What `make` gives, its free variables of these names being the cells: the fastest access."""
+    """Return the function of `make` with the user's cells as free variables, the fastest access."""
     run = make(*buffers)
     names = zip(run.__code__.co_freevars, run.__closure__, strict=True)
     closure = tuple([cells.get(name, own) for name, own in names])

@@ -1,4 +1,4 @@
-"""Plan: a graph compiled to a function of arrays, with its memory."""
+"""A plan: the compiled form of a graph, as a function of arrays with its memory."""
 
 import threading
 
@@ -13,39 +13,39 @@ from framework.compiler.numba_codegen import NumbaCodegen
 from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.compiler.numpy_regions import with_parallel_tasks
 from framework.compiler.passes import for_loops, optimized
-from framework.compiler.turns import callers, held, taken, turn_of
+from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
-_GROUPED = 1 << 16  # elements of an array, from which on NumPy goes over it in blocks
+_GROUPED = 1 << 16  # elements from which NumPy computes fusion groups in blocks
 
 
 class Plan:
-    """What a run did, to be done again on other arguments.
+    """Repeats a traced call on other arguments.
 
     Args:
-        graph: of the run.
-        name: of the function in the source.
-        argument_names: names for its arguments.
-        tell: `tell(sentence, error)` says what went wrong.
-        state: the `PythonState` that must hold for the plan to run; None without one.
-        audited: whether the caller audits it: a call returns None then, and `audit_due` is true.
+        graph: the graph of the trace.
+        name: the name of the function in the source.
+        argument_names: names of its arguments.
+        tell: `tell(message, error)` logs a failure of the compiler.
+        state: the `PythonState` that the plan has guards on, or None.
+        audited: whether the caller audits the plan. If an audit is due, a call returns None and
+            `audit_due` is true.
         ordered: whether a call returns None for arguments that are not in C order.
 
-    `shared` are the places of the arguments of which a result, or what it assigns, may be a view.
+    `source` is the generated source. `shared` are the indices of the arguments that results or
+    assigned values may be views of. Any thread can call a plan. Plans that change the same
+    variables run one at a time, others in parallel, each call in an arena of its own.
 
-    `source` is the Python text that runs. A call may come from any thread: plans that change the
-    same variables run one at a time, others side by side, each in memory of its own.
+    A plan starts with the NumPy backend. It changes to Numba loops at a call whose number depends
+    on array sizes and on the cache on disk, never on a clock, so that each run of a program
+    changes at the same call.
 
-    A plan begins as NumPy calls. Its groups of elementwise steps become Numba loops, where Numba is
-    to be used, at a call whose number follows from their sizes and from what is compiled already,
-    not from a clock: the same run on the same machine changes at the same call.
-
-    A mistake in what is written here ends no run of the user's. Where loops cannot be had, NumPy
-    calls stay, and `trouble` says why. What is new is on trial in its first run: arrays that it
-    would write in place are kept, and are put back if it raises. Loops give way to the NumPy calls
-    then; these give None, with the error in `failure`: whoever runs the body in its place sees
-    whether the error was the body's own.
+    A failure of the compiler never stops the user's program. If loops cannot be generated or
+    compiled, NumPy calls stay, and `trouble` is the reason. The first call of a new backend is on
+    trial: if it raises, the variables are restored. Then loops are replaced by NumPy calls; if
+    these raise, the call returns None with the error in `failure`, and the caller runs the body,
+    which raises the error if it is the user's.
     """
 
     def __init__(self, graph, name, argument_names, tell, state=None, audited=False, ordered=False):
@@ -55,17 +55,17 @@ class Plan:
         self.trouble = self.failure = None
         self.reads = [guard.how for guard in graph.guards]
         self._changed = [v for v, _ in graph.assigned] + _states(graph)
-        self._turn = turn_of(self._changed)
+        self._lock = lock_of(self._changed)
         self._generators = generators(graph)
-        self._waiting = None  # the program with loops, until it takes over
-        self._changing = threading.Lock()  # who has it moves on towards loops
+        self._loop_code = None  # the NumbaCodegen, until its loops are used
+        self._changing = threading.Lock()  # held while the backend changes
         self.tier = "numpy"
         program = NumpyCodegen(
             grouped(with_parallel_tasks(self._graph), _fits_blocks, alone), *self._names
         )
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
-        # Numbers of calls, from 0: when loops are due next, None for never; of the next event.
+        # Numbers of calls, from 0: the next step towards loops (None for never); the next event.
         self._loops_at = TRIAL if tier.tier() in ("auto", "numba") else None
         self._audits, self._event_at = Audits(never=not (audited and can_be_undone(graph))), 0
         if tier.tier() == "numba" or (self._loops_at and _moved(self._graph) > LARGE):
@@ -73,28 +73,29 @@ class Plan:
         self._schedule(0)
 
     def _install(self, form, otherwise):
-        """Have a (program, its `make`) run; `otherwise(error, arrays)` is for a first run that
-        fails."""
+        """Use `form`, a pair (code generator, its `make`); if its first call raises, call
+        `otherwise(error, arrays)`."""
         self._form = form
         self._offer(self._on_trial(form, otherwise), form)
 
     def _offer(self, run, form):
-        """Have calls use this run."""
-        # What a call takes an entry of: the turn where it changes something, else runs that nobody
-        # is in, each with memory of its own. The run of the turn; whether NumPy may warn in it; and
-        # what makes another.
-        if self._turn is not None:
-            self._now = self._turn.free, run, form[0].calls_numpy, form
+        """Let calls use this compiled function."""
+        # (list to take an entry from, function, whether NumPy can warn, form). With a lock, this is
+        # the list. Without one, the list has the idle functions, each with an arena of its own.
+        if self._lock is not None:
+            self._now = self._lock.free, run, form[0].calls_numpy, form
         else:
             self._now = [run], None, form[0].calls_numpy, form
 
     def _on_trial(self, form, otherwise):
-        """What stands for a run until it has given a result."""
+        """Return a function that restores the variables if its first call raises."""
         made = []
 
         def run(*arrays):
             self.failure = None
-            before = [(v, v._array) for v in self._changed]  # so named, none is written in place
+            before = [
+                (v, v._array) for v in self._changed
+            ]  # these references prevent in-place updates
             try:
                 if not made:
                     made.append(_new_run(form))
@@ -118,20 +119,20 @@ class Plan:
 
     @property
     def nbytes(self):
-        """(bytes of its memory, bytes that ops allocate beside it at most at one time)"""
+        """(bytes of the arena, peak of bytes that ops allocate outside it)"""
         program = self._form[0]
         return program.arena.nbytes, program.elsewhere
 
     # ---- events: loops and audits ----
 
     def _schedule(self, call):
-        """Count the calls from this one to the next event; -1 where there is none."""
+        """Count down from this call to the next event; -1 means that there is none."""
         due = [at for at in (self._loops_at, self._audits.at) if at is not None]
         self._event_at = min(due) if due else -1
         self._calls_left = max(0, self._event_at - call) if due else -1
 
     def _may_run(self):
-        """Handle the event that is due; False where that is an audit, which the caller makes."""
+        """Handle the event that is due; return False for an audit, which is the caller's."""
         if self.audit_due:
             return False
         if self._changing.acquire(blocking=False):
@@ -151,7 +152,7 @@ class Plan:
         return self._audits.due
 
     def audited(self, postponed=False):
-        """Run again: this call has been audited, or took another way through the code."""
+        """End an audit; it is postponed if this call executed another path."""
         call = self._event_at
         (self._audits.postpone if postponed else self._audits.done)(call)
         self._schedule(call)
@@ -159,49 +160,50 @@ class Plan:
     # ---- loops ----
 
     def _towards_loops(self, call):
-        """Take the next step; where it fails, stay with NumPy calls."""
+        """Generate or compile the loops; after a failure, stay with NumPy calls."""
         doing, self._loops_at = "generating", None
         try:
-            if self._waiting is None:
+            if self._loop_code is None:
                 self._consider(call)
-            if self._waiting is not None and (self._loops_at or 0) <= call:
+            if self._loop_code is not None and (self._loops_at or 0) <= call:
                 doing = "compiling"
                 self._promote()
         except Exception as error:
             self._stay(doing, error)
 
     def _stay(self, doing, error):
-        self._waiting = self._loops_at = None
+        self._loop_code = self._loops_at = None
         self.trouble = f"{doing} its loops failed ({brief(error)})"
         self._tell(f"stays with NumPy calls: {self.trouble}", error)
 
     def _consider(self, call):
-        """Decide at which call the groups become loops, if ever."""
+        """Decide at which call loops replace NumPy calls, if at all."""
         graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
         cost = sum(work(s) for s in graph.nodes if type(s) is FusionGroup)
         if not cost:
             return
-        self._waiting = NumbaCodegen(graph, *self._names)
-        missing = sum(not loop.cached for loop in self._waiting.loops)
+        self._loop_code = NumbaCodegen(graph, *self._names)
+        missing = sum(not loop.cached for loop in self._loop_code.loops)
         self._loops_at = max(call, calls_until_due(cost, missing))
 
     def _promote(self):
-        """Let the program with loops take over, its machine code made or loaded now."""
-        program, self._waiting, self._loops_at = self._waiting, None, None
+        """Compile or load the loops and use them from now on."""
+        program, self._loop_code, self._loops_at = self._loop_code, None, None
         if tier.library("elementwise") is None:
             return
         form = program, program.compiled()
         numpy = self._form
-        turn = None if self._turn is None else self._taken()  # not while another thread is in it
+        # wait until no thread runs the plan
+        lock = None if self._lock is None else self._acquire_lock()
         try:
             self.tier = "numba"
             self._install(form, lambda *failed: self._back(numpy, *failed))
         finally:
-            if turn is not None:
-                turn.append(True)
+            if lock is not None:
+                lock.append(True)
 
     def _back(self, numpy, error, arrays):
-        """The result by NumPy calls, which stay if they can do what the loops could not."""
+        """Return the result of NumPy calls after loops have raised; if it succeeds, keep NumPy."""
         failed = []
         found = _slowly(self._on_trial(numpy, lambda *error: failed.append(error)), *arrays)
         if failed:
@@ -212,11 +214,11 @@ class Plan:
         return found
 
     def current(self):
-        """Whether the generators that it draws from are still those that `set_seed` made."""
+        """Return whether its random generators have not been replaced by `set_seed`."""
         return are_current(self._generators)
 
     def __call__(self, arrays):
-        """The result arrays, or None where a guard does not hold and nothing was changed."""
+        """Return the result arrays; None if a guard fails, before anything has changed."""
         left = self._calls_left
         if left >= 0:
             if left:
@@ -230,7 +232,7 @@ class Plan:
             entry = free.pop()
         except IndexError:
             free, run, warns, entry = self._another()
-        except BaseException:  # an interrupt, between taking the entry and the next line
+        except BaseException:  # an interrupt between `pop` and the next line
             if run is not None:
                 free.append(True)
             raise
@@ -246,26 +248,26 @@ class Plan:
             free.append(entry)
 
     def _another(self):
-        """What `_now` gives and an entry, where there is none: a new run, or, in time, the turn."""
+        """Return (list, function, warns, entry) if the list is empty: bind a new arena or wait."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)
         within = any(plan is self for plan in self._outer())
-        turn = self._taken()
+        lock = self._acquire_lock()
         _, run, warns, form = self._now
-        return turn, _new_run(form) if within else run, warns, True
+        return lock, _new_run(form) if within else run, warns, True
 
-    def _taken(self):
-        return taken(self._turn, [*held(), *self.outer_turns()])
+    def _acquire_lock(self):
+        return acquire(self._lock, [*held_locks(), *self.outer_locks()])
 
     @classmethod
-    def outer_turns(cls):
-        """The turns of the plans that this thread is in."""
-        return [plan._turn for plan in cls._outer() if plan._turn is not None]
+    def outer_locks(cls):
+        """Return the locks of the plans that this thread is running."""
+        return [plan._lock for plan in cls._outer() if plan._lock is not None]
 
     @staticmethod
     def _outer():
-        """The plans that this thread is in: user code that runs within one may call others."""
+        """Return the plans that this thread is running: user code within one can call others."""
         found = callers(Plan.__call__.__code__)
         return [names["self"] for names in found if "entry" in names]
 
@@ -276,19 +278,19 @@ def _new_run(form):
 
 
 def _states(graph):
-    """The variables that count the draws of the graph's generators."""
+    """Return the variables that count the draws of the graph's generators."""
     states = [getattr(s.draw.source, "state", None) for s in graph.draws]
     return list({id(state): state for state in states if state is not None}.values())
 
 
 def _moved(graph):
-    """Bytes that elementwise steps make."""
+    """Return the bytes that elementwise nodes compute."""
     nodes = [s for s in graph.nodes if type(s) is OpNode and s.op.kind == "elementwise"]
     return sum(v.nbytes for s in nodes for v in s.all_outputs)
 
 
 def _fits_blocks(node):
-    """Whether a step is computed block by block: large, all of one shape but for numbers."""
+    """Return whether a node can be computed in blocks: large, all operands of one shape or 0-d."""
     if len(node.outputs) != 1:
         return False
     (output,) = node.outputs

@@ -1,9 +1,8 @@
-"""The Python state that a traced run reads: guards on it, and what makes a run unrepeatable.
+"""Guards on Python state: globals, closure variables and attributes that a traced function reads.
 
-A trace sees ops, not the `n` in `x * 2.0 if n % 2 else x * 3.0`. `Watch` looks at the Python code
-that runs outside the package while a run is traced. The bytecode of each function shows which
-globals, closure variables, attributes and constant items it reads. Plain values among them, and the
-identities of other objects, become guards of the plan.
+A trace records ops, not the `n` in `x * 2.0 if n % 2 else x * 3.0`. So `Watch` follows the calls of
+user functions by `sys.settrace` during a trace. The bytecode of each function shows what it reads.
+The plan has guards on plain values among that, and on the identity of other objects.
 """
 
 import gc
@@ -17,22 +16,29 @@ from framework.compiler.graph_comparison import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
-_USED = ("numpy", "numba", "llvmlite", "h5py", "tqdm", "ml_dtypes")  # by the package itself
+_USED = (
+    "numpy",
+    "numba",
+    "llvmlite",
+    "h5py",
+    "tqdm",
+    "ml_dtypes",
+)  # libraries that the package itself uses
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-_ASKING = frozenset(("type", "arange"))  # np.arange asks for the type of its argument, in C
+_ASKING = frozenset(("type", "arange"))  # np.arange calls `type` of its argument in C
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-_MOST = 256  # guards of one run; further reads are left to audits
+_MOST = 256  # guards of one trace; audits cover further reads
 
 
 class Guard:
-    """One read: where it begins, the path from there, and what it gave.
+    """One read of Python state and its value.
 
     Args:
-        root: a globals dict, a closure cell, or a reference to an object, by `kind`.
+        root: a globals dict (GLOBAL), a closure cell (CLOSURE) or a reference to an object (LOCAL).
         kind: GLOBAL, CLOSURE or LOCAL.
-        name: of the variable where the path begins.
-        steps: (ATTRIBUTE or ITEM, name or key) pairs.
-        value: what the read gave.
+        name: the name of the variable where the path begins.
+        steps: the path, as (ATTRIBUTE or ITEM, name or key) pairs.
+        value: the value at the time of the trace.
     """
 
     __slots__ = ("held", "kind", "name", "plain", "root", "steps", "weak")
@@ -40,19 +46,19 @@ class Guard:
     def __init__(self, root, kind, name, steps, value):
         self.root, self.kind, self.name, self.steps = root, kind, name, steps
         self.plain = is_plain(value)
-        # What is found from a global or a closure is as good as held by these already.
+        # Objects reached from globals or closures are kept alive by these anyway.
         self.weak = kind == LOCAL and not self.plain
         self.held = reference(value) if self.weak else value
 
     @property
     def key(self):
-        """What tells this read from others."""
+        """Identifies the read."""
         root = self.root() if self.kind == LOCAL else self.root
         return id(root), self.name, self.steps
 
     @property
     def value(self):
-        """What the read gave; `_MISSING` where that object is gone."""
+        """The value at the time of the trace; `_MISSING` if the object has been deleted."""
         if not self.weak:
             return self.held
         found = self.held()
@@ -65,31 +71,31 @@ class Guard:
         return "".join([self.name, *parts])
 
     def now(self):
-        """What the read gives now; `_MISSING` where there is nothing."""
+        """Return the current value; `_MISSING` if there is none."""
         try:
             return _followed(_start(self.root, self.kind, self.name), self.steps)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return _MISSING
 
     def holds(self):
-        """Whether the read gives the same now."""
+        """Return whether the value is unchanged."""
         if self.kind == LOCAL and self.root() is None:
-            return True  # an object of the run itself: no later run can read it
+            return True  # an object of that call only: no later call can read it
         return _same(self.now(), self.value)
 
 
 class PythonState:
-    """The guards of one run."""
+    """The guards of one trace."""
 
     def __init__(self, guards=()):
         self.guards = list(guards)
 
     def changed(self):
-        """The text of the first read that gives something else now; None where all are the same."""
+        """Return the source of the first read whose value has changed, or None."""
         return next((guard.text for guard in self.guards if not guard.holds()), None)
 
     def differs_from(self, other):
-        """The text of a read that gave another value in the other run; None without one."""
+        """Return the source of a read whose value differs in the other trace, or None."""
         known = {guard.key: guard for guard in other.guards}
         for guard in self.guards:
             twin = known.get(guard.key)
@@ -98,13 +104,13 @@ class PythonState:
         return None
 
     def joined(self, other):
-        """The guards of both runs."""
+        """Return the guards of both traces."""
         return PythonState({guard.key: guard for guard in (*other.guards, *self.guards)}.values())
 
     def source(self, bind, unique, cell):
-        """The lines of a plan that return None where a guard fails; none without guards.
+        """Return lines for the source of a plan that return None if a guard fails.
 
-        They have no call: a plan runs them each time.
+        They avoid calls, because they run in each call of the plan.
 
         Args:
             bind: `bind(key, name, value)` gives a value a name in the source, and returns the name.
@@ -125,9 +131,9 @@ _FAILURES = (AttributeError, IndexError, KeyError, NameError, TypeError, ValueEr
 
 
 def _fails(guard, bind, now, cell):
-    """An expression that is true where a guard fails, its identifiers out of bytecode.
+    """Return an expression that is true if a guard fails; its identifiers are from bytecode.
 
-    It may assign to the name `now`.
+    It can assign to the name `now`.
     """
     root, name = guard.root, guard.name
     if guard.kind == GLOBAL:
@@ -158,14 +164,14 @@ def _same(a, b):
 
 
 def is_plain(value):
-    """Whether a value is compared by what it is; others are compared by identity."""
+    """Return whether guards compare a value by `==`; others are compared by identity."""
     if type(value) is tuple:
         return len(value) <= 16 and all(map(is_plain, value))
     return type(value) in _PLAIN
 
 
 def reference(value):
-    """A function that gives `value`, which it does not keep alive where that can be."""
+    """Return a weak reference to `value`, or a function that returns it if that is impossible."""
     try:
         return weakref.ref(value)
     except TypeError:
@@ -188,7 +194,7 @@ def _followed(value, steps):
 
 
 def _attribute(value, name):
-    """(what stands under an attribute, whether reading it again runs no code)"""
+    """Return (value of an attribute, whether reading it runs no user code)."""
     if isinstance(value, types.ModuleType):
         return value.__dict__.get(name, _MISSING), not _is_library(value.__name__)
     kind = type(value)
@@ -206,7 +212,7 @@ def _attribute(value, name):
 
 
 def _own(value):
-    """The attributes of an instance; what stands for a number is not asked, since that is noted."""
+    """Return the attributes of an instance, without calling a symbolic number's `__getattr__`."""
     try:
         own = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -232,32 +238,32 @@ def _is_library(module):
 
 
 class Watch:
-    """Context that looks at the Python code outside the package which runs within it.
+    """Context that finds the Python state read by user functions called within it.
 
     Args:
-        function: the function that runs first, where it is known; its closure is found by it.
+        function: the first user function, if known; its closure cells are found through it.
 
-    `state` has the guards of the run once it is over, `trouble` says why the run cannot be
-    repeated, and `asks_for_types` whether the code asked for the type of a number.
+    Afterwards, `state` has the guards, `trouble` is the reason why a plan cannot repeat the call or
+    None, and `asks_for_types` is whether user code called `type`.
     """
 
     def __init__(self, function=None):
-        self._functions = {}  # id of a code object -> a function of that code
+        self._functions = {}  # id of a code object -> a function with that code
         self._remember(function)
         self._guards, self._roots = {}, []
-        self._seen, self._held = set(), []  # ids of code objects that need no second look
-        self._random = {}  # id of a generator -> (it, its state before, its name)
+        self._seen, self._held = set(), []  # ids of code objects that are done; the objects
+        self._random = {}  # id of a generator -> (generator, its state before, its name)
         self.asks_for_types = False
         self.state, self.trouble, self.changed = PythonState(), None, None
         self.is_over = False
 
     def __enter__(self):
-        # Callbacks of the garbage collector would count as the user's code.
+        # Callbacks of the garbage collector would count as user code.
         self._collects = gc.isenabled()
         gc.disable()
         self._outer = sys.gettrace()
         self._global_random = _global_random()
-        sys.settrace(self._see)  # less dear than a profile function, which hears of C calls too
+        sys.settrace(self._see)  # cheaper than sys.setprofile, which also reports C calls
         return self
 
     def __exit__(self, kind, *_):
@@ -284,14 +290,14 @@ class Watch:
         return None
 
     def _see(self, frame, event, arg):
-        """Look at a call; a debugger or a coverage tool sees it too."""
+        """Trace function: process a call, then pass the event on to a debugger or coverage tool."""
         code = frame.f_code
         if event == "call" and id(code) not in self._seen:
             asks = not _ASKING.isdisjoint(code.co_names)
             if not _is_library(frame.f_globals.get("__name__") or ""):
                 self._enter(frame, code, paths_of(code))
             elif not asks:
-                self._held.append(code)  # so that its id stays its own
+                self._held.append(code)  # keeps the id unique
                 self._seen.add(id(code))
             if asks and not self.asks_for_types:
                 self.asks_for_types = not _is_for_package(frame)
@@ -317,7 +323,7 @@ class Watch:
                 self._read_local(local.get(name), name, steps)
 
     def _read_local(self, value, name, steps):
-        """A read that begins at an argument of the function, such as `self`."""
+        """Process a read that begins at an argument of the function, such as `self`."""
         module = getattr(type(value), "__module__", None) or ""
         if steps and not _is_library(module):
             self._roots.append(value)
@@ -326,10 +332,10 @@ class Watch:
             self._remember(value)
 
     def _read(self, root, kind, name, steps):
-        """Follow a path as far as reading it runs no code, and guard what is there."""
+        """Follow a path as far as reading it runs no user code, and add a guard there."""
         try:
             value = _start(root, kind, name)
-        except (KeyError, ValueError):  # one of the builtins; an empty cell
+        except (KeyError, ValueError):  # a builtin name; an empty cell
             return
         taken = 0
         for step_kind, step in steps:
@@ -354,7 +360,7 @@ class Watch:
             self._random[id(value)] = value, state, name
 
     def _remember(self, value):
-        """Know a function by its code, to find its closure when it runs."""
+        """Remember a function by its code object, to find its closure when it is called."""
         while value is not None:
             if isinstance(value, types.MethodType):
                 value = value.__func__
@@ -365,7 +371,7 @@ class Watch:
                 value = _own(value).get("python_function")
 
     def _method(self, frame, code):
-        """The function of a frame, where it is a method of its first argument's class."""
+        """Return the function of a frame if it is a method of its first argument's class."""
         if not code.co_argcount:
             return None
         first = frame.f_locals.get(code.co_varnames[0])
@@ -377,7 +383,7 @@ class Watch:
 
 
 def _is_for_package(frame):
-    """Whether a frame is the package's own, or of a library that the package has called."""
+    """Return whether a frame belongs to the package or to a library called by it."""
     while frame is not None:
         module = frame.f_globals.get("__name__") or ""
         top = module.partition(".")[0]
@@ -395,7 +401,7 @@ _RANDOM = ("random", "numpy.random")
 
 
 def _global_random():
-    """The states of Python's and NumPy's global generators; None for one that is not loaded."""
+    """Return the states of Python's and NumPy's global generators; None if not imported."""
     python, numpy = (sys.modules.get(name) for name in _RANDOM)
     of_python = None if python is None else python.getstate()
     if numpy is None or not hasattr(numpy, "get_state"):
@@ -404,7 +410,7 @@ def _global_random():
 
 
 def _state_of(generator):
-    """The state of a random generator of Python's or NumPy's; None of anything else."""
+    """Return the state of a random generator of Python or NumPy; None for other objects."""
     module = type(generator).__module__
     if module.startswith("numpy.random") and hasattr(generator, "bit_generator"):
         return _exactly(generator.bit_generator.state)
@@ -416,7 +422,7 @@ def _state_of(generator):
 
 
 def _exactly(state):
-    """A generator's state, its arrays as bytes: comparable by `==`."""
+    """Return a generator's state with arrays as bytes, so that `==` compares it."""
     if isinstance(state, dict):
         return tuple([(name, _exactly(each)) for name, each in state.items()])
     return state.tobytes() if hasattr(state, "tobytes") else state

@@ -1,78 +1,78 @@
 """Plans for calls with Python numbers, valid for any values of them."""
 
 from framework.compiler.audit_recorder import AuditRecorder
-from framework.compiler.compiled import SIGNATURES, Entry
 from framework.compiler.compiler_log import brief
 from framework.compiler.graph_comparison import Difference, difference
 from framework.compiler.ir import Graph, GraphRecorder
 from framework.compiler.plan import Plan
+from framework.compiler.plan_cache import SIGNATURES, CachedPlan
+from framework.compiler.plan_locks import exclusive_trace
 from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
-from framework.compiler.turns import exclusive
 
 _ATTEMPTS = 8  # plans and traces, after which each number has a signature of its own
 
 
 class SymbolicPlans:
-    """Calls `Compiled` for functions with ints and floats among their arguments.
+    """Calls `PlanCache` for functions with ints and floats among their arguments.
 
     The first number is part of the signature. A call with a second one is traced with a symbolic
     number. That trace becomes a plan if it equals a trace with a plain number: the one before or
     the next.
     """
 
-    def __init__(self, compiled):
-        self._compiled = compiled
+    def __init__(self, plan_cache):
+        self._plan_cache = plan_cache
 
     def __call__(self, key, arrays, numbers, body):
-        """Call as `Compiled`; `numbers` are the pairs of `describe`."""
-        compiled = self._compiled
+        """Call as `PlanCache`; `numbers` are the pairs of `describe`."""
+        plan_cache = self._plan_cache
         values = [number for _, number in numbers]
         general = list(key)
         for place, number in numbers:
             general[place] = "any " + type(number).__name__
         general = tuple(general)
-        entries = compiled.plans.get(general, ())
+        entries = plan_cache.plans.get(general, ())
         for entry in entries:
             given = body.own(arrays, entry.shared) if entry.shared else arrays
             found = entry.plan(given, values)
             if found is not None:
                 return entry.pack(found)
         in_python = lambda: body(body.tensors(arrays))
-        if general in compiled.refused:
+        if general in plan_cache.refused:
             return in_python()
-        if (error := compiled.failure(general)) is not None:
-            return compiled.without(general, error, in_python)
+        if (error := plan_cache.failure(general)) is not None:
+            return plan_cache.without(general, error, in_python)
         if any(entry.plan.audit_due for entry in entries):
             return self._audit(general, arrays, values, body)
-        if entries and not compiled.drop_outdated(general):
+        if entries and not plan_cache.drop_outdated(general):
             entries = ()
         return self._without_plan(key, general, arrays, values, body, len(entries))
 
     def _without_plan(self, key, general, arrays, values, body, plans):
         """Return the result of a call without a valid plan."""
-        compiled = self._compiled
-        if key in compiled.plans or key in compiled.refused:
-            return compiled(key, arrays, body)
-        if general not in compiled.attempts and len(compiled.attempts) >= SIGNATURES:
-            return compiled(key, arrays, body)
-        attempts = compiled.attempts.setdefault(general, _Attempts())
+        plan_cache = self._plan_cache
+        if key in plan_cache.plans or key in plan_cache.refused:
+            return plan_cache(key, arrays, body)
+        if general not in plan_cache.attempts and len(plan_cache.attempts) >= SIGNATURES:
+            return plan_cache(key, arrays, body)
+        attempts = plan_cache.attempts.setdefault(general, _Attempts())
         if attempts.over or plans + attempts.count > _ATTEMPTS:
             attempts.give_up()
-            return compiled(key, arrays, body)
+            return plan_cache(key, arrays, body)
         open_ones = [c for c in attempts.open if c.prelude.values(values) is not None]
         if not attempts.plain or open_ones:
             return self._plainly(key, general, arrays, values, body, attempts)
         if any(v == values for v, _ in attempts.plain):
-            return compiled(key, arrays, body)
+            return plan_cache(key, arrays, body)
         return self._openly(key, general, arrays, values, body, attempts)
 
     def _audit(self, general, arrays, values, body):
         """Return the result of a call in which a plan is audited."""
-        compiled = self._compiled
-        with exclusive(Plan.outer_turns()):
-            audit, tensors = compiled.audit(general), body.tensors(arrays)
+        plan_cache = self._plan_cache
+        with exclusive_trace(Plan.outer_locks()):
+            audit, tensors = plan_cache.audit(general), body.tensors(arrays)
             given = None if audit is None else audit.graph.given(values)
             if given is None:
                 if audit is not None:
@@ -90,16 +90,16 @@ class SymbolicPlans:
             return audit.settled(run, by_plan)
 
     def _plainly(self, key, general, arrays, values, body, attempts):
-        compiled = self._compiled
-        result, trace = compiled.traced(key, arrays, body, watches=True)
-        if key in compiled.refused or (trace is not None and trace.asks_for_types):
+        plan_cache = self._plan_cache
+        result, trace = plan_cache.traced(key, arrays, body, watches=True)
+        if key in plan_cache.refused or (trace is not None and trace.asks_for_types):
             attempts.give_up()
         elif trace is not None:
             self._settle(general, attempts, plain=(values, trace))
         return result
 
     def _openly(self, key, general, arrays, values, body, attempts):
-        with exclusive(Plan.outer_turns()):
+        with exclusive_trace(Plan.outer_locks()):
             return self._traced_openly(key, general, arrays, values, body, attempts)
 
     def _traced_openly(self, key, general, arrays, values, body, attempts):
@@ -113,7 +113,7 @@ class SymbolicPlans:
             # A plain number may be required: undo the call and repeat it with one.
             attempts.give_up()
             recording.undo()
-            return self._compiled(key, arrays, body)
+            return self._plan_cache(key, arrays, body)
         finally:
             prelude.close()
         if run.trouble() is not None or recording.made_variables or run.changed is not None:
@@ -125,9 +125,9 @@ class SymbolicPlans:
 
     def _settle(self, general, attempts, plain=None, candidate=None):
         """Add a plain trace as (numbers, trace), or a function that returns a candidate."""
-        compiled = self._compiled
+        plan_cache = self._plan_cache
         try:
-            with compiled.lock:
+            with plan_cache.lock:
                 if plain is not None:
                     attempts.plain.append(plain)
                     candidates, plains = attempts.open, [plain]
@@ -145,20 +145,20 @@ class SymbolicPlans:
                         break
         except Exception as error:  # exceptions of the body have been raised before
             attempts.give_up()
-            compiled.refuse(general, f"generating its plan failed ({brief(error)})", error)
+            plan_cache.refuse(general, f"generating its plan failed ({brief(error)})", error)
 
     def _make_plan(self, general, candidate, trace):
-        plan = SymbolicPlan(candidate, trace.state.joined(candidate.state), self._compiled)
-        entry = Entry(plan, candidate.pack, candidate.graph, candidate.state)
-        self._compiled.plans.setdefault(general, []).append(entry)
+        plan = SymbolicPlan(candidate, trace.state.joined(candidate.state), self._plan_cache)
+        entry = CachedPlan(plan, candidate.pack, candidate.graph, candidate.state)
+        self._plan_cache.plans.setdefault(general, []).append(entry)
 
 
 class SymbolicPlan:
     """A plan with the ScalarProgram that computes its scalar arguments."""
 
-    def __init__(self, candidate, state, compiled):
+    def __init__(self, candidate, state, plan_cache):
         names = [*candidate.names, *(f"number_{i}" for i in range(len(candidate.added)))]
-        plan = Plan(candidate.graph, compiled.name, names, compiled.tell, state, audited=True)
+        plan = Plan(candidate.graph, plan_cache.name, names, plan_cache.tell, state, audited=True)
         self._plan, self._prelude = plan, candidate.prelude
         self.audited = plan.audited
         self.current = self._plan.current

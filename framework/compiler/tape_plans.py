@@ -15,15 +15,15 @@ from framework.autodiff.batching import Batched
 from framework.autodiff.notes import PAUSED, RESET, UNMET, WATCHED
 from framework.autodiff.tape import GradientTape, through_composite
 from framework.compiler.call_arguments import ObjectToken
-from framework.compiler.compiled import Entry, NoPlanError
 from framework.compiler.compiler_log import brief
 from framework.compiler.graph_comparison import difference
 from framework.compiler.ir import GraphRecorder
 from framework.compiler.partition import JointGraph, Partition, why_not, why_not_gradients
 from framework.compiler.plan import Plan
+from framework.compiler.plan_cache import CachedPlan, NoPlanError
+from framework.compiler.plan_locks import exclusive_trace
 from framework.compiler.result_packing import first_places, result_packer
 from framework.compiler.tracing import traced
-from framework.compiler.turns import exclusive
 from framework.core import nest
 from framework.core.op import Op
 from framework.core.recorders import serials, thread
@@ -42,43 +42,43 @@ def listening_tape():
 
 
 class TapePlans:
-    """Calls `Compiled` while one tape is open."""
+    """Calls `PlanCache` while one tape is open."""
 
-    def __init__(self, compiled):
-        self._compiled = compiled
+    def __init__(self, plan_cache):
+        self._plan_cache = plan_cache
 
     def __call__(self, key, arrays, tape, body, in_python):
-        """Call as `Compiled`.
+        """Call as `PlanCache`.
 
         Args:
             tape: the open tape.
             in_python: `in_python()` runs the call eagerly.
         """
-        compiled, live, given = self._compiled, tape._live, body.leaves()
+        plan_cache, live, given = self._plan_cache, tape._live, body.leaves()
         # For each argument that the tape watches the index of its first occurrence, else -1.
         first, first_indices = {}, []
         for place, each in enumerate(given):
             followed = type(each) is Tensor and each.serial in live
             first_indices.append(first.setdefault(each.serial, place) if followed else -1)
         key = (UNDER_TAPE, tuple(first_indices), *key)
-        entries = compiled.plans.get(key)
+        entries = plan_cache.plans.get(key)
         tried = 0
         if entries is not None:
             for entry in entries:
                 found = self._by_plan(entry, arrays, given, tape, body)
                 if found is not None:
                     return found[0]
-            if (error := compiled.failure(key)) is not None:
-                return compiled.without(key, error, in_python)
-            tried = compiled.drop_outdated(key)
-        if compiled.refuses(key):
+            if (error := plan_cache.failure(key)) is not None:
+                return plan_cache.without(key, error, in_python)
+            tried = plan_cache.drop_outdated(key)
+        if plan_cache.refuses(key):
             return in_python()
-        with exclusive(Plan.outer_turns()):
-            for entry in compiled.plans.get(key, ())[tried:]:
+        with exclusive_trace(Plan.outer_locks()):
+            for entry in plan_cache.plans.get(key, ())[tried:]:
                 found = self._by_plan(entry, arrays, given, tape, body)
                 if found is not None:
                     return found[0]
-            if compiled.refuses(key):
+            if plan_cache.refuses(key):
                 return in_python()
             return self._traced(key, arrays, given, first_indices, tape, body)
 
@@ -89,9 +89,9 @@ class TapePlans:
         return entry.plan(own, given, tape, entry.pack)
 
     def _traced(self, key, arrays, given, first_indices, tape, body):
-        compiled = self._compiled
-        audit = compiled.audit(key)
-        held = [] if audit is not None else compiled.held(key)
+        plan_cache = self._plan_cache
+        audit = plan_cache.audit(key)
+        held = [] if audit is not None else plan_cache.held(key)
         own = body.own(arrays)
         copies = [_copy(each, array) for each, array in zip(given, own, strict=True)]
         edges, notes = len(tape._edges), len(tape._notes)
@@ -105,7 +105,7 @@ class TapePlans:
 
         with inner:
             inner.watch([*tape.watched_variables(), *(copies[n] for n in _firsts(first_indices))])
-            watches = audit is None and key in compiled.user_code
+            watches = audit is None and key in plan_cache.user_code
             run = traced(
                 recording, run_body, result_packer, body.function, watches, keeps_lines=not watches
             )
@@ -119,7 +119,9 @@ class TapePlans:
             return taped.differentiate()
 
         def plan_of(joint, state):
-            return Entry(TapePlan(taped, compiled, body.names, state), run.pack, joint, state)
+            return CachedPlan(
+                TapePlan(taped, plan_cache, body.names, state), run.pack, joint, state
+            )
 
         def by_plan(entry):
             del tape._edges[edges:], tape._notes[notes:]  # the call by plan is one record
@@ -127,7 +129,7 @@ class TapePlans:
 
         if audit is not None:
             return audit.settled(run, by_plan, lambda: difference(audit.graph, graph()))
-        return compiled.settled(key, run, held, graph, plan_of)[0]
+        return plan_cache.settled(key, run, held, graph, plan_of)[0]
 
 
 def _copy(given, array):
@@ -287,8 +289,8 @@ class _TapedTrace:
 class TapePlan:
     """Plans of the forward and backward pass; a call is one record on the tape."""
 
-    def __init__(self, run, compiled, names, state):
-        self._name, self._tell = compiled.name, compiled.tell
+    def __init__(self, run, plan_cache, names, state):
+        self._name, self._tell = plan_cache.name, plan_cache.tell
         self._partition, self._count = run.partition(), run.joint.count
         forward = self._partition.forward
         self._plan = Plan(forward, self._name, names, self._tell, state, audited=True)

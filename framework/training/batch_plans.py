@@ -3,7 +3,7 @@
 import numpy as np
 
 from framework.compiler.call_arguments import CallArguments, describe, named, replaced
-from framework.compiler.compiled import Compiled, compiles
+from framework.compiler.plan_cache import PlanCache, compiles
 from framework.core import dtypes, nest
 from framework.core.change_counters import changes
 from framework.core.conversion import tensor
@@ -30,7 +30,7 @@ class Plans:
     """
 
     def __init__(self, model, name):
-        self._model, self.compiled = model, Compiled(name)
+        self._model, self.plan_cache = model, PlanCache(name)
         self._facts = None  # (change counters, hash of the model's state at these counters)
         self._in_vain = 0  # changes of settings in a row without a plan between them
 
@@ -69,7 +69,7 @@ class Plans:
             for part in held:
                 describe(part, key, arrays, id)
             batch = [*batch, *held]
-        return self.compiled(tuple(key), arrays, _BatchFunction(run, batch, names))
+        return self.plan_cache(tuple(key), arrays, _BatchFunction(run, batch, names))
 
     def _model_state(self):
         counts = changes.trainable, changes.configured, structure[0]
@@ -83,10 +83,10 @@ class Plans:
         return self._facts[1]
 
     def _forget(self):
-        self._in_vain = 0 if self.compiled.plans else self._in_vain + 1
+        self._in_vain = 0 if self.plan_cache.plans else self._in_vain + 1
         if self._in_vain == _CHANGES:
-            self.compiled.tell(f"runs eagerly: {changes.latest} changes from call to call")
-        self.compiled.forget_all()
+            self.plan_cache.tell(f"runs eagerly: {changes.latest} changes from call to call")
+        self.plan_cache.forget_all()
 
 
 class _BatchFunction(CallArguments):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framework.compiler.compiled import compiles
+from framework.compiler.plan_cache import compiles
 from framework.core import nest
 from framework.core.configurable import unexpected_argument
 from framework.core.errors import InvalidArgumentError
@@ -314,7 +314,7 @@ def _trained_by(model):
     if overrides(model, "make_train_function"):
         return None
     if overrides(model, "train_step"):
-        return plans_of(model, "train_step").compiled
+        return plans_of(model, "train_step").plan_cache
     return training.step
 
 

@@ -112,11 +112,11 @@ class TrainingStep:
             >>> "dot(x, " in step.source
             True
         """
-        return "\n".join(filter(None, [plans.compiled.source for plans in self._all_plans()]))
+        return "\n".join(filter(None, [plans.plan_cache.source for plans in self._all_plans()]))
 
     def explain(self):
         """Return a text that lists the plans, and what runs in Python with the reason."""
-        texts = [(plans.compiled.name, plans.compiled.explain()) for plans in self._all_plans()]
+        texts = [(plans.plan_cache.name, plans.plan_cache.explain()) for plans in self._all_plans()]
         return "\n".join(
             text if name == "step" else f"{name}:\n{text}" for name, text in texts if text
         )

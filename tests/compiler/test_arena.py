@@ -85,7 +85,7 @@ def test_a_plan_needs_what_the_tape_keeps_and_little_more(change):
 
     for _ in range(4):
         step(x)
-    ((entry,),) = step._compiled.plans.values()
+    ((entry,),) = step._plan_cache.plans.values()
     # What gelu reads in each layer (without Numba its slope instead, which lies elsewhere), and the
     # cotangent; what becomes of it takes the last layer's place, and so do the kernels' gradients.
     assert f"Its arena takes {entry.plan.nbytes[0] / 1e6:.1f} MB." in step.explain()
@@ -121,7 +121,7 @@ def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
     finally:
         tracemalloc.stop()
         tier.set_tier()
-    ((entry,),) = step._plans.compiled.plans.values()
+    ((entry,),) = step._plans.plan_cache.plans.values()
     _, allocated = entry.plan.nbytes
     assert allocated > 1e6
     # Kernels work in some more: a sequence's gates have their gradients.

@@ -10,12 +10,12 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.compiler import (
-    compiled,
     fused_backends,
     fused_function,
     loop_kernels,
     loop_lowering,
     plan,
+    plan_cache,
     symbolic_plans,
 )
 from framework.compiler.arena import Arena
@@ -78,7 +78,7 @@ IN_PYTHON = {
     "graph": (lambda change: change(GraphRecorder, graph=raising), "generating its plan"),
     "difference": (
         lambda change: [
-            change(module, difference=raising) for module in (compiled, symbolic_plans)
+            change(module, difference=raising) for module in (plan_cache, symbolic_plans)
         ],
         "generating its plan",
     ),
@@ -207,7 +207,7 @@ def test_an_error_of_the_users_in_the_first_run_is_not_the_plans(caplog):
 
 def backend(function):
     """Which code the only plan runs."""
-    ((entry,),) = function._compiled.plans.values()
+    ((entry,),) = function._plan_cache.plans.values()
     return entry.plan.tier
 
 

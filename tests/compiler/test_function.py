@@ -104,7 +104,7 @@ def test_jit_compile_false_runs_the_body_at_every_call():
     for _ in range(3):
         f(tf.constant(1.0))
     assert len(calls) == 3
-    assert f.explain() == "<lambda> runs its Python body at every call: jit_compile=False."
+    assert f.explain() == "<lambda> runs eagerly: jit_compile=False."
 
 
 def test_variables_are_read_and_assigned():

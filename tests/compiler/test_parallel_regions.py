@@ -279,7 +279,7 @@ def test_loops_on_a_large_product_go_with_it(name):
             for found, expected in zip(compiled(x), body(x), strict=True):
                 np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-4)
             np.testing.assert_array_equal(x, given)
-    ((entry,),) = compiled._compiled.plans.values()
+    ((entry,),) = compiled._plan_cache.plans.values()
     assert "region" in calls
     assert products <= entry.plan.nbytes[0] / C.numpy().nbytes < products + 0.01
 

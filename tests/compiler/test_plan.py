@@ -11,7 +11,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.turns import taken, turn_of
+from framework.compiler.plan_locks import acquire, lock_of
 from framework.core.variable import CoreVariable
 from tests.autodiff.values import values
 
@@ -120,25 +120,25 @@ def test_plans_that_change_one_variable_run_one_at_a_time():
 
 def test_turns_are_shared_by_those_who_change_the_same():
     a, b, c, d = (tf.Variable(0.0) for _ in range(4))
-    assert turn_of([]) is None
-    first, second = turn_of([a, b]), turn_of([c])
+    assert lock_of([]) is None
+    first, second = lock_of([a, b]), lock_of([c])
     assert first is not second
-    assert turn_of([b, d]) is turn_of([d]) is first
-    both = turn_of([b, c])
+    assert lock_of([b, d]) is lock_of([d]) is first
+    both = lock_of([b, c])
     second.free.pop()
     with pytest.raises(IndexError):
         both.pop()
     assert first.free == [True]  # it has not been kept
-    assert taken(both, [second]).each == [first.free]
-    assert taken(both, [first, second]).each == []
+    assert acquire(both, [second]).each == [first.free]
+    assert acquire(both, [first, second]).each == []
     threading.Timer(0.1, both.append, [True]).start()
-    assert taken(both, []).each == [first.free, second.free] == [[], []]
+    assert acquire(both, []).each == [first.free, second.free] == [[], []]
     both.append(True)
     assert first.free == second.free == [True]
     lists = both.each
     del first, second
-    assert [turn_of([b]).free, turn_of([c]).free] == lists  # they live with those who have them
-    assert turn_of([b]).free is lists[0]
+    assert [lock_of([b]).free, lock_of([c]).free] == lists  # they live with those who have them
+    assert lock_of([b]).free is lists[0]
 
 
 def test_a_plan_that_is_called_from_within_itself():
@@ -170,14 +170,14 @@ def test_a_plan_that_is_called_from_within_itself():
 
 
 class Interrupted:
-    """A turn that is taken when an interrupt comes."""
+    """A lock that is taken when an interrupt comes."""
 
-    def __init__(self, turn):
-        self._turn = turn
-        self.append = turn.append
+    def __init__(self, lock):
+        self._lock = lock
+        self.append = lock.append
 
     def pop(self):
-        self._turn.pop()
+        self._lock.pop()
         raise KeyboardInterrupt
 
 
@@ -186,7 +186,7 @@ def test_an_interrupt_gives_the_turn_back():
     f = tf.function(lambda x: v.assign_add(x))
     for _ in range(3):
         f(tf.constant(1.0))
-    ((entry,),) = f._compiled.plans.values()
+    ((entry,),) = f._plan_cache.plans.values()
     now = entry.plan._now
     entry.plan._now = Interrupted(now[0]), *now[1:]
     with pytest.raises(KeyboardInterrupt):
@@ -313,11 +313,11 @@ def test_what_is_known_does_not_grow_without_end():
     for size in range(100):
         f(Slotted(), tf.zeros([size]), 0.5)
     assert len(f._objects._tokens) < 50
-    assert len(f._compiled.attempts) < 50
+    assert len(f._plan_cache.attempts) < 50
     g = tf.function(lambda x, n: x * n)
     for size in range(100):
         g(tf.zeros([size]), 0.5)
-    assert len(g._compiled.attempts) < 50
+    assert len(g._plan_cache.attempts) < 50
 
 
 def test_the_results_of_a_recorded_run_are_not_kept():
@@ -334,8 +334,8 @@ def test_a_variable_lives_no_longer_for_its_turn():
     v = tf.Variable(0.0)
     assert isinstance(v, CoreVariable)
     gone = weakref.ref(v)
-    turn = turn_of([v])
+    lock = lock_of([v])
     del v
     gc.collect()
     assert gone() is None
-    assert turn.free == [True]
+    assert lock.free == [True]

@@ -48,7 +48,7 @@ def compared(body, variables, *inputs):
 
 def arena(compiled):
     """How many bytes the only plan works in."""
-    ((entry,),) = compiled._compiled.plans.values()
+    ((entry,),) = compiled._plan_cache.plans.values()
     return entry.plan.nbytes[0]
 
 

@@ -166,10 +166,10 @@ def test_what_fit_sets_is_no_setting():
     stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
     for _ in range(3):
         model.fit(X, Y, batch_size=4, epochs=3, verbose=0, callbacks=[stop])
-    steps = model._framework.training.step._plans.compiled.plans
+    steps = model._framework.training.step._plans.plan_cache.plans
     model.fit(X, Y, batch_size=4, verbose=0)
     assert steps
-    assert model._framework.training.step._plans.compiled.plans == steps
+    assert model._framework.training.step._plans.plan_cache.plans == steps
 
 
 def test_making_losses_and_layers_keeps_plans():

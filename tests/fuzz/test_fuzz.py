@@ -8,7 +8,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler import compiled
+from framework.compiler import plan_cache
 from framework.core.op import table
 from tests.fuzz import cases, networks, words
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
@@ -55,7 +55,7 @@ for x in (x0, x0, x0, x0):
 
 def test_a_wrong_plan_is_found_and_shrunk(change):
     """Graphs are taken for the same, as if nothing compared their constants."""
-    change(compiled, difference=lambda old, graph: None)
+    change(plan_cache, difference=lambda old, graph: None)
     text = "calls = []\n" + ADDING.replace(
         "t1 = tf.sin(a)", "calls.append(1)\n    t1 = tf.sin(a) * float(len(calls))"
     )
@@ -95,7 +95,7 @@ def test_an_internal_error_in_the_log_is_found(change, no_failures_of_the_compil
     def fail(*_, **__):
         raise RuntimeError("made up")
 
-    change(compiled.Plan, __init__=fail)
+    change(plan_cache.Plan, __init__=fail)
     found, _ = cases.check(ADDING, ["numpy"])
     assert "failed (RuntimeError: made up)" in found.what
     no_failures_of_the_compiler.clear()

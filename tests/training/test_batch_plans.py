@@ -5,7 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler.compiled import Compiled
+from framework.compiler.plan_cache import PlanCache
 from framework.core.errors import FrameworkError
 from framework.kernels import tier
 from framework.training import batch_plans
@@ -35,13 +35,13 @@ def assert_alike(run, least=1, rtol=0.0):
     """
     made = []
 
-    class Watched(Compiled):
+    class Watched(PlanCache):
         def __init__(self, name):
             super().__init__(name)
             made.append(self)
 
     found = []
-    with changed(batch_plans, Compiled=Watched):
+    with changed(batch_plans, PlanCache=Watched):
         for kind in ("off", "numpy"):
             tier.set_tier(kind)
             keras.utils.set_random_seed(1)

@@ -11,9 +11,9 @@ from framework.compiler.compiler_log import brief, tell
 from framework.compiler.graph_comparison import difference
 from framework.compiler.ir import GraphRecorder
 from framework.compiler.plan import Plan
+from framework.compiler.plan_locks import exclusive_trace
 from framework.compiler.result_packing import result_packer
 from framework.compiler.tracing import Trace, traced
-from framework.compiler.turns import exclusive
 from framework.core.recorders import thread
 from framework.kernels import tier
 
@@ -28,7 +28,7 @@ class NoPlanError(Exception):
     """The reason why a trace cannot become a plan."""
 
 
-class Entry(Trace):
+class CachedPlan(Trace):
     """A plan with its trace.
 
     Args:
@@ -45,7 +45,7 @@ class Entry(Trace):
         self.plan, self.pack, self.shared = plan, pack, plan.shared
 
 
-class Compiled:
+class PlanCache:
     """Runs a function by plans, one per signature and path, and eagerly where it has none.
 
     Args:
@@ -55,7 +55,7 @@ class Compiled:
 
     def __init__(self, name, losses_stay=True):
         self.name, self._losses_stay = name, losses_stay
-        self.plans = {}  # key of a signature -> [Entry]
+        self.plans = {}  # key of a signature -> [CachedPlan]
         self.refused = {}  # key -> the reason why it runs eagerly
         self.seen = {}  # key -> [Trace], not plans yet
         self.unlike = {}  # key -> number of calls that created variables or changed Python state
@@ -65,7 +65,7 @@ class Compiled:
         self._told = set()  # kinds of messages that have been logged
 
     def __reduce__(self):
-        return Compiled, (self.name, self._losses_stay)  # a copy makes its own plans
+        return PlanCache, (self.name, self._losses_stay)  # a copy makes its own plans
 
     def __call__(self, key, arrays, body):
         """Return the result of `body(tensors)`, by a plan if there is one.
@@ -100,7 +100,7 @@ class Compiled:
         """
         if self.refuses(key):
             return body(body.tensors(arrays)), None
-        with exclusive(Plan.outer_turns()):
+        with exclusive_trace(Plan.outer_locks()):
             for entry in self.plans.get(key, ())[tried:]:
                 given = body.own(arrays, entry.shared) if entry.shared else arrays
                 found = entry.plan(given)
@@ -132,7 +132,7 @@ class Compiled:
         def plan_of(graph, state):
             ordered = all(array.flags.c_contiguous for array in arrays)
             plan = Plan(graph, self.name, names(), self.tell, state, True, ordered)
-            return Entry(plan, run.pack, graph, state)
+            return CachedPlan(plan, run.pack, graph, state)
 
         return self.settled(key, run, held, run.graph, plan_of)
 
@@ -143,7 +143,7 @@ class Compiled:
             run: the `Run`.
             held: the result of `held` before the call.
             make_graph: returns the graph of the call.
-            plan_of: `plan_of(graph, state)` returns an Entry.
+            plan_of: `plan_of(graph, state)` returns a CachedPlan.
         """
         try:
             if (reason := self.why_not(run)) is not None:
@@ -364,13 +364,13 @@ class Audit:
     """An eager call instead of a plan's, to check that the plan is still valid.
 
     Args:
-        compiled: the `Compiled`.
+        plan_cache: the `PlanCache`.
         key: the key of the plan.
-        entry: the Entry of the plan.
+        entry: the CachedPlan.
     """
 
-    def __init__(self, compiled, key, entry):
-        self._compiled, self._key, self._entry = compiled, key, entry
+    def __init__(self, plan_cache, key, entry):
+        self._plan_cache, self._key, self._entry = plan_cache, key, entry
         self.graph = entry.graph
 
     def settled(self, run, by_plan, difference=None):
@@ -381,7 +381,7 @@ class Audit:
             by_plan: `by_plan(entry)` returns (result,) of the entry's plan, or None.
             difference: returns the `Difference`; by default that of the AuditRecorder.
         """
-        if (reason := self._compiled.why_not(run)) is not None:
+        if (reason := self._plan_cache.why_not(run)) is not None:
             return self.end(reason, run)
         if difference is None:
             found = run.recording.difference(run.leaves, run.structure)
@@ -413,10 +413,10 @@ class Audit:
 
     def end(self, reason, run):
         """Drop the key's plans with a warning; return the result of the body."""
-        compiled = self._compiled
-        compiled.plans.pop(self._key, None)
-        compiled.refuse(self._key, str(reason), quietly=True)
-        tell(f"{compiled.name} drops its plan, which no longer matches its body: {reason}.")
+        plan_cache = self._plan_cache
+        plan_cache.plans.pop(self._key, None)
+        plan_cache.refuse(self._key, str(reason), quietly=True)
+        tell(f"{plan_cache.name} drops its plan, which no longer matches its body: {reason}.")
         return run.result
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.compiler import turns
+from framework.compiler import plan_locks
 
 pytestmark = pytest.mark.usefixtures("kind")
 THREADS, CALLS, TRIALS = 4, 12, 12
@@ -87,6 +87,6 @@ def test_gradients_of_many_threads(trial):
 
 
 def test_a_run_within_a_run_takes_no_turn_twice():
-    with turns.exclusive(), turns.exclusive():
-        assert turns.held()
-    assert not turns.held()
+    with plan_locks.exclusive_trace(), plan_locks.exclusive_trace():
+        assert plan_locks.held_locks()
+    assert not plan_locks.held_locks()

@@ -1,0 +1,165 @@
+"""Plan locks: plans that change the same variables or random generators run one at a time.
+
+A lock is a list with one entry, which is removed while a plan runs: a tenth of the time of a
+`threading.Lock`. A thread that waits for several locks holds none of them, so there is no deadlock.
+"""
+
+import sys
+import threading
+import time
+import weakref
+
+
+class PlanLock:
+    """The lock of the plans that change a variable; `free` has an entry unless it is held."""
+
+    __slots__ = ("__weakref__", "free")
+
+    def __init__(self):
+        self.free = [True]
+
+    @property
+    def each(self):
+        """The lists to take an entry from."""
+        return [self.free]
+
+
+class PlanLocks:
+    """Several locks, acquired together.
+
+    Args:
+        each: their lists.
+        locks: the locks, kept alive by this object.
+    """
+
+    def __init__(self, each, locks=()):
+        self.each, self._locks = each, locks
+        self.free = self
+
+    def pop(self):
+        """Acquire all locks; raise IndexError if one of them is held."""
+        acquired = []
+        try:
+            for free in self.each:
+                free.pop()
+                acquired.append(free)
+        except BaseException:
+            for free in acquired:
+                free.append(True)
+            raise
+        return True
+
+    def append(self, entry):
+        """Release all locks."""
+        for free in self.each:
+            free.append(entry)
+
+
+_locks = weakref.WeakValueDictionary()  # serial of a variable -> its lock, while plans use it
+_all = weakref.WeakSet()
+_assigning = threading.RLock()
+_tracing = PlanLock()  # held by traced calls: what they will change is unknown
+_LONGEST = 60.0  # seconds that a traced call waits for plans
+
+
+class _Held(threading.local):
+    """The locks that traced calls of this thread hold."""
+
+    def __init__(self):
+        self.locks = []  # outermost first
+
+
+_held = _Held()
+
+
+class exclusive_trace:
+    """Context of a traced call: it holds all plan locks, so that no plan changes variables.
+
+    A body that waits for another thread's plan would deadlock; so after a minute the call goes on
+    without the locks.
+
+    Args:
+        outer: the locks of the plans that this thread is running.
+    """
+
+    def __init__(self, outer=()):
+        self._outer = outer
+
+    def __enter__(self):
+        outer = [*_held.locks, *self._outer]
+        while True:
+            locks = self._all_locks()
+            lists = list({id(each): each for lock in locks for each in lock.each}.values())
+            self._acquired = acquire(PlanLocks(lists, locks), outer, _LONGEST)
+            if self._acquired is None:
+                return self
+            if len(self._all_locks()) == len(locks):  # no new locks meanwhile
+                _held.locks.append(self._acquired)
+                return self
+            self._acquired.append(True)
+
+    @staticmethod
+    def _all_locks():
+        with _assigning:
+            return [_tracing, *_all]
+
+    def __exit__(self, *_):
+        if self._acquired is not None:
+            _held.locks.pop()
+            self._acquired.append(True)
+
+
+def held_locks():
+    """Return the locks that traced calls of this thread hold."""
+    return list(_held.locks)
+
+
+def lock_of(variables):
+    """Return the lock of a plan that changes these variables; None if there are none.
+
+    Variables without a lock share that of the others, so that most plans need only one.
+    """
+    if not variables:
+        return None
+    with _assigning:
+        found = {id(t): t for v in variables if (t := _locks.get(v.serial)) is not None}
+        locks = list(found.values()) or [PlanLock()]
+        _all.update(locks)
+        for variable in variables:
+            _locks.setdefault(variable.serial, locks[0])
+    return locks[0] if len(locks) == 1 else PlanLocks([lock.free for lock in locks], locks)
+
+
+def acquire(lock, outer, longest=None):
+    """Wait for a lock, acquire it and return the object to release.
+
+    Args:
+        outer: locks that this thread already holds.
+        longest: the seconds after which to return None; None waits without limit.
+    """
+    had = {id(each) for other in outer for each in other.each}
+    wanted = PlanLocks([each for each in lock.each if id(each) not in had])
+    since = None if longest is None else time.monotonic()
+    while not _try(wanted):
+        time.sleep(1e-5)
+        if since is not None and time.monotonic() - since > longest:
+            return None
+    return wanted
+
+
+def _try(lock):
+    try:
+        lock.pop()
+    except IndexError:
+        return False
+    return True
+
+
+def callers(code):
+    """Return the locals of this thread's frames that run `code`, innermost first."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is code:
+            found.append(frame.f_locals)
+        frame = frame.f_back
+    return found
