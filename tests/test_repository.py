@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import framework
+from tests.modules import TESTED_IN
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "framework"
@@ -47,6 +48,21 @@ def test_programs_in_the_folder_above_a_checkout_find_the_package(tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert result.stdout.strip() == framework.__version__, result.stderr
+
+
+def test_every_module_has_a_test_file():
+    """Of its own name, or the one that `tests/modules.py` gives."""
+    modules = {file.relative_to(PACKAGE).with_suffix("") for file in PACKAGE.rglob("*.py")}
+    modules = {module for module in modules if module.name != "__init__"}
+    tests = ROOT / "tests"
+    own = {m for m in modules if (tests / m.parent / f"test_{m.name}.py").is_file()}
+    listed = [entry for entries in TESTED_IN.values() for entry in entries.split()]
+    assert sorted(set(listed)) == sorted(listed)
+    packages = {str(module.parent / "*") for module in modules - own}
+    assert [name for name in TESTED_IN if not (tests / name).is_file()] == []
+    assert set(listed) <= {m.as_posix() for m in modules - own} | packages
+    named = {Path(entry) for entry in listed}
+    assert [m.as_posix() for m in modules - own - named if m.parent / "*" not in named] == []
 
 
 def test_every_folder_of_code_is_a_package():

@@ -6,7 +6,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.optimizers import SGD, Adam, layerwise_decay, schedules
-from tests.optimizers.test_optimizers import apply, flat, run, start_and_gradients
+from tests.optimizers.test_every_optimizer import apply, flat, run, start_and_gradients
 from tests.samples.optimizers import SAMPLES
 
 

@@ -13,7 +13,7 @@ from framework import keras
 from framework import optimizers as all_optimizers
 from framework.core.variable import KerasVariable
 from framework.optimizers import SGD, Adam, AdamW, MultiOptimizer, OptimizerMap, RMSprop
-from tests.optimizers.test_optimizers import apply, flat, run, start_and_gradients
+from tests.optimizers.test_every_optimizer import apply, flat, run, start_and_gradients
 from tests.samples.optimizers import SAMPLES
 
 

@@ -7,7 +7,7 @@ from framework import optimizers
 
 @dataclass
 class Sample:
-    """An optimizer, and what Keras 3.15 on JAX has after twelve updates (`test_optimizers.py`).
+    """An optimizer, and what Keras 3.15 on JAX has after the updates of `test_every_optimizer.py`.
 
     `weights` are the two variables, `state` the sum of each of the optimizer's own variables.
     `elementwise`: whether a new weight depends on its own gradient and state alone; the update

@@ -52,7 +52,7 @@ print(*x)
 def run(folder, before="os", factor=2):
     program = folder / "program.py"
     program.write_text(KERNEL.format(before=before, factor=factor))
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     environment = {**os.environ, "FRAMEWORK_CACHE_DIR": str(folder), "PYTHONPATH": root}
     return subprocess.run(
         [sys.executable, str(program)], env=environment, capture_output=True,

@@ -8,7 +8,7 @@ import pytest
 
 import framework as tf
 from framework import config, keras
-from tests.core.own_names import documented, litter, littered, shadowed, with_properties
+from tests.core.keras_members import documented, litter, littered, shadowed, with_properties
 
 X = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 Y = np.sin(X[:, :1]) + X[:, 1:2]

@@ -150,7 +150,7 @@ print(*x, len(compiled.buffer))
 
 def run(folder, name):
     """Return what a new process computes, and how many functions it compiles."""
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     environment = {
         **os.environ,
         "PYTHONPATH": f"{folder}{os.pathsep}{root}",

@@ -1,0 +1,118 @@
+"""Where modules are tested that have no test file of their own name.
+
+`framework/data/batches.py` is tested in `tests/data/test_batches.py`. The other modules stand here:
+those that one test over a table covers, package by package, and parts that are tested together
+with what uses them. `test_repository.py` checks that no module is forgotten.
+"""
+
+# Test file -> modules, without "framework/" and ".py"; "package/*" means all others of a package.
+TESTED_IN = {
+    "autodiff/debug/test_explain_gradient.py": """
+        autodiff/debug/event_log autodiff/debug/explain_sources autodiff/debug/explain_traced
+        autodiff/debug/explain_zeros autodiff/debug/explanation autodiff/debug/gradient_paths""",
+    "autodiff/debug/test_gradient_check.py": """
+        autodiff/debug/finite_differences autodiff/debug/op_check
+        autodiff/debug/repeatable_function""",
+    "autodiff/debug/test_record_table.py": """
+        autodiff/debug/graph_drawing autodiff/debug/recorded_ops""",
+    "autodiff/test_batching.py": "autodiff/batch_rules",
+    "autodiff/test_derivatives.py": "autodiff/vectorized_map",
+    "autodiff/test_tape_engine.py": "autodiff/cotangents autodiff/notes",
+    "compiler/test_audits.py": "compiler/audit_recorder compiler/graph_comparison",
+    "compiler/test_codegen_cases.py": "compiler/numpy_codegen",
+    "compiler/test_compiler_errors.py": "compiler/compiler_log",
+    "compiler/test_function.py": """
+        compiler/compiled compiler/input_signature compiler/symbolic_numbers
+        compiler/symbolic_plans""",
+    "compiler/test_fused_function.py": "compiler/fused_backends",
+    "compiler/test_loop_kernels.py": """
+        compiler/fusion compiler/loop_cache compiler/loop_codegen compiler/loop_ir
+        compiler/numba_codegen kernels/scalar_code kernels/fast/elementwise
+        kernels/fast/elementwise_double""",
+    "compiler/test_numpy_regions.py": "compiler/numpy_tasks",
+    "compiler/test_tape_plans.py": "compiler/partition",
+    "core/test_conversion.py": "core/stacking",
+    "core/test_members.py": "core/errors functions/initializers",
+    "core/test_nest.py": "functions/nests",
+    "core/test_op.py": "core/operand core/recorders core/symbolic",
+    "core/test_promotion.py": "core/cast core/operator_types",
+    "core/test_random.py": "core/parallel_run keras/functions/drawing",
+    "core/test_variable.py": "core/weight_values",
+    "data/test_dataset.py": """
+        data/order data/row_gathering data/stage data/structure data/transform""",
+    "datasets/test_mnist.py": "datasets/archive",
+    "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
+    "functions/test_control.py": "functions/array functions/python",
+    "functions/test_debugging.py": "functions/finite",
+    "functions/test_linalg.py": "kernels/matrices",
+    "functions/test_sampling.py": "functions/distributions functions/generator",
+    "functions/test_scattering.py": "functions/counting",
+    "functions/test_segments.py": "kernels/segments",
+    "functions/test_special.py": """
+        functions/parts kernels/bessel kernels/gamma kernels/inverse_erf""",
+    "functions/test_windows.py": "functions/convolution functions/pooling",
+    "functions/test_wrappers.py": "core/axes",
+    "keras/test_ops.py": "keras/ops/* keras/functions/*",
+    "kernels/fast/test_entry_point.py": "kernels/fast/tasks",
+    "kernels/fast/test_micro.py": "kernels/fast/target kernels/fast/tiles",
+    "kernels/test_attention.py": "kernels/fast/attention",
+    "kernels/test_blocks.py": "compiler/blocked_codegen kernels/erf",
+    "kernels/test_conv.py": """
+        kernels/conv_pool kernels/windows kernels/fast/conv kernels/fast/im2col kernels/fast/layout
+        kernels/fast/transforms kernels/fast/winograd kernels/fast/winograd_back""",
+    "kernels/test_conv_numpy.py": "kernels/im2col kernels/share kernels/toom_cook kernels/winograd",
+    "kernels/test_matmul.py": "kernels/fast/matmul kernels/fast/atomic kernels/fast/team",
+    "kernels/test_norm.py": "kernels/fast/norm",
+    "kernels/test_pool.py": "kernels/fast/pool",
+    "kernels/test_products.py": "kernels/fast/products",
+    "kernels/test_recurrent.py": "kernels/fast/recurrent",
+    "kernels/test_rows.py": "kernels/gelu kernels/kernel_task kernels/fast/rows",
+    "kernels/test_scatter.py": "kernels/fast/scatter",
+    "kernels/test_tier.py": "kernels/fast/trial",
+    "layers/test_attention.py": """
+        layers/einsum_dense layers/embedding layers/grouped_query layers/heads layers/lora
+        layers/multi_head""",
+    "layers/test_base.py": """
+        core/auto_names core/configurable core/keras2_arguments core/shared_fields
+        layers/arguments layers/autoconfig layers/building layers/call_signature layers/calls
+        layers/input_spec layers/nested layers/owner layers/symbolic_calls layers/tracking
+        layers/weights""",
+    "layers/test_convolution.py": """
+        layers/convolution_base layers/depthwise layers/padding layers/transposed
+        layers/upsampling kernels/resizing""",
+    "layers/test_core.py": "layers/merging layers/reshaping",
+    "layers/test_every_layer.py": "layers/*",
+    "layers/test_lookup.py": "layers/categorical layers/hashing layers/text",
+    "layers/test_normalization.py": """
+        layers/batch_normalization layers/preprocessing layers/spectral_normalization""",
+    "layers/test_pooling.py": "layers/noise",
+    "layers/test_recurrent.py": "layers/recurrent/*",
+    "losses/test_every_loss.py": "losses/* core/formula core/registry",
+    "metrics/test_every_metric.py": "metrics/*",
+    "models/test_functional.py": """
+        core/operations core/standins models/cloning models/functional_config models/graph
+        models/graph_ops""",
+    "models/test_sizes.py": "core/symbolic_sizes",
+    "ops/test_every_op.py": "ops/*",
+    "optimizers/test_every_optimizer.py": "optimizers/*",
+    "optimizers/test_options.py": "optimizers/averaging optimizers/hooks optimizers/multi",
+    "optimizers/test_schedules.py": "optimizers/rates",
+    "saving/test_configs.py": "core/configs",
+    "saving/test_hostile.py": "saving/archive saving/hdf5 saving/limits saving/texts",
+    "saving/test_writing.py": "saving/tree saving/weights core/stored",
+    "surface/test_values.py": "functions/*",
+    "test_config.py": "__main__ functions/devices functions/settings",
+    "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
+    "test_namespaces.py": "compat dtypes errors linalg math nest nn random keras/* core/lazy",
+    "training/test_accumulation.py": "training/accumulated_plans",
+    "training/test_callbacks.py": "training/callbacks/*",
+    "training/test_epochs.py": "data/pydataset training/class_weights",
+    "training/test_explicit_step.py": """
+        training/gradients training/step_clipping training/step_state""",
+    "training/test_fitting.py": """
+        training/compilation training/compile_arguments training/output_matching
+        training/progress training/validation""",
+    "training/test_overrides.py": "training/trainer",
+    "training/test_profiling.py": "training/profile_report",
+    "training/test_wishes.py": "training/usage_warnings",
+}
