@@ -22,7 +22,7 @@ TESTED_IN = {
     "compiler/test_codegen_cases.py": "compiler/numpy_codegen",
     "compiler/test_compiler_errors.py": "compiler/compiler_log",
     "compiler/test_function.py": """
-        compiler/compiled compiler/input_signature compiler/symbolic_numbers
+        compiler/plan_cache compiler/input_signature compiler/symbolic_numbers
         compiler/symbolic_plans""",
     "compiler/test_fused_function.py": "compiler/fused_backends",
     "compiler/test_loop_kernels.py": """
