@@ -127,13 +127,19 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         save_model(self, filepath, overwrite, zipped)
 
     def save_weights(self, filepath, overwrite=True):
-        """Save the weights, and the optimizer's state, to "NAME.weights.h5"."""
+        """Save the weights to a file.
+
+        Args:
+            filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
+                "NAME.npz" or "NAME.safetensors", which have the weights by name.
+            overwrite: whether to replace an existing file.
+        """
         from framework.saving.weights import save_weights
 
         save_weights(self, filepath, overwrite)
 
     def load_weights(self, filepath, skip_mismatch=False, limits=None):
-        """Set the weights from a ".weights.h5" or ".keras" file of the same model.
+        """Set the weights from a file that `save_weights` or `save` of the same model wrote.
 
         Args:
             filepath: a path.

@@ -15,7 +15,7 @@ from framework.core.errors import (
     SaveError,
     UnsafeFileError,
 )
-from framework.saving import hdf5
+from framework.saving import hdf5, named_arrays
 from framework.saving.archive import Archive
 from framework.saving.limits import DEFAULT
 from framework.saving.tree import parts
@@ -23,6 +23,7 @@ from framework.saving.writing import replacing
 
 WEIGHTS = "model.weights.h5"
 ASSETS = "assets"
+NAMED = (".npz", ".safetensors")
 
 
 # ---- stores --------------------------------------------------------------------------------------
@@ -151,21 +152,31 @@ def _report(failures, name, warn_only):
 
 
 def save_weights(root, filepath, overwrite=True):
-    """Write the variables of a model, and of its optimizer, to "NAME.weights.h5".
+    """Write the variables of a model to a file.
+
+    Args:
+        root: a built model, or a layer.
+        filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
+            "NAME.npz" or "NAME.safetensors", which have the weights by name.
+        overwrite: whether to replace an existing file.
 
     Raises:
         SaveError: the name has another ending, or the file cannot be written.
         ValueError: the model is not built.
     """
     require_built(root, "save_weights")
-    require_ending(filepath, (".weights.h5",))
-    require_new(filepath, overwrite)
-    with replacing(filepath) as file:
-        write_variables(root, file)
+    name = os.fspath(filepath)
+    require_ending(name, (".weights.h5", *NAMED))
+    require_new(name, overwrite)
+    with replacing(name) as file:
+        if name.endswith(NAMED):
+            named_arrays.write(root, name, file)
+        else:
+            write_variables(root, file)
 
 
 def load_weights(root, filepath, skip_mismatch=False, limits=None):
-    """Set the variables of a model from a ".weights.h5" or ".keras" file.
+    """Set the variables of a model from a file that `save_weights` or `model.save` wrote.
 
     Args:
         root: a built model, or a layer.
@@ -185,7 +196,12 @@ def load_weights(root, filepath, skip_mismatch=False, limits=None):
             with hdf5.Reader(archive.open(WEIGHTS), name, limits) as reader:
                 read_variables(root, reader, skip_mismatch)
             return
-        require_ending(name, (".weights.h5", ".keras"), LoadError)
+        if name.endswith(NAMED):
+            misfits = named_arrays.read(root, name, file, skip_mismatch, limits)
+            if misfits:
+                warnings.warn(f"{name}: {'; '.join(misfits)}.", stacklevel=3)
+            return
+        require_ending(name, (".weights.h5", ".keras", *NAMED), LoadError)
         with hdf5.Reader(file, name, limits) as reader:
             read_variables(root, reader, skip_mismatch)
 

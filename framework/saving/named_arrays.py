@@ -1,0 +1,218 @@
+"""Files of named arrays: ".npz" of NumPy and ".safetensors".
+
+Names are the paths of a model's parts (see `tree.py`) and the names of their variables, such as
+"layers/dense/kernel". These files hold weights only, no optimizer state.
+"""
+
+import json
+import math
+import struct
+
+import numpy as np
+
+from framework.core.dtypes import as_dtype
+from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.layers.base import Layer
+from framework.saving import texts
+from framework.saving.archive import Archive
+from framework.saving.tree import parts
+
+
+def named_variables(root):
+    """Return {name: variable} of the layers of `root`.
+
+    >>> from framework import keras
+    >>> list(named_variables(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])))
+    ['layers/dense/kernel', 'layers/dense/bias']
+    """
+    found = {}
+    for path, part in parts(root):
+        if not isinstance(part, Layer):
+            continue
+        own = part._framework
+        for variable in (*own.trainable_variables, *own.non_trainable_variables):
+            name = first = f"{path}/{variable.name}" if path else variable.name
+            number = 0
+            while name in found:
+                number += 1
+                name = f"{first}_{number}"
+            found[name] = variable
+    return found
+
+
+def write(root, filepath, file):
+    """Write the weights of a model into a binary file, in the format of the path's ending."""
+    variables = named_variables(root)
+    if filepath.endswith(".npz"):
+        np.savez(file, **{name: _storable(v.numpy()) for name, v in variables.items()})
+    else:
+        _write_safetensors(file, variables)
+
+
+def _storable(array):
+    """Return an array of a type that NumPy's files know; bfloat16 becomes float32, exactly."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def read(root, filepath, file, skip_mismatch, limits):
+    """Set the weights of a model from a binary file.
+
+    Raises:
+        LoadError: the file is damaged or not safe, or its names and shapes are not the model's.
+    """
+    kind = NpzReader if filepath.endswith(".npz") else SafetensorsReader
+    reader, variables = kind(file, filepath, limits), named_variables(root)
+    misfits = [f"{name} is missing in the file" for name in variables if name not in reader.shapes]
+    misfits += [f"{name} is not in the model" for name in reader.shapes if name not in variables]
+    fitting = {}
+    for name, variable in variables.items():
+        shape = reader.shapes.get(name)
+        if shape == tuple(variable.shape):
+            fitting[name] = variable
+        elif shape is not None:
+            misfits.append(f"{name} has shape {tuple(variable.shape)}, in the file {shape}")
+    if misfits and not skip_mismatch:
+        raise LoadError(
+            f"{filepath}: the weights do not fit the model: {'; '.join(misfits[:5])}"
+            f"{f'; and {len(misfits) - 5} more' if len(misfits) > 5 else ''}."
+        )
+    for name, variable in fitting.items():
+        variable.assign(reader.array(name).astype(variable.dtype.np, copy=False))
+    return misfits
+
+
+# ---- npz -----------------------------------------------------------------------------------------
+
+
+class NpzReader:
+    """The arrays of an ".npz" file; their headers are checked at once, their values read later.
+
+    Attributes:
+        shapes: {name: declared shape}.
+    """
+
+    def __init__(self, file, name, limits):
+        self._archive = Archive(file, name, limits)
+        self._name = name
+        self._headers = {
+            member.removesuffix(".npy"): (member, *self._header(member))
+            for member in self._archive.names()
+        }
+        self.shapes = {key: header[1] for key, header in self._headers.items()}
+
+    def _header(self, member):
+        """Return shape, order, dtype and the start of the data."""
+        where = f"{self._name}: {member}"
+        stream = self._archive.open(member)
+        try:
+            version = np.lib.format.read_magic(stream)
+            reader = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, fortran, dtype = reader(stream)
+        except Exception as error:
+            raise DamagedFileError(f"{where}: not an array of NumPy: {error}") from None
+        if dtype.kind not in "fiub" or dtype.itemsize > 8:
+            raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
+        size, start = math.prod(shape) * dtype.itemsize, stream.tell()
+        if min(shape, default=0) < 0 or size != self._archive.size(member) - start:
+            raise UnsafeFileError(
+                f"{where}: the shape {shape} declares {size:,} bytes, but "
+                f"{self._archive.size(member) - start:,} are stored."
+            )
+        return tuple(shape), fortran, dtype, start
+
+    def array(self, key):
+        member, shape, fortran, dtype, start = self._headers[key]
+        data = self._archive.read(member, self._archive.size(member), "as declared")
+        array = np.frombuffer(data, dtype, offset=start)
+        return array.reshape(shape, order="F" if fortran else "C")
+
+
+# ---- safetensors ---------------------------------------------------------------------------------
+
+_DTYPES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64",
+    "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
+    "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+}  # fmt: skip
+_CODES = {name: code for code, name in _DTYPES.items()}
+
+
+def _write_safetensors(file, variables):
+    header, end = {"__metadata__": {"format": "framework"}}, 0
+    for name, variable in variables.items():
+        start, end = end, end + variable.array.nbytes
+        header[name] = {
+            "dtype": _CODES[str(variable.dtype)], "shape": list(variable.shape),
+            "data_offsets": [start, end],
+        }  # fmt: skip
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # the format aligns the data
+    file.write(struct.pack("<Q", len(text)) + text)
+    for variable in variables.values():
+        file.write(np.ascontiguousarray(variable.array).tobytes())
+
+
+class SafetensorsReader:
+    """The arrays of a ".safetensors" file; the header is checked at once, values are read later.
+
+    Attributes:
+        shapes: {name: declared shape}.
+    """
+
+    def __init__(self, file, name, limits):
+        self._file, self._name = file, name
+        size = file.seek(0, 2)
+        file.seek(0)
+        start = file.read(8)
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else size
+        if length > limits.json_bytes:
+            raise UnsafeFileError(f"{name}: the header declares {length:,} bytes.")
+        if length > size - 8:
+            raise DamagedFileError(f"{name}: the file is cut off or no safetensors file.")
+        header = texts.parse(file.read(length), name, limits)
+        if not isinstance(header, dict):
+            raise DamagedFileError(f"{name}: the header must be a dict.")
+        header.pop("__metadata__", None)
+        self._start, self._entries = 8 + length, {}
+        try:
+            self._entries = {key: _entry(value) for key, value in header.items()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFileError(f"{name}: the header is damaged: {error!r}") from None
+        self._check_offsets(size - self._start)
+        self.shapes = {key: entry[1] for key, entry in self._entries.items()}
+
+    def _check_offsets(self, size):
+        """Refuse arrays that overlap, leave gaps or lie outside the file, as the format does."""
+        end = 0
+        for key, (dtype, shape, start, stop) in sorted(
+            self._entries.items(), key=lambda item: item[1][2:]
+        ):
+            declared = math.prod(shape) * dtype.itemsize
+            if start != end or stop - start != declared or min(shape, default=0) < 0:
+                raise UnsafeFileError(
+                    f"{self._name}: {key} of shape {shape} declares {declared:,} bytes at "
+                    f"{start:,} to {stop:,}; expected them after {end:,}."
+                )
+            end = stop
+        if end != size:
+            raise DamagedFileError(
+                f"{self._name}: the header declares {end:,} bytes of data, the file has {size:,}."
+            )
+
+    def array(self, key):
+        dtype, shape, start, stop = self._entries[key]
+        self._file.seek(self._start + start)
+        data = self._file.read(stop - start)
+        return np.frombuffer(data, dtype).reshape(shape)
+
+
+def _entry(value):
+    dtype = as_dtype(_DTYPES[value["dtype"]]).np
+    start, stop = value["data_offsets"]
+    numbers = [*value["shape"], start, stop]
+    if not all(type(n) is int for n in numbers):
+        raise TypeError("shapes and offsets must be integers")
+    return dtype, tuple(value["shape"]), start, stop
