@@ -36,8 +36,8 @@ class Dataset:
     """
 
     def __init__(self, stage: Any):
-        """Internal: users call the static methods below."""
-        self._stage = stage
+        """Internal: users call the static methods below. Other attributes are a subclass's own."""
+        self._framework = stage
 
     # ---- sources ----
 
@@ -137,22 +137,22 @@ class Dataset:
         size = 2**62 if size == UNKNOWN else _at_least(1, "shuffle", "buffer_size", size)
         seed = random.make_seed() if seed is None else _integer("shuffle", "seed", seed)
         reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
-        return Dataset(order.Shuffle(self._stage, size, seed, reshuffle))
+        return Dataset(order.Shuffle(self._framework, size, seed, reshuffle))
 
     def repeat(self, count=None, name=None):
         """Return a dataset of the elements repeated `count` times, infinitely if None or -1."""
         count = -1 if count is None else _integer("repeat", "count", count)
-        return Dataset(order.Repeat(self._stage, None if count < 0 else count))
+        return Dataset(order.Repeat(self._framework, None if count < 0 else count))
 
     def take(self, count, name=None):
         """Return a dataset of the first `count` elements, of all if -1."""
         count = _integer("take", "count", count)
-        return Dataset(order.Slice(self._stage, 0, None if count < 0 else count))
+        return Dataset(order.Slice(self._framework, 0, None if count < 0 else count))
 
     def skip(self, count, name=None):
         """Return a dataset without the first `count` elements, an empty one if -1."""
         count = _integer("skip", "count", count)
-        return Dataset(order.Slice(self._stage, max(count, 0), 0 if count < 0 else None))
+        return Dataset(order.Slice(self._framework, max(count, 0), 0 if count < 0 else None))
 
     def shard(self, num_shards, index, name=None):
         """Return a dataset of the elements whose position modulo `num_shards` is `index`."""
@@ -162,7 +162,7 @@ class Dataset:
             raise InvalidArgumentError(
                 f"shard: index must be below num_shards={num_shards}, got {index}."
             )
-        return Dataset(order.Slice(self._stage, index, None, num_shards))
+        return Dataset(order.Slice(self._framework, index, None, num_shards))
 
     def concatenate(self, dataset, name=None):
         """Return a dataset of these elements, then those of `dataset`.
@@ -170,7 +170,7 @@ class Dataset:
         Raises:
             DTypeError: the datasets' elements differ in structure or dtype.
         """
-        stage = order.Concatenation(self._stage, _stage(dataset, "concatenate: dataset"))
+        stage = order.Concatenation(self._framework, _stage(dataset, "concatenate: dataset"))
         if not stage.python:
             dtype, other = (nest.map_structure(lambda s: s.dtype, p.spec()) for p in stage.parents)
             if dtype != other:
@@ -181,7 +181,7 @@ class Dataset:
 
     def enumerate(self, start=0, name=None):
         """Return a dataset of pairs (int64 counter, element)."""
-        start, stage = operator.index(start), self._stage
+        start, stage = operator.index(start), self._framework
         if stage.indexed:  # an array of numbers keeps the fast path
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
@@ -193,7 +193,7 @@ class Dataset:
                 "cache: filename must be empty, because elements are kept in memory only, got "
                 f"{filename!r}."
             )
-        return Dataset(order.Cache(self._stage))
+        return Dataset(order.Cache(self._framework))
 
     def prefetch(self, buffer_size, name=None):
         """Return a dataset whose elements a background thread computes ahead.
@@ -207,26 +207,26 @@ class Dataset:
             buffer_size: the number of elements computed ahead; AUTOTUNE means 2, 0 none.
         """
         size = _at_least(AUTOTUNE, "prefetch", "buffer_size", buffer_size)
-        return Dataset(order.Prefetch(self._stage, 2 if size == AUTOTUNE else size))
+        return Dataset(order.Prefetch(self._framework, 2 if size == AUTOTUNE else size))
 
     # ---- functions of elements ----
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None,
             use_unbounded_threadpool=False, name=None):  # fmt: skip
         """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors."""
-        return Dataset(transform.Map(self._stage, map_func))
+        return Dataset(transform.Map(self._framework, map_func))
 
     def filter(self, predicate, name=None):
         """Return a dataset of the elements for which `predicate` returns True (a bool tensor)."""
-        return Dataset(transform.Filter(self._stage, predicate))
+        return Dataset(transform.Filter(self._framework, predicate))
 
     def take_while(self, predicate, name=None):
         """Return a dataset of the elements before the first for which `predicate` is False."""
-        return Dataset(transform.Filter(self._stage, predicate, ends=True))
+        return Dataset(transform.Filter(self._framework, predicate, ends=True))
 
     def flat_map(self, map_func, name=None):
         """Return a dataset of the elements of all datasets `map_func(element)`, concatenated."""
-        return Dataset(transform.FlatMap(self._stage, map_func))
+        return Dataset(transform.FlatMap(self._framework, map_func))
 
     def apply(self, transformation_func):
         """Return `transformation_func(self)`, which must be a Dataset."""
@@ -259,7 +259,7 @@ class Dataset:
             ShapeError: elements of one batch have different shapes or dtypes.
         """
         size = _at_least(1, "batch", "batch_size", batch_size)
-        return Dataset(transform.Batch(self._stage, size, bool(drop_remainder)))
+        return Dataset(transform.Batch(self._framework, size, bool(drop_remainder)))
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None,
                      drop_remainder=False, name=None):  # fmt: skip
@@ -275,13 +275,13 @@ class Dataset:
         size = _at_least(1, "padded_batch", "batch_size", batch_size)
         return Dataset(
             transform.PaddedBatch(
-                self._stage, size, padded_shapes, padding_values, bool(drop_remainder)
+                self._framework, size, padded_shapes, padding_values, bool(drop_remainder)
             )
         )
 
     def unbatch(self, name=None):
         """Return a dataset of the rows of each element."""
-        return Dataset(transform.Unbatch(self._stage))
+        return Dataset(transform.Unbatch(self._framework))
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Return a dataset of windows: datasets of `size` elements, in an element's structure.
@@ -299,22 +299,22 @@ class Dataset:
         size = _at_least(1, "window", "size", size)
         shift = size if shift is None else _at_least(1, "window", "shift", shift)
         stride = _at_least(1, "window", "stride", stride)
-        stage = transform.Window(self._stage, size, shift, stride, bool(drop_remainder), Dataset)
-        return Dataset(stage)
+        how = size, shift, stride, bool(drop_remainder)
+        return Dataset(transform.Window(self._framework, *how, Dataset))
 
     # ---- properties and iteration ----
 
     @property
     def element_spec(self):
         """The nest of TensorSpecs of the elements; runs mapped functions on the first element."""
-        return self._stage.spec()
+        return self._framework.spec()
 
     def cardinality(self):
         """Return the number of elements (0-d int64), INFINITE_ or UNKNOWN_CARDINALITY."""
-        return Tensor(np.array(self._stage.length(), np.int64))
+        return Tensor(np.array(self._framework.length(), np.int64))
 
     def __len__(self):
-        n = self._stage.length()
+        n = self._framework.length()
         if n < 0:
             what = "infinite" if n == INFINITE else "unknown until it has been iterated over"
             raise TypeError(f"len(): the dataset's length is {what}. Call cardinality() instead.")
@@ -324,7 +324,7 @@ class Dataset:
         return True
 
     def __iter__(self):
-        return self._stage.iterate()
+        return self._framework.iterate()
 
     def as_numpy_iterator(self):
         """Return an iterator over the elements with copied NumPy arrays instead of tensors."""
@@ -339,8 +339,8 @@ class Dataset:
         return elements[0]
 
     def __repr__(self):
-        name = type(self._stage).__name__
-        spec = "" if self._stage.python else f" element_spec={self.element_spec}"
+        name = type(self._framework).__name__
+        spec = "" if self._framework.python else f" element_spec={self.element_spec}"
         return f"<{name}Dataset{spec}>"
 
 
@@ -350,7 +350,7 @@ class Dataset:
 def _stage(dataset, name):
     if not isinstance(dataset, Dataset):
         raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
-    return dataset._stage
+    return dataset._framework
 
 
 def _integer(method, name, value):

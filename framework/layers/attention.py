@@ -56,7 +56,7 @@ class Attention(Layer, makes_masks=False):
             self.seed_generator = self.seed if is_generator else SeedGenerator(self.seed)
 
     def build(self, input_shape):
-        self._checked(input_shape, "inputs")
+        _checked(self, input_shape, "inputs")
         if self.use_scale:
             self.scale = self.add_weight((), "ones", name="scale")
         if self.score_mode == "concat":
@@ -66,19 +66,16 @@ class Attention(Layer, makes_masks=False):
         self, inputs, mask=None, training=False, return_attention_scores=False,
         use_causal_mask=False,
     ):  # fmt: skip
-        self._checked(inputs, "inputs")
-        query, value, *key = promote(*(self._floating(x) for x in inputs))
+        _checked(self, inputs, "inputs")
+        query, value, *key = promote(*(_floating(self, x) for x in inputs))
         key = key[0] if key else value
-        query_mask, value_mask = (None, None) if mask is None else self._checked(mask, "mask")[:2]
+        query_mask, value_mask = (None, None) if mask is None else _checked(self, mask, "mask")[:2]
         scores = self._calculate_scores(query, key)
         seen = _visible(scores, value_mask, use_causal_mask)
         outputs, weights = self._apply_scores(scores, value, seen, training)
         if query_mask is not None:
             outputs = select(expand_axes(query_mask, (query_mask.ndim,)), outputs, 0.0)
         return (outputs, weights) if return_attention_scores else outputs
-
-    def _floating(self, x):
-        return x if x.dtype.is_inexact else cast(x, dtype=self.compute_dtype.np)
 
     def _calculate_scores(self, query, key):
         """Return the scores, (batch, queries, keys)."""
@@ -109,24 +106,29 @@ class Attention(Layer, makes_masks=False):
 
     def compute_mask(self, inputs, previous_mask=None):
         """Return the mask of the query."""
-        self._checked(inputs, "inputs")
-        return None if previous_mask is None else self._checked(previous_mask, "mask")[0]
+        _checked(self, inputs, "inputs")
+        return None if previous_mask is None else _checked(self, previous_mask, "mask")[0]
 
-    def _checked(self, items, what):
-        """Return `items` if it is a list of two or three; otherwise raise."""
-        cls = type(self).__name__
-        if not isinstance(items, list):
-            raise InvalidArgumentError(
-                f"{cls} layer {'must be called on' if what == 'inputs' else 'mask must be'} a "
-                f"list of {what}, namely [query, value] or [query, value, key]. Received: "
-                f"{what}={items} (layer {self.name!r})."
-            )
-        if len(items) not in (2, 3):
-            raise InvalidArgumentError(
-                f"{cls} layer accepts {what} list of length 2 or 3, namely [query, value] or "
-                f"[query, value, key]. Received length: {len(items)} (layer {self.name!r})."
-            )
-        return items
+
+def _floating(layer, x):
+    return x if x.dtype.is_inexact else cast(x, dtype=layer.compute_dtype.np)
+
+
+def _checked(layer, items, what):
+    """Return `items` if it is a list of two or three; otherwise raise."""
+    cls = type(layer).__name__
+    if not isinstance(items, list):
+        raise InvalidArgumentError(
+            f"{cls} layer {'must be called on' if what == 'inputs' else 'mask must be'} a "
+            f"list of {what}, namely [query, value] or [query, value, key]. Received: "
+            f"{what}={items} (layer {layer.name!r})."
+        )
+    if len(items) not in (2, 3):
+        raise InvalidArgumentError(
+            f"{cls} layer accepts {what} list of length 2 or 3, namely [query, value] or "
+            f"[query, value, key]. Received length: {len(items)} (layer {layer.name!r})."
+        )
+    return items
 
 
 def _pairs(query, key):
@@ -163,7 +165,7 @@ class AdditiveAttention(Attention):
     score_mode: Literal["dot"] = "dot"
 
     def build(self, input_shape):
-        self._checked(input_shape, "inputs")
+        _checked(self, input_shape, "inputs")
         if self.use_scale:
             width = input_shape[0][-1]
             self.scale = self.add_weight((width,), "glorot_uniform", name="scale")

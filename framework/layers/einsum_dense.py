@@ -99,7 +99,7 @@ class EinsumDense(
         if self.bias_axes is not None:
             shape = _bias_shape(sizes, self.bias_axes, of_outputs, self)
             self.bias = weight(self, "bias", shape)
-        self._inner = _inner_axes(of_inputs, of_kernel, of_outputs)
+        self._framework.inner = _inner_axes(of_inputs, of_kernel, of_outputs)
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)
 
@@ -109,7 +109,7 @@ class EinsumDense(
             kernel = with_lora(self, kernel)
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
-        if self._inner and type(inputs) is Tensor:
+        if self._framework.inner and type(inputs) is Tensor:
             outputs = _projected(self, inputs, kernel)
         else:
             outputs = einsum(self.equation, inputs, kernel)
@@ -238,7 +238,7 @@ def _initializer(layer, of_kernel, of_outputs):
 
 def _projected(layer, inputs, kernel):
     """Compute the layer as one matrix product: the kernel starts with the inputs' last axes."""
-    n = layer._inner
+    n = layer._framework.inner
     free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
     outer = kernel.array.shape[n:]
     size = math.prod(inner)

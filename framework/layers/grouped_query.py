@@ -8,7 +8,13 @@ import math
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import Seed
 from framework.layers.core import PositiveInt
-from framework.layers.heads import MultiHeadBase, PositiveOrNone, refuse_lengths
+from framework.layers.heads import (
+    MultiHeadBase,
+    PositiveOrNone,
+    make_weighting,
+    projection,
+    refuse_lengths,
+)
 from framework.layers.weights import KernelAndBias
 from framework.ops.movement import broadcast_to, expand_axes, reshape
 
@@ -51,28 +57,28 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
                 f"num_query_heads={self.num_query_heads}, "
                 f"num_key_value_heads={self.num_key_value_heads}"
             )
-        self._scale = 1 / math.sqrt(self.head_dim)
+        self._framework.scale = 1 / math.sqrt(self.head_dim)
 
     def build(self, query_shape, value_shape, key_shape=None):
         key_shape = value_shape if key_shape is None else key_shape
         queries = (None, self.num_query_heads, self.head_dim)
         keys = (None, self.num_key_value_heads, self.head_dim)
-        self._query_dense = self._built("bqm,muh->bquh", queries, "uh", "query", query_shape)
-        self._key_dense = self._built("bkm,mvh->bkvh", keys, "vh", "key", key_shape)
+        self._query_dense = _built(self, "bqm,muh->bquh", queries, "uh", "query", query_shape)
+        self._key_dense = _built(self, "bkm,mvh->bkvh", keys, "vh", "key", key_shape)
         if self.use_gate:
-            self._gate_dense = self._built(
-                "bqm,muh->bquh", queries, "uh", "gate", query_shape, "sigmoid"
+            self._gate_dense = _built(
+                self, "bqm,muh->bquh", queries, "uh", "gate", query_shape, "sigmoid"
             )
-        self._value_dense = self._built("bkm,mvh->bkvh", keys, "vh", "value", value_shape)
-        self._make_weighting(-1)
-        self._output_dense = self._built(
-            "bquh,uhm->bqm", (None, query_shape[-1]), "m", "attention_output", (None, *queries)
+        self._value_dense = _built(self, "bkm,mvh->bkvh", keys, "vh", "value", value_shape)
+        make_weighting(self, -1)
+        self._output_dense = _built(
+            self,
+            "bquh,uhm->bqm",
+            (None, query_shape[-1]),
+            "m",
+            "attention_output",
+            (None, *queries),
         )
-
-    def _built(self, equation, output_shape, bias_axes, name, input_shape, activation=None):
-        layer = self._projection(equation, output_shape, bias_axes, name, activation)
-        layer.build(input_shape)
-        return layer
 
     def _axes(self):
         return (1,)
@@ -106,4 +112,7 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
         return config
 
 
-GroupedQueryAttention._kind = GroupedQueryAttention
+def _built(layer, equation, output_shape, bias_axes, name, input_shape, activation=None):
+    made = projection(layer, equation, output_shape, bias_axes, name, activation)
+    made.build(input_shape)
+    return made

@@ -108,10 +108,10 @@ class Hashing(Layer):
                 "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or "
                 f"'int64'. Received: dtype={self.dtype}"
             )
-        self._table = _BucketTable(self.num_bins, self.mask_value, self.salt)
+        self._framework.table = _BucketTable(self.num_bins, self.mask_value, self.salt)
 
     def call(self, inputs):
-        indices = look_up(tensor(inputs), table=self._table)
+        indices = look_up(tensor(inputs), table=self._framework.table)
         dtype = self.compute_dtype.np
         if self.output_mode == "int":
             return indices if indices.dtype == dtype else cast(indices, dtype=dtype)

@@ -8,6 +8,7 @@ from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.internal_state import builtin
 from framework.core.promotion import promote
 from framework.core.symbolic import KerasTensor
 from framework.layers.activation import Softmax
@@ -32,7 +33,6 @@ class MultiHeadBase(Layer, makes_masks=False):
 
     supports_masking = True
     num_heads = key_dim = None  # names of MultiHeadAttention
-    _kind = None  # the built-in class; a subclass may override its `_compute_attention`
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:
@@ -41,36 +41,17 @@ class MultiHeadBase(Layer, makes_masks=False):
                 "flash_attention; set dropout=0 or flash_attention=False."
             )
 
-    def _projection(self, equation, output_shape, bias_axes, name, activation=None):
-        """Return an EinsumDense configured by this layer's fields."""
-        layer = EinsumDense(
-            equation, output_shape, activation=activation, name=name,
-            bias_axes=bias_axes if self.use_bias else None,
-            kernel_initializer=_cloned(self.kernel_initializer),
-            bias_initializer=_cloned(self.bias_initializer),
-            kernel_regularizer=self.kernel_regularizer, bias_regularizer=self.bias_regularizer,
-            kernel_constraint=self.kernel_constraint, bias_constraint=self.bias_constraint,
-            activity_regularizer=self._inner_activity(), dtype=self.dtype_policy,
-        )  # fmt: skip
-        layer.supports_masking = True  # this layer handles masks
-        return layer
-
     def _inner_activity(self):
         return self.activity_regularizer
-
-    def _make_weighting(self, axes):
-        """Create the softmax and dropout layers, which turn scores into weights along `axes`."""
-        self._softmax = Softmax(axis=axes, dtype=self.dtype_policy)
-        self._dropout_layer = Dropout(self.dropout, dtype=self.dtype_policy, seed=self.seed)
 
     def call(
         self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
         attention_mask=None, return_attention_scores=False, training=None, use_causal_mask=False,
     ):  # fmt: skip
         key = value if key is None else key
-        query_mask = self._take_masks(query, value, key, query_mask)
+        query_mask = builtin(self)._take_masks(self, query, value, key, query_mask)
         masks = {"query_mask": query_mask, "value_mask": value_mask, "key_mask": key_mask}
-        overridden = type(self)._compute_attention is not self._kind._compute_attention
+        overridden = type(self)._compute_attention is not builtin(self)._compute_attention
         only_causal = use_causal_mask and self.sliding_window is None and not overridden
         if not only_causal or any(m is not None for m in (*masks.values(), attention_mask)):
             only_causal = False
@@ -80,9 +61,10 @@ class MultiHeadBase(Layer, makes_masks=False):
             )  # fmt: skip
         gate = self._gate_dense(query) if self.use_gate else None
         query, key, value = self._query_dense(query), self._key_dense(key), self._value_dense(value)
+        key, value = (builtin(self)._repeated(self, x) for x in (key, value))
         outputs, scores = self._compute_attention(
-            query, self._repeated(key), self._repeated(value), attention_mask, training,
-            return_attention_scores, **({"use_causal_mask": True} if only_causal else {}),
+            query, key, value, attention_mask, training, return_attention_scores,
+            **({"use_causal_mask": True} if only_causal else {}),
         )  # fmt: skip
         outputs = self._output_dense(outputs if gate is None else multiply(outputs, gate))
         return (outputs, scores) if return_attention_scores else outputs
@@ -131,36 +113,12 @@ class MultiHeadBase(Layer, makes_masks=False):
             if not query.dtype is key.dtype is value.dtype:
                 query, key, value = promote(query, key, value)
             outputs = attention(
-                query, key, value, None, mask, scale=self._scale, causal=use_causal_mask
+                query, key, value, None, mask, scale=self._framework.scale, causal=use_causal_mask
             )
             return outputs, None
         if use_causal_mask:
             attention_mask = causal_mask(query.shape[1], key.shape[1])
-        return self._attend_by_scores(query, key, value, attention_mask, training)
-
-    def _attend_by_scores(self, query, key, value, mask, training):
-        to_scores, to_outputs, axes = self._equations(len(query.shape))
-        scores = einsum(to_scores, key, query * self._scale)
-        if mask is not None:
-            mask = _with_heads(mask, len(scores.shape), axes)
-        scores = self._softmax(scores, mask=mask)
-        kept = self._dropout_layer(scores, training=training) if self.dropout > 0 else scores
-        return einsum(to_outputs, kept, value), scores
-
-    def _equations(self, rank):
-        """Return the einsum equations for scores and outputs, and the number of attended axes.
-
-        Queries and keys are (batch, ..., heads, width). Scores are (batch, axes not attended over,
-        heads, attended axes of queries, attended axes of keys).
-        """
-        axes = self._axes()
-        letters = letters_of(rank + len(axes))
-        of_query, more = letters[:rank], iter(letters[rank:])
-        of_key = "".join(next(more) if i in axes else c for i, c in enumerate(of_query))
-        scores = "".join(c for i, c in enumerate(of_query[:-1]) if i not in axes)
-        scores += "".join(of_query[i] for i in axes) + "".join(of_key[i] for i in axes)
-        to_scores = f"{of_key},{of_query}->{scores}"
-        return to_scores, f"{scores},{of_key}->{of_query}", len(axes)
+        return _attend_by_scores(self, query, key, value, attention_mask, training)
 
     def compute_output_spec(
         self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
@@ -170,7 +128,56 @@ class MultiHeadBase(Layer, makes_masks=False):
         outputs = KerasTensor(self.compute_output_shape(*shapes), self.compute_dtype)
         if not return_attention_scores:
             return outputs
-        return outputs, KerasTensor(self._scores_shape(*shapes[:2]), self.compute_dtype)
+        return outputs, KerasTensor(
+            builtin(self)._scores_shape(self, *shapes[:2]), self.compute_dtype
+        )
+
+
+def projection(layer, equation, output_shape, bias_axes, name, activation=None):
+    """Return an EinsumDense configured by this layer's fields."""
+    made = EinsumDense(
+        equation, output_shape, activation=activation, name=name,
+        bias_axes=bias_axes if layer.use_bias else None,
+        kernel_initializer=_cloned(layer.kernel_initializer),
+        bias_initializer=_cloned(layer.bias_initializer),
+        kernel_regularizer=layer.kernel_regularizer, bias_regularizer=layer.bias_regularizer,
+        kernel_constraint=layer.kernel_constraint, bias_constraint=layer.bias_constraint,
+        activity_regularizer=builtin(layer)._inner_activity(layer), dtype=layer.dtype_policy,
+    )  # fmt: skip
+    made.supports_masking = True  # this layer handles masks
+    return made
+
+
+def make_weighting(layer, axes):
+    """Create the softmax and dropout layers, which turn scores into weights along `axes`."""
+    layer._softmax = Softmax(axis=axes, dtype=layer.dtype_policy)
+    layer._dropout_layer = Dropout(layer.dropout, dtype=layer.dtype_policy, seed=layer.seed)
+
+
+def _attend_by_scores(layer, query, key, value, mask, training):
+    to_scores, to_outputs, axes = _equations(layer, len(query.shape))
+    scores = einsum(to_scores, key, query * layer._framework.scale)
+    if mask is not None:
+        mask = _with_heads(mask, len(scores.shape), axes)
+    scores = layer._softmax(scores, mask=mask)
+    kept = layer._dropout_layer(scores, training=training) if layer.dropout > 0 else scores
+    return einsum(to_outputs, kept, value), scores
+
+
+def _equations(layer, rank):
+    """Return the einsum equations for scores and outputs, and the number of attended axes.
+
+    Queries and keys are (batch, ..., heads, width). Scores are (batch, axes not attended over,
+    heads, attended axes of queries, attended axes of keys).
+    """
+    axes = builtin(layer)._axes(layer)
+    letters = letters_of(rank + len(axes))
+    of_query, more = letters[:rank], iter(letters[rank:])
+    of_key = "".join(next(more) if i in axes else c for i, c in enumerate(of_query))
+    scores = "".join(c for i, c in enumerate(of_query[:-1]) if i not in axes)
+    scores += "".join(of_query[i] for i in axes) + "".join(of_key[i] for i in axes)
+    to_scores = f"{of_key},{of_query}->{scores}"
+    return to_scores, f"{scores},{of_key}->{of_query}", len(axes)
 
 
 def letters_of(n):

@@ -1,6 +1,7 @@
 """IntegerLookup and StringLookup: map words of a vocabulary to indices."""
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -58,66 +59,37 @@ class _WordTable:
         return shape
 
 
-class Lookup(Layer):
+class Lookup(Layer, strings=False):
     """Base of `IntegerLookup` and `StringLookup`."""
 
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
-    _word_dtype = None
 
     def __post_init__(self):
         refuse_sparse(self)
         self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
-        self._refuse_settings()
-        self._words = None  # the vocabulary without mask and OOV tokens
-        self._table = None  # built at the first call
-        self._idf = None
-        self._static = self.vocabulary is not None
+        _refuse_settings(self)
+        self._framework.words = None  # the vocabulary without mask and OOV tokens
+        self._framework.table = None  # built at the first call
+        self._framework.idf = None
+        self._framework.static = self.vocabulary is not None
         self.reset_state()
-        if self._static:
+        if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
                 self.vocabulary = None  # words from a file are not in the config
 
-    def _refuse_settings(self):
-        reason = None
-        if self.max_tokens is not None and self.max_tokens <= 1:
-            reason = f"expected max_tokens > 1, got {self.max_tokens}"
-        elif self.pad_to_max_tokens and self.max_tokens is None:
-            reason = "pad_to_max_tokens=True needs max_tokens=..."
-        elif self.num_oov_indices < 0:
-            reason = f"expected num_oov_indices >= 0, got {self.num_oov_indices}"
-        elif self.invert and self.output_mode != "int":
-            reason = f"with invert=True, expected output_mode='int', got {self.output_mode!r}"
-        elif self.idf_weights is not None and self.output_mode != "tf_idf":
-            reason = "idf_weights need output_mode='tf_idf'"
-        elif self.output_mode == "tf_idf" and self.vocabulary is not None and not self._has_idf():
-            reason = "in output_mode='tf_idf', a vocabulary needs its idf_weights"
-        elif self.salt is not None and not self._hashes():
-            reason = f"salt needs oov_method='farmhash', got {self.oov_method!r}"
-        if reason:
-            raise InvalidArgumentError(f"{type(self).__name__}: {reason}.")
-
-    def _has_idf(self):
-        return self.idf_weights is not None
-
     # ---- the vocabulary ----
-
-    def _first_unknown(self):
-        return int(self.mask_token is not None and self.output_mode == "int")
-
-    def _first_word(self):
-        return self._first_unknown() + self.num_oov_indices
 
     def vocabulary_size(self):
         """Return the number of words, including mask and OOV tokens."""
-        return self._first_word() + len(self._words or ())
+        return _first_word(self) + len(self._framework.words or ())
 
     def get_vocabulary(self, include_special_tokens=True):
         """Return the words in the order of their indices, with or without mask and OOV tokens."""
-        special = [self.mask_token] * self._first_unknown()
+        special = [self.mask_token] * _first_unknown(self)
         special += [self.oov_token] * self.num_oov_indices
-        return [*(special if include_special_tokens else ()), *(self._words or ())]
+        return [*(special if include_special_tokens else ()), *(self._framework.words or ())]
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
         """Set the vocabulary.
@@ -130,12 +102,12 @@ class Lookup(Layer):
         if isinstance(vocabulary, str):
             vocabulary = Path(vocabulary).read_text(encoding="utf-8").splitlines()
         tokens = np.asarray(getattr(vocabulary, "array", vocabulary), object)
-        tokens = [self._word(w) for w in tokens]
-        special = self.get_vocabulary()[: self._first_word()]
+        tokens = [_word(self, w) for w in tokens]
+        special = self.get_vocabulary()[: _first_word(self)]
         has_special = bool(special) and tokens[: len(special)] == special
         words = tokens[len(special) :] if has_special else tokens
-        self._refuse_words(words, special)
-        self._words, self._table = words, None
+        _refuse_words(self, words, special)
+        self._framework.words, self._framework.table = words, None
         if self.output_mode == "tf_idf" and idf_weights is not None:
             idf = np.asarray(idf_weights, dtypes.floatx())
             if idf.shape != (len(tokens),):
@@ -143,42 +115,7 @@ class Lookup(Layer):
                     "`idf_weights` must be the same length as vocabulary. len(idf_weights) is "
                     f"{len(idf)}; len(vocabulary) is {len(tokens)}"
                 )
-            self._set_idf(idf, 0 if has_special else self._first_word())
-
-    def _refuse_words(self, words, special):
-        reason = None
-        repeated = [w for w, n in Counter(words).items() if n > 1]
-        if not words:
-            reason = "Cannot set an empty vocabulary."
-        elif repeated:
-            reason = (
-                "The passed vocabulary has at least one repeated term. Please uniquify your "
-                f"dataset. The repeated terms are: {repeated}"
-            )
-        elif self.mask_token is not None and self.mask_token in words:
-            reason = (
-                "Found reserved mask token at unexpected location in `vocabulary`: either remove "
-                f"all mask and OOV tokens, or have them at the start in this order: {special}."
-            )
-        elif self.invert and self.oov_token in words:
-            reason = (
-                "Found reserved OOV token at unexpected location in `vocabulary`: either remove "
-                f"all mask and OOV tokens, or have them at the start in this order: {special}."
-            )
-        elif self.max_tokens is not None and self._first_word() + len(words) > self.max_tokens:
-            reason = (
-                "Attempted to set a vocabulary larger than the maximum vocab size. Received "
-                f"vocabulary size is {self._first_word() + len(words)}; `max_tokens` is "
-                f"{self.max_tokens}."
-            )
-        if reason:
-            raise InvalidArgumentError(f"{reason} (layer {self.name!r})")
-
-    def _set_idf(self, idf, missing):
-        """Set the IDF weights: the mean for `missing` special tokens, zeros for padding."""
-        front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
-        padding = self.max_tokens - missing - idf.size if self.pad_to_max_tokens else 0
-        self._idf = np.concatenate([front, idf, np.zeros(padding, idf.dtype)])
+            _set_idf(self, idf, 0 if has_special else _first_word(self))
 
     # ---- adapting ----
 
@@ -193,102 +130,72 @@ class Lookup(Layer):
         self.reset_state()
         data, whole = whole_of(data), (list, tuple, np.ndarray, Tensor)
         for batch in batches_of(data, steps, whole):
-            words = self._words_of(batch)
+            words = _words_of(self, batch)
             is_column = isinstance(data, whole) and words.ndim == 1
             self.update_state(words[:, None] if is_column else words)
         self.finalize_state()
 
     def update_state(self, data):
         """Count the words of a batch; `finalize_state` builds the vocabulary."""
-        if self._static:
+        if self._framework.static:
             raise InvalidArgumentError(
                 f"Cannot adapt layer {self.name!r} after setting a static vocabulary via "
                 "`vocabulary` argument or `set_vocabulary()` method."
             )
-        rows = np.atleast_2d(self._words_of(data))
-        self._counts.update(rows.reshape(-1).tolist())
+        rows = np.atleast_2d(_words_of(self, data))
+        self._framework.counts.update(rows.reshape(-1).tolist())
         for row in rows.reshape(len(rows), -1):
-            self._documents.update(set(row.tolist()))
-        self._rows += len(rows)
+            self._framework.documents.update(set(row.tolist()))
+        self._framework.rows += len(rows)
 
     def finalize_state(self):
         """Build the vocabulary from the counted words."""
-        if self._static or not self._counts:
+        if self._framework.static or not self._framework.counts:
             return
-        ignored = {self._raw(self.mask_token), self._raw(self.oov_token)}
-        counted = [(n, w) for w, n in self._counts.items() if w not in ignored]
+        ignored = {_raw(self, self.mask_token), _raw(self, self.oov_token)}
+        counted = [(n, w) for w, n in self._framework.counts.items() if w not in ignored]
         words = [w for _, w in sorted(counted, reverse=True)]
         if self.max_tokens:
-            words = words[: self.max_tokens - self._first_word()]
-        self._words, self._table = [self._word(w) for w in words], None
+            words = words[: self.max_tokens - _first_word(self)]
+        self._framework.words, self._framework.table = [_word(self, w) for w in words], None
         if self.output_mode == "tf_idf":
-            counts = np.array([self._documents[w] for w in words], dtypes.floatx())
-            self._set_idf(np.log1p(self._rows / (1 + counts)), self._first_word())
+            counts = np.array([self._framework.documents[w] for w in words], dtypes.floatx())
+            _set_idf(self, np.log1p(self._framework.rows / (1 + counts)), _first_word(self))
         self.reset_state()
 
     def reset_state(self):
         """Discard all counts."""
-        self._counts, self._documents, self._rows = Counter(), Counter(), 0
+        own = self._framework
+        own.counts, own.documents, own.rows = Counter(), Counter(), 0
 
     # ---- the call ----
 
     def call(self, inputs):
-        if self.output_mode != "int" and not self.pad_to_max_tokens and self._words is None:
+        own = self._framework
+        if self.output_mode != "int" and not self.pad_to_max_tokens and own.words is None:
             raise InvalidArgumentError(
                 f"When using `output_mode={self.output_mode}` and `pad_to_max_tokens=False`, you "
                 "must set the layer's vocabulary before calling it. Either pass a `vocabulary` "
                 "argument to the layer, or call `adapt` with some sample data."
             )
-        if self._table is None:
-            self._table = self._new_table()
-        indices = look_up(self._tensor(inputs), table=self._table)
+        if own.table is None:
+            own.table = _new_table(self)
+        indices = look_up(_tensor(self, inputs), table=own.table)
         if self.output_mode == "int":
             return indices
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode != "tf_idf":
             return encode(indices, self.output_mode, depth, np.dtype(np.int64))
-        return encode(indices, "count", depth, self._idf.dtype) * Tensor(self._idf)
-
-    def _tensor(self, inputs):
-        if self.invert:
-            return cast(tensor(inputs), dtype=np.dtype(np.int64))
-        return tensor(inputs)
-
-    def _new_table(self):
-        if self.invert:
-            words = [self._raw(w) for w in self.get_vocabulary()]
-            dtype = object if self._word_dtype == "string" else np.int64
-            return _WordTable(words, self._raw(self.oov_token), dtype)
-        first = self._first_word()
-        indices = {self._raw(w): first + i for i, w in enumerate(self._words or ())}
-        if self.mask_token is not None:  # 0, or -1, which encodings ignore
-            indices[self._raw(self.mask_token)] = 0 if self.output_mode == "int" else -1
-        return _IndexTable(indices, self._unknown)
-
-    def _unknown(self, words):
-        """Return the indices of words that are not in the vocabulary."""
-        if not self.num_oov_indices:
-            raise InvalidArgumentError(
-                "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
-                f"{words.tolist()}, consider setting `num_oov_indices=1`. (layer {self.name!r})"
-            )
-        if self.num_oov_indices == 1:
-            return self._first_unknown()
-        if self._hashes():
-            indices = buckets(words.tolist(), self.num_oov_indices, self.salt)
-            return self._first_unknown() + np.array(indices, np.int64)
-        return self._first_unknown() + words % self.num_oov_indices
-
-    def _hashes(self):
-        """Return whether unknown words get indices by a hash instead of a remainder."""
-        return self.oov_method == "farmhash" or self._word_dtype == "string"
+        return encode(indices, "count", depth, self._framework.idf.dtype) * Tensor(
+            self._framework.idf
+        )
 
     # ---- files ----
 
     def get_config(self):
         config = super().get_config()
         if config["vocabulary"] is not None:
-            config["vocabulary"] = [self._word(w) for w in np.asarray(self.vocabulary, object)]
+            config["vocabulary"] = [_word(self, w) for w in np.asarray(self.vocabulary, object)]
         if config["idf_weights"] is not None:
             config["idf_weights"] = np.asarray(self.idf_weights).tolist()
         return config
@@ -307,7 +214,7 @@ class Lookup(Layer):
         """Read the vocabulary that `save_assets` wrote."""
         if self.vocabulary is None:
             lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-            self.set_vocabulary([self._word(w) for w in lines], self._idf)
+            self.set_vocabulary([_word(self, w) for w in lines], self._framework.idf)
 
 
 def without_paths(config):
@@ -327,6 +234,145 @@ def without_paths(config):
         for k, v in config.items()
         if k not in ("vocabulary_size", "trainable")
     }
+
+
+# ---- what lookups do with their words ----
+
+
+def _has_strings(layer):
+    return type(layer)._framework.strings
+
+
+def _word(layer, value):
+    """Return a word as it stands in the vocabulary."""
+    if _has_strings(layer):
+        return value.decode(layer.encoding) if isinstance(value, bytes) else str(value)
+    return value if value is None else int(value)
+
+
+def _raw(layer, value):
+    """Return a word as it stands in arrays."""
+    if _has_strings(layer):
+        return value.encode(layer.encoding) if isinstance(value, str) else value
+    return _word(layer, value)
+
+
+def _words_of(layer, data):
+    """Return an array of words."""
+    if _has_strings(layer):
+        return (data if isinstance(data, Tensor) else tensor(data)).array
+    return np.asarray(getattr(data, "array", data), np.int64)
+
+
+def _tensor(layer, inputs):
+    """Return the inputs as a tensor of words, or of indices."""
+    if layer.invert:
+        return cast(tensor(inputs), dtype=np.dtype(np.int64))
+    words = tensor(inputs)
+    if _has_strings(layer) and words.dtype != "string":
+        raise DTypeError(f"StringLookup layer {layer.name!r}: expected strings, got {words.dtype}.")
+    return words
+
+
+def _refuse_settings(layer):
+    reason = None
+    if layer.max_tokens is not None and layer.max_tokens <= 1:
+        reason = f"expected max_tokens > 1, got {layer.max_tokens}"
+    elif layer.pad_to_max_tokens and layer.max_tokens is None:
+        reason = "pad_to_max_tokens=True needs max_tokens=..."
+    elif layer.num_oov_indices < 0:
+        reason = f"expected num_oov_indices >= 0, got {layer.num_oov_indices}"
+    elif layer.invert and layer.output_mode != "int":
+        reason = f"with invert=True, expected output_mode='int', got {layer.output_mode!r}"
+    elif layer.idf_weights is not None and layer.output_mode != "tf_idf":
+        reason = "idf_weights need output_mode='tf_idf'"
+    elif (
+        layer.output_mode == "tf_idf"
+        and layer.vocabulary is not None
+        and not layer.idf_weights is not None
+    ):
+        reason = "in output_mode='tf_idf', a vocabulary needs its idf_weights"
+    elif layer.salt is not None and not _hashes(layer):
+        reason = f"salt needs oov_method='farmhash', got {layer.oov_method!r}"
+    if reason:
+        raise InvalidArgumentError(f"{type(layer).__name__}: {reason}.")
+
+
+def _first_unknown(layer):
+    return int(layer.mask_token is not None and layer.output_mode == "int")
+
+
+def _first_word(layer):
+    return _first_unknown(layer) + layer.num_oov_indices
+
+
+def _refuse_words(layer, words, special):
+    reason = None
+    repeated = [w for w, n in Counter(words).items() if n > 1]
+    if not words:
+        reason = "Cannot set an empty vocabulary."
+    elif repeated:
+        reason = (
+            "The passed vocabulary has at least one repeated term. Please uniquify your "
+            f"dataset. The repeated terms are: {repeated}"
+        )
+    elif layer.mask_token is not None and layer.mask_token in words:
+        reason = (
+            "Found reserved mask token at unexpected location in `vocabulary`: either remove "
+            f"all mask and OOV tokens, or have them at the start in this order: {special}."
+        )
+    elif layer.invert and layer.oov_token in words:
+        reason = (
+            "Found reserved OOV token at unexpected location in `vocabulary`: either remove "
+            f"all mask and OOV tokens, or have them at the start in this order: {special}."
+        )
+    elif layer.max_tokens is not None and _first_word(layer) + len(words) > layer.max_tokens:
+        reason = (
+            "Attempted to set a vocabulary larger than the maximum vocab size. Received "
+            f"vocabulary size is {_first_word(layer) + len(words)}; `max_tokens` is "
+            f"{layer.max_tokens}."
+        )
+    if reason:
+        raise InvalidArgumentError(f"{reason} (layer {layer.name!r})")
+
+
+def _set_idf(layer, idf, missing):
+    """Set the IDF weights: the mean for `missing` special tokens, zeros for padding."""
+    front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
+    padding = layer.max_tokens - missing - idf.size if layer.pad_to_max_tokens else 0
+    layer._framework.idf = np.concatenate([front, idf, np.zeros(padding, idf.dtype)])
+
+
+def _new_table(layer):
+    if layer.invert:
+        words = [_raw(layer, w) for w in layer.get_vocabulary()]
+        dtype = object if _has_strings(layer) else np.int64
+        return _WordTable(words, _raw(layer, layer.oov_token), dtype)
+    first = _first_word(layer)
+    indices = {_raw(layer, w): first + i for i, w in enumerate(layer._framework.words or ())}
+    if layer.mask_token is not None:  # 0, or -1, which encodings ignore
+        indices[_raw(layer, layer.mask_token)] = 0 if layer.output_mode == "int" else -1
+    return _IndexTable(indices, partial(_unknown, layer))
+
+
+def _unknown(layer, words):
+    """Return the indices of words that are not in the vocabulary."""
+    if not layer.num_oov_indices:
+        raise InvalidArgumentError(
+            "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
+            f"{words.tolist()}, consider setting `num_oov_indices=1`. (layer {layer.name!r})"
+        )
+    if layer.num_oov_indices == 1:
+        return _first_unknown(layer)
+    if _hashes(layer):
+        indices = buckets(words.tolist(), layer.num_oov_indices, layer.salt)
+        return _first_unknown(layer) + np.array(indices, np.int64)
+    return _first_unknown(layer) + words % layer.num_oov_indices
+
+
+def _hashes(layer):
+    """Return whether unknown words get indices by a hash instead of a remainder."""
+    return layer.oov_method == "farmhash" or _has_strings(layer)
 
 
 class IntegerLookup(Lookup):
@@ -365,18 +411,8 @@ class IntegerLookup(Lookup):
     oov_method: Literal["floormod", "farmhash"] = "floormod"
     salt: SaltField = None
 
-    _word_dtype = "int64"
 
-    def _word(self, value):
-        return value if value is None else int(value)
-
-    _raw = _word
-
-    def _words_of(self, data):
-        return np.asarray(getattr(data, "array", data), np.int64)
-
-
-class StringLookup(Lookup):
+class StringLookup(Lookup, strings=True):
     """Map strings to their indices in a vocabulary.
 
     Args:
@@ -407,24 +443,3 @@ class StringLookup(Lookup):
     encoding: str = "utf-8"
     oov_method: Literal["floormod", "farmhash"] = "floormod"
     salt: SaltField = None
-
-    _word_dtype = "string"
-
-    def _word(self, value):
-        return value.decode(self.encoding) if isinstance(value, bytes) else str(value)
-
-    def _raw(self, value):
-        return value.encode(self.encoding) if isinstance(value, str) else value
-
-    def _words_of(self, data):
-        if not isinstance(data, Tensor):
-            data = tensor(data)
-        return data.array
-
-    def _tensor(self, inputs):
-        words = super()._tensor(inputs)
-        if not self.invert and words.dtype != "string":
-            raise DTypeError(
-                f"StringLookup layer {self.name!r}: expected strings, got {words.dtype}."
-            )
-        return words

@@ -22,7 +22,7 @@ from framework.ops.movement import broadcast_to, concat, expand_axes
 from framework.ops.reduction import reduce_any
 
 
-class Merge(Layer, builds_at_init=True):
+class Merge(Layer, builds_at_init=True, merge=None):
     """Base of layers that combine a list of inputs elementwise; shapes broadcast."""
 
     supports_masking = True
@@ -32,10 +32,7 @@ class Merge(Layer, builds_at_init=True):
         rank = max(x.ndim for x in inputs)
         inputs = [_expanded_to(x, rank) for x in inputs]
         _refuse_shapes(inputs, self)
-        return self._merge(inputs)
-
-    def _merge(self, inputs):
-        raise NotImplementedError
+        return type(self)._framework.merge(self, inputs)
 
     def compute_mask(self, inputs, previous_mask):
         """Return the logical or of the masks; None if an input has no mask."""
@@ -71,7 +68,27 @@ def _refuse_shapes(inputs, layer):
         ) from None
 
 
-class Add(Merge):
+def _reduced(op):
+    return lambda layer, inputs: functools.reduce(op, inputs)
+
+
+def _subtracted(layer, inputs):
+    if len(inputs) != 2:
+        raise InvalidArgumentError(
+            f"A `Subtract` layer should be called on exactly 2 inputs, {layer.name!r} got "
+            f"{len(inputs)}."
+        )
+    return e.subtract(*inputs)
+
+
+def _averaged(layer, inputs):
+    total = functools.reduce(e.add, inputs)
+    if not total.dtype.is_inexact:
+        total = cast(total, dtype=layer.compute_dtype.np)
+    return total / float(len(inputs))
+
+
+class Add(Merge, merge=_reduced(e.add)):
     """The sum of the inputs.
 
     >>> import numpy as np
@@ -79,51 +96,25 @@ class Add(Merge):
     array([[2., 2.]], dtype=float32)
     """
 
-    def _merge(self, inputs):
-        return functools.reduce(e.add, inputs)
 
-
-class Subtract(Merge):
+class Subtract(Merge, merge=_subtracted):
     """The first of two inputs minus the second."""
 
-    def _merge(self, inputs):
-        if len(inputs) != 2:
-            raise InvalidArgumentError(
-                f"A `Subtract` layer should be called on exactly 2 inputs, {self.name!r} got "
-                f"{len(inputs)}."
-            )
-        return e.subtract(*inputs)
 
-
-class Multiply(Merge):
+class Multiply(Merge, merge=_reduced(e.multiply)):
     """The product of the inputs."""
 
-    def _merge(self, inputs):
-        return functools.reduce(e.multiply, inputs)
 
-
-class Average(Merge):
+class Average(Merge, merge=_averaged):
     """The mean of the inputs."""
 
-    def _merge(self, inputs):
-        total = functools.reduce(e.add, inputs)
-        if not total.dtype.is_inexact:
-            total = cast(total, dtype=self.compute_dtype.np)
-        return total / float(len(inputs))
 
-
-class Maximum(Merge):
+class Maximum(Merge, merge=_reduced(e.maximum)):
     """The elementwise maximum of the inputs."""
 
-    def _merge(self, inputs):
-        return functools.reduce(e.maximum, inputs)
 
-
-class Minimum(Merge):
+class Minimum(Merge, merge=_reduced(e.minimum)):
     """The elementwise minimum of the inputs."""
-
-    def _merge(self, inputs):
-        return functools.reduce(e.minimum, inputs)
 
 
 class Concatenate(Layer, builds_at_init=True):

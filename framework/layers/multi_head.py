@@ -11,7 +11,14 @@ from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.initializers import Seed
 from framework.layers.core import PositiveInt
-from framework.layers.heads import MultiHeadBase, PositiveOrNone, letters_of, refuse_lengths
+from framework.layers.heads import (
+    MultiHeadBase,
+    PositiveOrNone,
+    letters_of,
+    make_weighting,
+    projection,
+    refuse_lengths,
+)
 from framework.layers.symbolic_calls import mask_of
 from framework.layers.weights import KernelAndBias
 
@@ -74,11 +81,11 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
     def __post_init__(self):
         super().__post_init__()
         self.value_dim = self.value_dim or self.key_dim
-        self._scale = 1 / math.sqrt(self.key_dim)
-        self._activity, self.activity_regularizer = self.activity_regularizer, None
+        self._framework.scale = 1 / math.sqrt(self.key_dim)
+        self._framework.activity, self.activity_regularizer = self.activity_regularizer, None
 
     def _inner_activity(self):
-        return self._activity
+        return self._framework.activity
 
     def _take_masks(self, query, value, key, query_mask):
         """Return the query's Keras mask, which replaces the argument, and remove the inputs' masks.
@@ -96,38 +103,27 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
         refuse_lengths(value_shape, key_shape)
         key_sizes = (self.num_heads, self.key_dim)
         value_sizes = (self.num_heads, self.value_dim)
-        self._query_dense = self._into_heads(query_shape, key_sizes, "query")
-        self._key_dense = self._into_heads(key_shape, key_sizes, "key")
+        self._query_dense = _into_heads(self, query_shape, key_sizes, "query")
+        self._key_dense = _into_heads(self, key_shape, key_sizes, "key")
         if self.use_gate:
-            self._gate_dense = self._into_heads(query_shape, value_sizes, "gate", "sigmoid")
-        self._value_dense = self._into_heads(value_shape, value_sizes, "value")
+            self._gate_dense = _into_heads(self, query_shape, value_sizes, "gate", "sigmoid")
+        self._value_dense = _into_heads(self, value_shape, value_sizes, "value")
         rank = len(query_shape)
         axes = self.attention_axes
         if axes is None:
             self.attention_axes = tuple(range(1, rank - 1))
         else:
             self.attention_axes = tuple(a if a >= 0 else a + rank for a in axes)
-        self._make_weighting(tuple(range(rank, rank + len(self.attention_axes))))
+        make_weighting(self, tuple(range(rank, rank + len(self.attention_axes))))
         sizes = self.output_shape or (query_shape[-1],)
         free = rank - 1
         letters = letters_of(free + 2 + len(sizes))
         inner, outer = letters[free : free + 2], letters[free + 2 :]
-        self._output_dense = self._projection(
-            f"{letters[:free]}{inner},{inner}{outer}->{letters[:free]}{outer}",
+        self._output_dense = projection(
+            self, f"{letters[:free]}{inner},{inner}{outer}->{letters[:free]}{outer}",
             (None,) * (free - 1) + sizes, outer, "attention_output",
         )  # fmt: skip
         self._output_dense.build((*query_shape[:-1], *value_sizes))
-
-    def _into_heads(self, shape, sizes, name, activation=None):
-        """Return a built projection of the last axis to `sizes`."""
-        free = len(shape) - 1
-        letters = letters_of(free + 3)
-        layer = self._projection(
-            f"{letters[: free + 1]},{letters[free:]}->{letters[:free]}{letters[free + 1 :]}",
-            (None,) * (free - 1) + sizes, letters[free + 1 :], name, activation,
-        )  # fmt: skip
-        layer.build(shape)
-        return layer
 
     def _axes(self):
         return self.attention_axes
@@ -163,8 +159,17 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
     def get_config(self):
         config = super().get_config()
         del config["flash_attention"]
-        config["activity_regularizer"] = serialize_value(self._activity)
+        config["activity_regularizer"] = serialize_value(self._framework.activity)
         return config
 
 
-MultiHeadAttention._kind = MultiHeadAttention
+def _into_heads(layer, shape, sizes, name, activation=None):
+    """Return a built projection of the last axis to `sizes`."""
+    free = len(shape) - 1
+    letters = letters_of(free + 3)
+    made = projection(
+        layer, f"{letters[: free + 1]},{letters[free:]}->{letters[:free]}{letters[free + 1 :]}",
+        (None,) * (free - 1) + sizes, letters[free + 1 :], name, activation,
+    )  # fmt: skip
+    made.build(shape)
+    return made

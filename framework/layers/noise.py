@@ -5,8 +5,9 @@ from typing import Annotated
 
 from framework.core import random
 from framework.core.cast import cast
-from framework.core.configurable import Resolved
+from framework.core.configurable import Resolved, fields_of
 from framework.core.errors import InvalidArgumentError
+from framework.core.internal_state import builtin
 from framework.core.random import SeedGenerator
 from framework.initializers import Seed
 from framework.layers.base import Layer
@@ -124,7 +125,8 @@ class _SpatialDropout(_Noise, axes=1):
             return inputs
         batch, *sizes = inputs.shape
         ones = (1,) * type(self)._framework.axes
-        first = getattr(self, "data_format", None) == "channels_first"
+        has_format = "data_format" in fields_of(builtin(self))
+        first = has_format and self.data_format == "channels_first"
         shape = (batch, sizes[0], *ones) if first else (batch, *ones, sizes[-1])
         noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
         return dropout(inputs, noise, rate=self.rate)

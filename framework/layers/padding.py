@@ -1,6 +1,8 @@
 """Zero padding and cropping of spatial axes."""
 
+from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.internal_state import builtin
 from framework.layers.base import Layer
 from framework.layers.convolution_base import DataFormat, ints, spatial, with_spatial
 from framework.layers.input_spec import InputSpec
@@ -23,8 +25,6 @@ def _pairs(value, n, name):
 class _EdgeLayer(Layer, builds_at_init=True, rank=0):
     """Base of padding and cropping; the record's `pairs` hold (before, after) for each axis."""
 
-    data_format = "channels_last"
-
 
 class _ZeroPadding(_EdgeLayer):
     def __post_init__(self):
@@ -34,12 +34,12 @@ class _ZeroPadding(_EdgeLayer):
         return pad(inputs, widths=_all_axes(self, self._framework.pairs, (0, 0)))
 
     def compute_output_shape(self, input_shape):
-        old = spatial(input_shape, self.data_format)
+        old = spatial(input_shape, _format_of(self))
         new = [
             None if n is None else n + sum(p)
             for n, p in zip(old, self._framework.pairs, strict=True)
         ]
-        return with_spatial(input_shape, new, self.data_format)
+        return with_spatial(input_shape, new, _format_of(self))
 
 
 class ZeroPadding1D(_ZeroPadding, rank=1):
@@ -87,7 +87,7 @@ class _Cropping(_EdgeLayer):
         return getitem(inputs, index=_all_axes(self, kept, slice(None)))
 
     def compute_output_shape(self, input_shape):
-        old = spatial(input_shape, self.data_format)
+        old = spatial(input_shape, _format_of(self))
         new = [
             None if n is None else n - sum(p)
             for n, p in zip(old, self._framework.pairs, strict=True)
@@ -98,7 +98,7 @@ class _Cropping(_EdgeLayer):
                 f"dimension of the input. Received: input_shape={tuple(input_shape)}, "
                 f"cropping={self.cropping} (layer {self.name!r})."
             )
-        return with_spatial(input_shape, new, self.data_format)
+        return with_spatial(input_shape, new, _format_of(self))
 
 
 class Cropping1D(_Cropping, rank=1):
@@ -134,8 +134,13 @@ class Cropping3D(_Cropping, rank=3):
     data_format: DataFormat = None
 
 
+def _format_of(layer):
+    has_one = "data_format" in fields_of(builtin(layer))
+    return layer.data_format if has_one else "channels_last"
+
+
 def _all_axes(layer, values, other):
-    if layer.data_format == "channels_last":
+    if _format_of(layer) == "channels_last":
         return (other, *values, other)
     return (other, other, *values)
 

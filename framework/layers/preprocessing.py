@@ -53,6 +53,23 @@ def _kept_axes(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (int(value),)
 
 
+def _moments(layer, batches):
+    """Return the mean and variance of all batches in float64, merged as in Chan et al. 1983."""
+    count, mean, variance = 0, 0.0, 0.0
+    for batch in batches:
+        _check_batch(layer, batch.shape)
+        n = math.prod(batch.shape[a] for a in layer._reduce_axis)
+        values = batch.astype(np.float64)
+        batch_mean = np.mean(values, axis=layer._reduce_axis)
+        weight = n / max(count + n, 1)
+        shift = batch_mean - mean
+        spread = np.var(values, axis=layer._reduce_axis) + shift * shift * (1 - weight)
+        mean = mean + shift * weight
+        variance = variance * (1 - weight) + spread * weight
+        count += n
+    return np.asarray(mean), np.asarray(variance)
+
+
 class Normalization(Layer, takes_lists=True):
     """`(inputs - mean) / sqrt(variance)`, with the mean and variance of a data set.
 
@@ -139,26 +156,10 @@ class Normalization(Layer, takes_lists=True):
                 f"Normalization layer {self.name!r} was constructed with mean and variance: "
                 "adapt() cannot change them. Leave them out to use adapt()."
             )
-        mean, variance = self._moments(itertools.chain([first], batches))
+        mean, variance = _moments(self, itertools.chain([first], batches))
         self.adapt_mean.assign(mean.astype(self.adapt_mean.dtype.np))
         self.adapt_variance.assign(variance.astype(self.adapt_variance.dtype.np))
         self.finalize_state()
-
-    def _moments(self, batches):
-        """Return the mean and variance of all batches in float64, merged as in Chan et al. 1983."""
-        count, mean, variance = 0, 0.0, 0.0
-        for batch in batches:
-            _check_batch(self, batch.shape)
-            n = math.prod(batch.shape[a] for a in self._reduce_axis)
-            values = batch.astype(np.float64)
-            batch_mean = np.mean(values, axis=self._reduce_axis)
-            weight = n / max(count + n, 1)
-            shift = batch_mean - mean
-            spread = np.var(values, axis=self._reduce_axis) + shift * shift * (1 - weight)
-            mean = mean + shift * weight
-            variance = variance * (1 - weight) + spread * weight
-            count += n
-        return np.asarray(mean), np.asarray(variance)
 
     def finalize_state(self):
         """Set `mean` and `variance` from the weights."""

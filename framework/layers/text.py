@@ -176,11 +176,11 @@ class TextVectorization(Layer):
                 "`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
                 f"output_sequence_length={self.output_sequence_length}."
             )
-        self._tokens = _Tokenizer(self, self.output_sequence_length)
-        self._all_tokens = _Tokenizer(self, None)
+        self._framework.tokens = _Tokenizer(self, self.output_sequence_length)
+        self._framework.all_tokens = _Tokenizer(self, None)
 
     def call(self, inputs):
-        return self._lookup_layer.call(look_up(tensor(inputs), table=self._tokens))
+        return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))
 
     def adapt(self, data, batch_size=None, steps=None):
         """Build the vocabulary from sentences: frequent words first, equal counts in reverse order.
@@ -197,7 +197,7 @@ class TextVectorization(Layer):
 
     def update_state(self, data):
         """Count the words of a batch; `finalize_state` builds the vocabulary."""
-        self._lookup_layer.update_state(look_up(tensor(data), table=self._all_tokens))
+        self._lookup_layer.update_state(look_up(tensor(data), table=self._framework.all_tokens))
 
     def finalize_state(self):
         """Build the vocabulary from the counted words."""

@@ -48,6 +48,15 @@ PUBLIC = {
     "PyDataset": """
         max_queue_size num_batches on_epoch_begin on_epoch_end use_multiprocessing workers
     """,
+    "Dataset": """
+        apply as_numpy_iterator batch bucket_by_sequence_length cache cardinality
+        choose_from_datasets concatenate counter element_spec enumerate filter fingerprint
+        flat_map from_generator from_tensor_slices from_tensors get_single_element
+        group_by_window ignore_errors interleave list_files load map options padded_batch
+        prefetch ragged_batch random range rebatch reduce rejection_resample repeat
+        sample_from_datasets save scan shard shuffle skip snapshot sparse_batch take take_while
+        unbatch unique window with_options zip
+    """,
     "Module": """
         name name_scope non_trainable_variables submodules trainable_variables variables
         with_name_scope

@@ -92,9 +92,13 @@ def _loops(model, optimizer, touch):
     return kept, bits(*steps)
 
 
+def _fresh(args):
+    return [a() if isinstance(a, Fresh) else a for a in args]
+
+
 def by_optimizer(cls, touch, *args, **kwargs):
     model = make_model()
-    made = cls(*[a() if isinstance(a, Fresh) else a for a in args], **kwargs)
+    made = cls(*_fresh(args), **kwargs)
     found = _loops(model, made, touch)
     state = [v.numpy().tobytes() for v in made.variables]
     return found, bits(*model.get_weights()), state, str(made.get_config())
@@ -269,10 +273,29 @@ def dataset(base, *args, **kwargs):
     return by_dataset, base, documented("PyDataset"), args, kwargs
 
 
+class Rows(tf.data.Dataset):
+    """A Dataset as users extend it: by what another one has."""
+
+    def __init__(self):
+        rows = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(24, seed=1).batch(8)
+        super().__init__(rows._framework)
+
+
+def by_rows(cls, touch):
+    model, made = make_model(), cls()
+    model.compile("sgd", "mse")
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
+    found = model.fit(made, epochs=3, verbose=0, callbacks=[later]).history
+    touch(made)
+    chained = made.map(lambda x, y: (x * 2.0, y)).unbatch().take(5).batch(2, drop_remainder=True)
+    elements = [bits(x, y) for x, y in chained]
+    return found, elements, model.evaluate(made, verbose=0), int(made.cardinality()), len(made)
+
+
 def by_layer(shape, cls, touch, *args, **kwargs):
     """In models of every kind, with weights of its own, by every kind of loop."""
     keras.utils.set_random_seed(7)
-    inner, alone = cls(*args, **kwargs), cls(*args, **kwargs)
+    inner, alone = (cls(*_fresh(args), **kwargs) for _ in range(2))
     inputs = keras.Input(shape, name="inputs")
     outputs = layers.Dense(1, name="last")(layers.Flatten(name="flat")(inner(inputs)))
     functional = keras.Model(inputs, outputs, name="functional")
@@ -294,6 +317,75 @@ def by_layer(shape, cls, touch, *args, **kwargs):
     alone.trainable = False
     found.append([w.name for w in alone.trainable_weights])
     return found, bits(*grads), alone.count_params()
+
+
+def by_inputs(shape, feed, cls, touch, *args, **kwargs):
+    """In a functional model and in a tape, called by `feed(layer, x)`."""
+    keras.utils.set_random_seed(7)
+    inner, alone = cls(*args, **kwargs), cls(*args, **kwargs)
+    inputs = keras.Input(shape, name="inputs")
+    outputs = layers.Dense(1, name="last")(layers.Flatten(name="flat")(feed(inner, inputs)))
+    model = keras.Model(inputs, outputs, name="functional")
+    x = np.random.default_rng(1).normal(size=(24, *shape)).astype("float32")
+    model.compile("sgd", "mse", run_eagerly=False)
+    later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(inner))
+    found = [model.fit(x, Y, epochs=3, batch_size=8, verbose=0, callbacks=[later]).history]
+    found.append(bits(model.predict(x, verbose=0), *model.get_weights()))
+    touch(alone)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(feed(alone, tf.constant(x))))
+    grads = tape.gradient(loss, alone.trainable_variables)
+    again = cls.from_config(alone.get_config())
+    return found, bits(loss, *grads), [w.path for w in alone.weights], again.get_config()
+
+
+def of_inputs(feed, base, *args, shape=(4, 6), more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    taken = documented("Layer", more=f"{more} {fields}")
+    return partial(by_inputs, shape, feed), base, taken, args, kwargs
+
+
+def by_words(data, words, cls, touch, *args, **kwargs):
+    """Adapted where the layer can be, then called, saved and made again."""
+    found = []
+    for made in (cls(*args, **kwargs), cls(*args, **kwargs)):
+        touch(made)
+        if hasattr(made, "adapt"):
+            made.adapt(data)
+        touch(made)
+        found.append(bits(made(words)) if not found else made(words).numpy().tolist())
+        found += [made.get_vocabulary()] if hasattr(made, "get_vocabulary") else []
+        if kwargs.get("output_mode") != "tf_idf":
+            again = cls.from_config(made.get_config())
+            if hasattr(made, "get_vocabulary"):
+                again.set_vocabulary(made.get_vocabulary())
+            found.append(np.asarray(again(words)).tolist())
+    return found
+
+
+def of_words(data, words, base, *args, more="", **kwargs):
+    fields = " ".join(inspect.signature(base).parameters)
+    taken = documented("Layer", more=f"{ADAPTED} {more} {fields}")
+    return partial(by_words, data, words), base, taken, args, kwargs
+
+
+ADAPTED = """
+    adapt finalize_state get_vocabulary load_assets lookup_table reset_state save_assets
+    set_vocabulary update_state vocabulary_size input_idf_weights input_vocabulary
+"""
+TEXTS = np.array(["a b c", "b c", "c c a", "d"])
+CELL = """
+    bias get_dropout_mask get_initial_state get_recurrent_dropout_mask implementation kernel
+    output_size recurrent_kernel reset_dropout_mask reset_recurrent_dropout_mask seed_generator
+    state_size dropout_mask_count
+"""
+DROPS = "seed_generator noise_shape"
+HEADS = """
+    key_dense output_dense query_dense value_dense num_repeats _compute_attention
+    _compute_attention_mask _query_dense _key_dense _value_dense _output_dense _gate_dense
+    _softmax _dropout_layer
+"""
+SCORES = "scale concat_score_weight seed_generator score_mode seed _calculate_scores _apply_scores"
 
 
 class Scale(layers.Layer):
@@ -549,6 +641,80 @@ CASES: dict[str, tuple] = {
     ),
     "Reshape": layer(layers.Reshape, (3, 2), shape=(6,)),
     "PReLU": layer(layers.PReLU, shape=(6,), more="alpha"),
+    "Attention": of_inputs(
+        lambda layer, x: layer([x, x * 2.0]), layers.Attention, use_scale=True, score_mode="concat",
+        more=SCORES,
+    ),
+    "AdditiveAttention": of_inputs(
+        lambda layer, x: layer([x, x]), layers.AdditiveAttention, more=SCORES
+    ),
+    "MultiHeadAttention": of_inputs(
+        lambda layer, x: layer(x, x, use_causal_mask=True), layers.MultiHeadAttention, 2, 3,
+        use_gate=True, more=HEADS,
+    ),
+    "MultiHeadAttention by scores": of_inputs(
+        lambda layer, x: layer(x, x, return_attention_scores=True)[0], layers.MultiHeadAttention,
+        2, 3, sliding_window=2, more=HEADS,
+    ),
+    "GroupQueryAttention": of_inputs(
+        lambda layer, x: layer(x, x), layers.GroupQueryAttention, 3, 4, 2, more=HEADS
+    ),
+    **{
+        name: of_inputs(lambda layer, x: layer([x, x * 2.0]), getattr(layers, name))
+        for name in ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate")
+    },
+    "Dot": of_inputs(lambda layer, x: layer([x, x * 2.0]), layers.Dot, axes=1),
+    **{
+        name: of_inputs(
+            lambda layer, x: layers.RNN(layer, name="rnn")(x), getattr(layers, name), units=3,
+            more=CELL,
+        )
+        for name in ("SimpleRNNCell", "GRUCell", "LSTMCell")
+    },
+    "Embedding": of_inputs(
+        lambda layer, x: layer(tf.cast(x * 0.0 + 1.0, "int32")), layers.Embedding, 5, 3,
+        shape=(3,), more="embeddings enable_lora lora_alpha lora_enabled lora_rank _embeddings",
+    ),
+    "Cropping1D": layer(layers.Cropping1D, 1, shape=(5, 3)),
+    "SpatialDropout1D": layer(layers.SpatialDropout1D, 0.5, seed=1, shape=(5, 3), more=DROPS),
+    "SpatialDropout2D": layer(layers.SpatialDropout2D, 0.5, seed=1, shape=(5, 3, 2), more=DROPS),
+    "GaussianNoise": layer(layers.GaussianNoise, 0.5, seed=1, shape=(5, 3), more=DROPS),
+    "EinsumDense": layer(
+        layers.EinsumDense, "abc,cd->abd", (None, 2), shape=(5, 3),
+        more="""bias kernel enable_lora lora_alpha lora_enabled lora_rank partial_output_shape
+        _kernel""",
+    ),
+    "TimeDistributed": layer(
+        layers.TimeDistributed, Fresh(lambda: layers.Dense(2, name="inner")), shape=(5, 3)
+    ),
+    "Bidirectional": layer(
+        layers.Bidirectional, Fresh(lambda: layers.GRU(2, name="inner")), shape=(5, 3),
+        more="""forward_layer backward_layer reset_state reset_states return_sequences return_state
+        stateful states""",
+    ),
+    "StringLookup": of_words(
+        TEXTS, TEXTS, layers.StringLookup, num_oov_indices=2, more="oov_method vocabulary_dtype"
+    ),
+    "StringLookup of tf_idf": of_words(
+        TEXTS[:, None], TEXTS[:, None], layers.StringLookup, output_mode="tf_idf",
+        more="oov_method vocabulary_dtype",
+    ),
+    "IntegerLookup": of_words(
+        np.array([3, 5, 5, 7]), np.array([5, 1, 9, 7]), layers.IntegerLookup, num_oov_indices=3
+    ),
+    "TextVectorization": of_words(
+        TEXTS, TEXTS, layers.TextVectorization, ngrams=2, more="_lookup_layer"
+    ),
+    "Hashing": of_words(TEXTS, TEXTS, layers.Hashing, num_bins=5, salt=3, more="strong_hash"),
+    "CategoryEncoding": of_words((), np.array([1, 2]), layers.CategoryEncoding, num_tokens=4),
+    "Normalization": of_words(
+        X, X, layers.Normalization,
+        more="""adapt_mean adapt_variance count input_mean input_variance mean variance
+        _build_input_shape _keep_axis _reduce_axis _broadcast_shape""",
+    ),
+    "Discretization": of_words(
+        X, X, layers.Discretization, num_bins=3, more="output_dtype summary bin_boundaries"
+    ),
     "Model of a user": model(Net, more="first last"),
     "Model with its own step": model(OwnStep, more="first last"),
     "Functional": model(Functional, "Functional"),
@@ -557,6 +723,7 @@ CASES: dict[str, tuple] = {
     "Module of a user": module(Line),
     "PyDataset": dataset(Batches),
     "PyDataset with workers": dataset(Batches, workers=2),
+    "Dataset": (by_rows, Rows, documented("Dataset"), (), {}),
 }  # fmt: skip
 
 

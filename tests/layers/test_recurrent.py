@@ -251,7 +251,7 @@ def test_dropout_follows_its_seed(cls, how):
     np.testing.assert_array_equal(first, second)
     assert len({y.tobytes() for y in first}) > 1  # new masks for each call
     np.testing.assert_array_equal(made[0](X), fill_built(cls(2))(X).numpy())
-    assert not made[0].cell._dropout_masks  # none is kept
+    assert not made[0].cell._framework.dropout_masks  # none is kept
 
 
 def test_implementation_1_has_a_mask_for_each_gate():

@@ -10,6 +10,7 @@ from framework.activations import Activation, sigmoid, tanh
 from framework.core import dtypes
 from framework.core.cast import cast
 from framework.core.conversion import tensor
+from framework.core.internal_state import builtin
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.initializers import Ones
@@ -68,8 +69,10 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
         self.recurrent_kernel = weight(self, "recurrent_kernel", shape, "recurrent")
         self.bias = None
         if self.use_bias:
-            initializer = self._initial_bias()
-            self.bias = weight(self, "bias", self._bias_shape(), initializer=initializer)
+            initializer = builtin(self)._initial_bias(self)
+            self.bias = weight(
+                self, "bias", builtin(self)._bias_shape(self), initializer=initializer
+            )
 
     def _bias_shape(self):
         return (self.units * type(self)._framework.gates,)

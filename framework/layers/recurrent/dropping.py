@@ -42,27 +42,28 @@ class DropoutRNNCell:
 
     def reset_dropout_mask(self):
         """Discard the mask of the inputs."""
-        self._dropout_masks.pop(("inputs", threading.get_ident()), None)
+        self._framework.dropout_masks.pop(("inputs", threading.get_ident()), None)
 
     def reset_recurrent_dropout_mask(self):
         """Discard the mask of the state."""
-        self._dropout_masks.pop(("state", threading.get_ident()), None)
+        self._framework.dropout_masks.pop(("state", threading.get_ident()), None)
 
 
 def _mask(layer, kind, like, rate):
     if not rate:
         return None
     key = kind, threading.get_ident()
-    if key not in layer._dropout_masks:
+    known = layer._framework.dropout_masks
+    if key not in known:
         count = layer.dropout_mask_count
         masks = [_drawn(layer, like, rate) for _ in range(count or 1)]
-        layer._dropout_masks[key] = masks if count else masks[0]
-    return layer._dropout_masks[key]
+        known[key] = masks if count else masks[0]
+    return known[key]
 
 
 def make_generator(layer):
     layer.seed_generator = SeedGenerator(layer.seed)
-    layer.__dict__["_dropout_masks"] = {}
+    layer._framework.dropout_masks = {}
 
 
 def _drawn(layer, like, rate):
