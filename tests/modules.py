@@ -51,7 +51,7 @@ TESTED_IN = {
     "functions/test_special.py": """
         functions/parts kernels/bessel kernels/gamma kernels/inverse_erf""",
     "functions/test_windows.py": "functions/convolution functions/pooling",
-    "functions/test_wrappers.py": "core/axes",
+    "functions/test_wrappers.py": "core/argument_types core/axes",
     "keras/test_ops.py": "keras/ops/* keras/functions/*",
     "kernels/fast/test_entry_point.py": "kernels/fast/tasks",
     "kernels/fast/test_micro.py": "kernels/fast/target kernels/fast/tiles",
