@@ -1,1 +1,1 @@
-"""Functions as graphs: `function`, traces of what ran, and fused elementwise code."""
+"""The compiler: tracing, passes over graphs, code generation, and the plans of `tf.function`."""

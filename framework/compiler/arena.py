@@ -83,7 +83,7 @@ class Arena:
 def peak(pieces):
     """Return the largest number of bytes live at once, from (bytes, first, last) positions."""
     changes = [(first, size) for size, first, _ in pieces]
-    # + 0.5: values that end at a node are still live there
+    # + 0.5: a value is live up to and including its last position
     changes += [(last + 0.5, -size) for size, _, last in pieces]
     now = found = 0
     for _, change in sorted(changes):

@@ -78,7 +78,7 @@ def grouped(graph, fits, alone, numbers=False):
 
 
 class _FusionPass:
-    """One run of `grouped`; `steps` is the new list of nodes."""
+    """Implements `grouped`; `nodes` is the new list of nodes."""
 
     def __init__(self, graph, fits, alone, numbers):
         self.nodes, self._opened, self._numbers = [], [], numbers

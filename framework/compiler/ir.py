@@ -132,7 +132,7 @@ class Graph:
 
     Args:
         arguments: the Values of the arguments, in order.
-        steps: OpNode, DrawNode and GuardNode, in order.
+        nodes: OpNode, DrawNode and GuardNode, in order.
         assigned: pairs (variable, the Value that it holds after the call).
         results: the Values returned.
     """
@@ -197,7 +197,7 @@ class GraphRecorder(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        self.made_variables = False  # later calls will not create them
+        self.created_variables = False  # later calls will not create them
         self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
         self.nodes, self.assigned, self._values, self._layer = [], {}, {}, None
@@ -325,7 +325,7 @@ class GraphRecorder(Recorder):
 
     def _check_age(self, variable):
         if variable.serial > self.began:
-            self.made_variables = True
+            self.created_variables = True
 
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)

@@ -93,9 +93,8 @@ class Plan:
 
         def run(*arrays):
             self.failure = None
-            before = [
-                (v, v._array) for v in self._changed
-            ]  # these references prevent in-place updates
+            # these references prevent in-place updates
+            before = [(v, v._array) for v in self._changed]
             try:
                 if not made:
                     made.append(_new_run(form))

@@ -140,7 +140,7 @@ class PlanCache:
         """Process a traced call and return (result, `Trace` or None).
 
         Args:
-            run: the `Run`.
+            run: the `TracedCall`.
             held: the result of `held` before the call.
             make_graph: returns the graph of the call.
             plan_of: `plan_of(graph, state)` returns a CachedPlan.
@@ -204,7 +204,7 @@ class PlanCache:
         """
         if run.recording.runs_user_code:
             self.user_code[key] = True
-        if run.recording.made_variables or run.changed is not None:
+        if run.recording.created_variables or run.changed is not None:
             self._unlike(key, run)
             if run.changed is not None:
                 return
@@ -214,7 +214,7 @@ class PlanCache:
         twin = self._twin(key, trace, held, seen)
         if key in self.refused or twin is _PLANNED:
             return
-        if twin is not None and trace.state is not None and not run.recording.made_variables:
+        if twin is not None and trace.state is not None and not run.recording.created_variables:
             state = trace.state if twin.state is None else trace.state.joined(twin.state)
             self.plans.setdefault(key, []).append(plan_of(trace.graph, state))
             seen.remove(twin)
@@ -256,7 +256,7 @@ class PlanCache:
     def _unlike(self, key, run):
         """Count a call that created variables or changed its Python state."""
         count = self.unlike[key] = self.unlike.get(key, 0) + 1
-        if run.recording.made_variables:
+        if run.recording.created_variables:
             if count > _ATTEMPTS:
                 self.refuse(key, "it creates variables at every call")
         elif count > 1:  # the first call may have filled a cache
@@ -377,7 +377,7 @@ class Audit:
         """Return the result of the call: the plan's if it is still valid, else that of the body.
 
         Args:
-            run: the `Run` of the body, usually recorded by an `AuditRecorder` of `graph`.
+            run: the `TracedCall` of the body, usually recorded by an `AuditRecorder` of `graph`.
             by_plan: `by_plan(entry)` returns (result,) of the entry's plan, or None.
             difference: returns the `Difference`; by default that of the AuditRecorder.
         """

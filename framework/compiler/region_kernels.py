@@ -73,7 +73,7 @@ def _rows_of(x, size):
 
 
 def _norm(node):
-    """Return the kernel of a normalization: rows of x and vectors give y and saved scalars."""
+    """Return the kernel of a normalization over rows."""
     x, *vectors = node.args
     found = _size_of_rows(node, vectors[0])
     if found is None:

@@ -61,7 +61,7 @@ class SymbolicPlans:
         if attempts.over or plans + attempts.count > _ATTEMPTS:
             attempts.give_up()
             return plan_cache(key, arrays, body)
-        open_ones = [c for c in attempts.open if c.prelude.values(values) is not None]
+        open_ones = [c for c in attempts.open if c.scalar_program.values(values) is not None]
         if not attempts.plain or open_ones:
             return self._plainly(key, general, arrays, values, body, attempts)
         if any(v == values for v, _ in attempts.plain):
@@ -105,8 +105,8 @@ class SymbolicPlans:
     def _traced_openly(self, key, general, arrays, values, body, attempts):
         tensors = body.tensors(arrays)
         recording = GraphRecorder(tensors, undoable=True)
-        prelude = ScalarProgram(recording, values)
-        run_body = lambda: body(tensors, prelude.numbers)
+        scalar_program = ScalarProgram(recording, values)
+        run_body = lambda: body(tensors, scalar_program.numbers)
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
@@ -115,11 +115,11 @@ class SymbolicPlans:
             recording.undo()
             return self._plan_cache(key, arrays, body)
         finally:
-            prelude.close()
-        if run.trouble() is not None or recording.made_variables or run.changed is not None:
+            scalar_program.close()
+        if run.trouble() is not None or recording.created_variables or run.changed is not None:
             attempts.give_up()
             return run.result
-        make = lambda: _Candidate(run, prelude, body.names, len(arrays))
+        make = lambda: _Candidate(run, scalar_program, body.names, len(arrays))
         self._settle(general, attempts, candidate=make)
         return run.result
 
@@ -159,7 +159,7 @@ class SymbolicPlan:
     def __init__(self, candidate, state, plan_cache):
         names = [*candidate.names, *(f"number_{i}" for i in range(len(candidate.added)))]
         plan = Plan(candidate.graph, plan_cache.name, names, plan_cache.tell, state, audited=True)
-        self._plan, self._prelude = plan, candidate.prelude
+        self._plan, self._prelude = plan, candidate.scalar_program
         self.audited = plan.audited
         self.current = self._plan.current
         self.shared = [n for n in self._plan.shared if n < len(candidate.names)]
@@ -196,18 +196,22 @@ class _OpenGraph(Graph):
 
     Args:
         graph: the graph.
-        prelude: the `ScalarProgram`.
+        scalar_program: the `ScalarProgram`.
         arrays: the number of arguments that are arrays.
     """
 
-    def __init__(self, graph, prelude, arrays):
+    def __init__(self, graph, scalar_program, arrays):
         super().__init__(graph.arguments, graph.nodes, graph.assigned, graph.results)
-        self.structure, self.blocks, self.prelude = graph.structure, graph.blocks, prelude
+        self.structure, self.blocks, self.scalar_program = (
+            graph.structure,
+            graph.blocks,
+            scalar_program,
+        )
         self.added = graph.arguments[arrays:]  # one for each number that an op received
 
     def given(self, values):
         """Return {id of an added argument: its number}, or None if a guard fails."""
-        found = self.prelude.values(values)
+        found = self.scalar_program.values(values)
         if found is None:
             return None
         return {id(v): number for v, number in zip(self.added, found, strict=True)}
@@ -224,9 +228,14 @@ def _compare(graph, open_graph, values):
 class _Candidate:
     """A trace with symbolic numbers that no plain trace has confirmed yet."""
 
-    def __init__(self, run, prelude, names, arrays):
-        self.graph = _OpenGraph(run.graph(), prelude, arrays)
-        self.prelude, self.pack, self.names, self.state = prelude, run.pack, names, run.state
+    def __init__(self, run, scalar_program, names, arrays):
+        self.graph = _OpenGraph(run.graph(), scalar_program, arrays)
+        self.scalar_program, self.pack, self.names, self.state = (
+            scalar_program,
+            run.pack,
+            names,
+            run.state,
+        )
         self.added = self.graph.added
 
     def compared_to(self, values, trace):

@@ -200,7 +200,7 @@ class _TapedTrace:
     """A traced call and its joint graph with gradients.
 
     Args:
-        run: the `Run`; its result is a nest of tensors.
+        run: the `TracedCall`; its result is a nest of tensors.
         inner: the tape that recorded only this call.
         copies: the argument tensors of the body.
         first_indices: for each the index of the first occurrence if the tape watches it, else -1.

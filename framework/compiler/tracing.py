@@ -40,7 +40,7 @@ class Trace:
         return self.state.differs_from(other.state)
 
 
-class Run:
+class TracedCall:
     """A traced call: its result, and whether and how a plan can repeat it.
 
     Args:
@@ -54,7 +54,7 @@ class Run:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
-        builds = recording.made_variables or recording.finds_user_code  # as first runs do
+        builds = recording.created_variables or recording.finds_user_code  # as first runs do
         self.is_first = builds or self.state is None
 
     @property
@@ -89,7 +89,7 @@ class Run:
 def traced(
     recording, body, packing, function=None, watches=True, looks=False, keeps_lines=False
 ):  # fmt: skip
-    """Call `body()` with `recording` open and return a `Run`.
+    """Call `body()` with `recording` open and return a `TracedCall`.
 
     Args:
         recording: a new `GraphRecorder`.
@@ -106,7 +106,7 @@ def traced(
     with recording, watch if watches else contextlib.nullcontext():
         result = body()
         packed = packing(result)
-    return Run(recording, watch, result, packed)
+    return TracedCall(recording, watch, result, packed)
 
 
 graph_module.ENTRY = traced.__code__
