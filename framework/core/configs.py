@@ -50,7 +50,7 @@ _objects = {}  # registered name -> class or function
 _names = {}  # class or function -> registered name
 
 
-class _Thread(threading.local):
+class _ConfigScope(threading.local):
     """What configs depend on besides their values.
 
     Attributes:
@@ -64,7 +64,7 @@ class _Thread(threading.local):
     shared = copied = None
 
 
-_thread = _Thread()
+_thread = _ConfigScope()
 
 
 def register_keras_serializable(package="Custom", name=None):

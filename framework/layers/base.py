@@ -29,8 +29,7 @@ from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
 from framework.layers.call_signature import signature_of
 from framework.layers.input_spec import InputSpec
-from framework.layers.owner import Owner
-from framework.layers.tracking import LayerRecord, own
+from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 
 
 class _BaseFields(Configurable, kw_only=True):
@@ -47,7 +46,7 @@ class _BaseFields(Configurable, kw_only=True):
 
 
 class Layer(
-    Owner,
+    VariableOwner,
     _BaseFields,
     record=LayerRecord,
     signature=None,
@@ -131,8 +130,8 @@ class Layer(
 
     def __call__(self, *args, **kwargs):
         """Run `call`: the fast path for one tensor of the right dtype, else `calls.call`."""
-        own = self._framework
-        direct = own.direct
+        record = self._framework
+        direct = record.direct
         if direct is not None and len(args) == 1:
             (x,) = args
             if type(x) is Tensor and (not kwargs or (len(kwargs) == 1 and "training" in kwargs)):
@@ -144,7 +143,7 @@ class Layer(
                     and self.activity_regularizer is None
                     and (not masks.in_use or getattr(x, "_keras_mask", None) is None)
                 ):
-                    return _call_on(self, own, x, kwargs.get("training"))
+                    return _call_on(self, record, x, kwargs.get("training"))
         return calls.call(self, args, kwargs)
 
     def call(self, *args, **kwargs):
@@ -201,7 +200,7 @@ class Layer(
         variable._regularizer = regularizers.get(regularizer)
         variable._constraint = constraints.get(constraint)
         variable.overwrite_with_gradient = overwrite_with_gradient
-        own(self, "trainable_variables" if trainable else "non_trainable_variables", variable)
+        add_owned(self, "trainable_variables" if trainable else "non_trainable_variables", variable)
         return variable
 
     add_variable = add_weight
@@ -230,13 +229,13 @@ class Layer(
         Args:
             store: a mapping from names to arrays. The default names are "0", "1", ...
         """
-        own = self._framework
-        store_variables([*own.trainable_variables, *own.non_trainable_variables], store)
+        record = self._framework
+        store_variables([*record.trainable_variables, *record.non_trainable_variables], store)
 
     def load_own_variables(self, store):
         """Set the layer's own variables from what `save_own_variables` stored."""
-        own = self._framework
-        variables = [*own.trainable_variables, *own.non_trainable_variables]
+        record = self._framework
+        variables = [*record.trainable_variables, *record.non_trainable_variables]
         load_variables(variables, store, f"Layer {self.name!r} ({type(self).__name__})")
 
     # ---- shapes ----
@@ -274,15 +273,15 @@ class Layer(
         link, entry = thread.call, calls.entries[0]
         while link is not None:
             entry, link = link[0]._framework.entered, link[2]
-        own = self._framework
-        if own.losses_entry != entry:
-            own.losses, own.losses_entry = [], entry
+        record = self._framework
+        if record.losses_entry != entry:
+            record.losses, record.losses_entry = [], entry
         for value in nest.flatten(loss):
             if not isinstance(value, (Tensor, CoreVariable)):
                 raise InvalidArgumentError(
                     f"add_loss: expected a tensor, got {value!r} (layer {self.name!r})."
                 )
-            own.losses.append(value)
+            record.losses.append(value)
             for recorder in thread.stack:
                 recorder.loss_added(value)
 
@@ -291,9 +290,9 @@ class Layer(
         """The losses of the last call (`add_loss`, activity), then the penalties of the weights."""
         losses = []
         for layer in self._flatten_layers():
-            own = layer._framework
-            if own.losses and own.losses_entry >= self._framework.entered:
-                losses += own.losses
+            record = layer._framework
+            if record.losses and record.losses_entry >= self._framework.entered:
+                losses += record.losses
         penalties = (getattr(v, "regularizer", None) for v in self.trainable_weights)
         return losses + [p(v) for p, v in zip(penalties, self.trainable_weights) if p is not None]
 
@@ -308,11 +307,11 @@ class Layer(
 
     @dtype_policy.setter
     def dtype_policy(self, value):
-        own = self._framework
-        old = own.dtype_policy
-        own.dtype_policy, own.direct = dtype_policy_of(value), None
+        record = self._framework
+        old = record.dtype_policy
+        record.dtype_policy, record.direct = dtype_policy_of(value), None
         if self.built:
-            changes.note(self, "dtype_policy", old, own.dtype_policy)
+            changes.note(self, "dtype_policy", old, record.dtype_policy)
 
     @property
     def dtype(self):

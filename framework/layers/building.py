@@ -53,16 +53,16 @@ def around(build):
 
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
-        own = self._framework
-        if own.building:  # a subclass's build calls its parent's
+        record = self._framework
+        if record.building:  # a subclass's build calls its parent's
             return build(self, *args, **kwargs)
-        own.building = True
+        record.building = True
         try:
             with naming(self) as path, calling(None):
-                own.path = path
+                record.path = path
                 build(self, *args, **kwargs)
         finally:
-            own.building = False
+            record.building = False
         names = signature_of(self).build_names or ["input_shape"]
         return finish_build(self, {**dict(zip(names, args)), **kwargs})
 

@@ -1,4 +1,4 @@
-"""Track what a layer owns (variables, layers, metrics, seed generators) as attributes are set.
+"""Variable tracking: what a layer owns is noted as its attributes are set, and listed.
 
 The order is that of the first assignment, as in Keras: saved weights and optimizer slots rely on
 it. Lists and dicts that a layer holds notify the layer when they change.
@@ -6,10 +6,11 @@ it. Lists and dicts that a layer holds notify the layer when they change.
 
 from framework.core.change_counters import changes
 from framework.core.errors import InvalidArgumentError
-from framework.core.internal_state import Owning, Record
+from framework.core.internal_state import Owning, Record, Shown
 from framework.core.module import Module
 from framework.core.random import SeedGenerator
 from framework.core.variable import CoreVariable
+from framework.core.weight_values import set_values
 
 _VARIABLES = ("trainable_variables", "non_trainable_variables")
 _LISTS = (*_VARIABLES, "layers", "modules", "metrics", "seed_generators")
@@ -54,8 +55,8 @@ class LayerRecord(Record):
         return ()
 
 
-class Tracked(Owning):
-    """An object that tracks the variables and layers in its attributes."""
+class VariableOwner(Owning):
+    """An object that tracks the variables and layers in its attributes, and lists them."""
 
     def __setattr__(self, name, value):
         held = self.__dict__
@@ -76,6 +77,131 @@ class Tracked(Owning):
 
     def __setstate__(self, state):  # the containers of a copy notify the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
+
+    # ---- what it owns, with its inner layers ----
+
+    # Keras's names, which programs read
+    _layers, _metrics, _seed_generators = map(Shown, ("layers", "metrics", "seed_generators"))
+    _trainable_variables = Shown("trainable_variables")
+    _non_trainable_variables = Shown("non_trainable_variables")
+
+    @property
+    def variables(self):
+        """The weights and seed generator states of the layer and its inner layers."""
+        return list(_every_variable(self))
+
+    @property
+    def trainable_variables(self):
+        """The variables that training changes; [] if the layer is not trainable."""
+        return (
+            [v for v in _every_variable(self) if v.trainable] if self._framework.trainable else []
+        )
+
+    @property
+    def non_trainable_variables(self):
+        """The variables that training does not change."""
+        if not self._framework.trainable:
+            return self.variables
+        return [v for v in _every_variable(self) if not v.trainable]
+
+    @property
+    def weights(self):
+        """`variables` without the states of seed generators."""
+        record = self._framework
+        weights = [*record.trainable_variables, *record.non_trainable_variables]
+        for layer in record.layers:
+            weights += layer.weights
+        for module in record.modules:
+            weights += module.variables
+        return distinct(weights)
+
+    @property
+    def trainable_weights(self):
+        """The weights that training changes."""
+        return [v for v in self.weights if v.trainable] if self._framework.trainable else []
+
+    @property
+    def non_trainable_weights(self):
+        """The weights that training does not change."""
+        weights = self.weights
+        return [v for v in weights if not v.trainable] if self._framework.trainable else weights
+
+    @property
+    def metrics(self):
+        """The metrics of the layer and its inner layers."""
+        return [m for layer in self._flatten_layers() for m in layer._framework.metrics]
+
+    @property
+    def metrics_variables(self):
+        """The variables of `metrics`."""
+        return [v for metric in self.metrics for v in metric.variables]
+
+    @property
+    def trainable(self):
+        """Whether training changes the variables; setting it also sets all inner layers."""
+        return self._framework.trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        value = bool(value)
+        self._framework.trainable = value
+        changes.trainable += 1
+        for variable in self._framework.trainable_variables:
+            variable.trainable = value
+        for layer in self._framework.layers:
+            layer.trainable = value
+
+    def _flatten_layers(self, include_self=True, recursive=True):
+        """Return the layer and all inner layers without repetition, outer layers first."""
+        layers, seen, waiting = [], set(), [self]
+        while waiting:
+            layer = waiting.pop()
+            if id(layer) in seen:
+                continue
+            seen.add(id(layer))
+            if include_self or layer is not self:
+                layers.append(layer)
+            if recursive or layer is self:
+                waiting.extend(reversed(layer._framework.layers))
+        return layers
+
+    def get_weights(self):
+        """Return the values of `weights` as NumPy arrays."""
+        return [v.numpy() for v in self.weights]
+
+    def set_weights(self, weights):
+        """Set the values of `weights` from a list of arrays of the same shapes."""
+        set_values(self.weights, weights, "layer", self.name)
+
+    def count_params(self):
+        """Return the number of elements in all weights."""
+        if not self.built:
+            raise InvalidArgumentError(
+                f"You tried to call `count_params` on layer {self.name!r}, but the layer isn't "
+                "built. You can build it manually via: `layer.build(input_shape)`."
+            )
+        return sum(v.size for v in self.weights)
+
+
+def distinct(variables):
+    """Return the variables in order, without repetition."""
+    return list({id(v): v for v in variables}.values())
+
+
+def _every_variable(owner):
+    """Return the list of `variables`, cached until any layer gains or loses one."""
+    record = owner._framework
+    cached = record.variables_cache
+    if cached is None or cached[0] != structure[0]:
+        variables = [*record.trainable_variables, *record.non_trainable_variables]
+        variables += [generator.state for generator in record.seed_generators]
+        for part in (*record.layers, *record.modules):
+            variables += part.variables
+        cached = record.variables_cache = (structure[0], distinct(variables))
+    return cached[1]
+
+
+# ---- how attributes are tracked ------------------------------------------------------------------
 
 
 def _leaves(value):
@@ -243,7 +369,7 @@ def track(owner, value):
     """Track `value` and its items; return it with lists and dicts replaced by tracked ones."""
     category = _category_of(owner, value)
     if category is not None:
-        own(owner, category, value)
+        add_owned(owner, category, value)
         return value
     kind = type(value)
     if kind is list:
@@ -262,7 +388,7 @@ def _category_of(owner, value):
     """Return the name of the tracking list for `value`, or None if it is not tracked."""
     if isinstance(value, CoreVariable):
         return "trainable_variables" if value.trainable else "non_trainable_variables"
-    if isinstance(value, Tracked):
+    if isinstance(value, VariableOwner):
         return "layers"
     if isinstance(value, SeedGenerator):
         return "seed_generators"
@@ -273,7 +399,7 @@ def _category_of(owner, value):
     return None
 
 
-def own(owner, category, value):
+def add_owned(owner, category, value):
     record, variables = owner._framework, category in _VARIABLES
     known = _VARIABLES if variables else (category,)
     if any(value is v for name in known for v in getattr(record, name)):
@@ -301,10 +427,10 @@ def untrack(owner, value):
             continue
         held = _held(owner) if held is None else held
         if id(item) not in held:
-            disown(owner, item)
+            remove_owned(owner, item)
 
 
-def disown(owner, item):
+def remove_owned(owner, item):
     for name in _LISTS:
         owned = getattr(owner._framework, name)
         owned[:] = [v for v in owned if v is not item]

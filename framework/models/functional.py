@@ -40,12 +40,12 @@ class Functional(Model, makes_masks=False, locks=False):
         starts = [_as_input_tensor(x) for x in flat_inputs]
         moved = {id(old): new for old, new in zip(flat_inputs, starts) if old is not new}
         graph = FunctionalGraph(starts, flat_outputs, moved)
-        own = self._framework
-        own.graph, own.sequence = graph, CallSequence(graph, starts, flat_outputs)
-        own.inputs_structure = nest.pack_sequence_as(inputs, starts)
-        own.outputs_structure = outputs
-        own.unpacks = isinstance(outputs, (list, tuple)) and len(outputs) == 1
-        own.graph_layers = [o for o in graph.operations if isinstance(o, Layer)]
+        record = self._framework
+        record.graph, record.sequence = graph, CallSequence(graph, starts, flat_outputs)
+        record.inputs_structure = nest.pack_sequence_as(inputs, starts)
+        record.outputs_structure = outputs
+        record.unpacks = isinstance(outputs, (list, tuple)) and len(outputs) == 1
+        record.graph_layers = [o for o in graph.operations if isinstance(o, Layer)]
         self.__dict__.update(inputs=starts, outputs=flat_outputs)
         for layer in self._framework.graph_layers:
             track(self, layer)

@@ -9,7 +9,7 @@ from framework.layers.building import naming
 from framework.layers.core import InputLayer
 from framework.layers.nested import as_layer
 from framework.layers.symbolic_calls import run_symbolically
-from framework.layers.tracking import disown, track
+from framework.layers.tracking import remove_owned, track
 from framework.models.functional import standardized
 from framework.models.model import Model
 
@@ -78,7 +78,7 @@ class Sequential(Model, makes_masks=False, locks=False):
             raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
         layer = self._framework.stack.pop()
         if layer not in self._framework.stack:
-            disown(self, layer)
+            remove_owned(self, layer)
         if self._framework.input_layer is not None:
             _connect(self)
         return layer
@@ -134,16 +134,16 @@ class Sequential(Model, makes_masks=False, locks=False):
 
     def get_config(self):
         """Return the layers in Keras's format."""
-        own = self._framework
-        layers = [*([own.input_layer] if own.input_layer else ()), *own.stack]
+        record = self._framework
+        layers = [*([record.input_layer] if record.input_layer else ()), *record.stack]
         config = {
             "name": self.name,
-            "trainable": own.trainable,
-            "dtype": serialize_value(own.dtype_policy),
+            "trainable": record.trainable,
+            "dtype": serialize_value(record.dtype_policy),
             "layers": [serialize_value(layer) for layer in layers],
         }
-        if own.input_layer is not None:
-            config["build_input_shape"] = tuple(own.input_layer.batch_shape)
+        if record.input_layer is not None:
+            config["build_input_shape"] = tuple(record.input_layer.batch_shape)
         return config
 
     @classmethod
@@ -228,8 +228,8 @@ def _begin_at(model, layer):
             f"Sequential model {model.name!r} has already been configured to use input shape "
             f"{shape}. You cannot add a different Input layer to it."
         )
-    own = model._framework
-    own.input_layer, own.output = layer, layer.output
+    record = model._framework
+    record.input_layer, record.output = layer, layer.output
 
 
 def _take_input_of(model, layer):
@@ -243,32 +243,32 @@ def _take_input_of(model, layer):
 
 def _has_one_input(model):
     """Return whether the model's `input_shape` is known and is one shape."""
-    own = model._framework
-    if own.graph is None and own.input_layer is None:
+    record = model._framework
+    if record.graph is None and record.input_layer is None:
         return False
     return isinstance(model.input_shape, tuple)
 
 
 def _connect(model):
     """Call all layers on the input KerasTensor."""
-    own = model._framework
-    own.output, own.is_symbolic = own.input_layer.output, True
+    record = model._framework
+    record.output, record.is_symbolic = record.input_layer.output, True
     for layer in model._framework.stack:
         if model._framework.output is not None:
             _put_on(model, layer)
 
 
 def _put_on(model, layer):
-    own = model._framework
+    record = model._framework
     try:
         with naming(model) as path:
-            own.path = path
-            output = layer(own.output)
+            record.path = path
+            output = layer(record.output)
     except SymbolicValueError:  # the layer reads values, so it cannot run on a KerasTensor
-        own.output, own.is_symbolic = None, False
+        record.output, record.is_symbolic = None, False
         model.built = False
         return
-    own.output = output
+    record.output = output
     model.built = True
 
 

@@ -60,8 +60,8 @@ def _is_model(layer):
 
 def _has_ends(model):
     """Return whether the model's `outputs` are known: it is functional or a built Sequential."""
-    own = model._framework
-    return own.graph is not None or own.output is not None
+    record = model._framework
+    return record.graph is not None or record.output is not None
 
 
 def _trainable(layer):

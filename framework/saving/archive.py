@@ -95,7 +95,7 @@ class Archive:
         with _damage(self.name, member), self._zip.open(info) as stream:
             while stream.read(_BLOCK):  # verifies the checksum
                 pass
-        return Window(self._file, _start_of(self._file, info, self.name), info.file_size)
+        return FileSection(self._file, _start_of(self._file, info, self.name), info.file_size)
 
     def _info(self, member):
         if member not in self._infos:
@@ -113,7 +113,7 @@ def _start_of(file, info, name):
     return info.header_offset + 30 + lengths
 
 
-class Window(io.RawIOBase):
+class FileSection(io.RawIOBase):
     """A part of a file, as a file for reading."""
 
     def __init__(self, file, start, size):

@@ -348,10 +348,10 @@ def _evaluate_by_plan(model, batch):
 
 def plans_of(model, method):
     """Return the plans of a method; calling `compile` again drops them."""
-    own = model._framework
-    known = own.plans
-    if known is None or known[0] is not own.training:
-        known = own.plans = (own.training, {})
+    record = model._framework
+    known = record.plans
+    if known is None or known[0] is not record.training:
+        known = record.plans = (record.training, {})
     if method not in known[1]:
         known[1][method] = Plans(model, method)
     return known[1][method]

@@ -34,10 +34,10 @@ class Snapshot:
         for variable, array in self._arrays:
             variable._array = array
         for part, slots, shared in self._slots:
-            own = part._framework
-            if _sizes(own.slots) == _sizes(slots) and len(own.shared) == len(shared):
+            record = part._framework
+            if _sizes(record.slots) == _sizes(slots) and len(record.shared) == len(shared):
                 continue  # no slot was created since
-            for present, before in ((own.slots, slots), (own.shared, shared)):
+            for present, before in ((record.slots, slots), (record.shared, shared)):
                 present.clear()
                 present.update(before)
             forget_plans(part)  # plans refer to the removed slots

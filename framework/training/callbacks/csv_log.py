@@ -27,11 +27,11 @@ class CSVLogger(Callback):
     def __init__(self, filename, separator=",", append=False, batch=False):
         self.sep, self.filename, self.append = separator, Path(filename), append
         self.keys = None
-        own = self._framework
-        own.file = own.writer = None
-        own.epoch, own.by_batch = 0, batch
+        record = self._framework
+        record.file = record.writer = None
+        record.epoch, record.by_batch = 0, batch
         if batch:
-            own.needs = frozenset({"loss"})
+            record.needs = frozenset({"loss"})
             # on the instance: without `batch` the hook must not be overridden
             self.on_train_batch_end = partial(_write_batch, self)
 
@@ -42,9 +42,9 @@ class CSVLogger(Callback):
             with self.filename.open(newline="") as file:
                 self.keys = next(csv.reader(file, delimiter=self.sep))[1:]
         mode = "a" if self.append else "w"
-        own = self._framework
-        own.file, own.writer = self.filename.open(mode, newline=""), None
-        own.heading = not has_header
+        record = self._framework
+        record.file, record.writer = self.filename.open(mode, newline=""), None
+        record.heading = not has_header
 
     def on_epoch_begin(self, epoch, logs=None):
         self._framework.epoch = epoch
@@ -60,10 +60,10 @@ class CSVLogger(Callback):
         _write(self, epoch, logs)
 
     def on_train_end(self, logs=None):
-        own = self._framework
-        if own.file is not None:
-            own.file.close()
-        own.file = own.writer = None
+        record = self._framework
+        if record.file is not None:
+            record.file.close()
+        record.file = record.writer = None
 
 
 def _write_batch(logger, batch, logs=None):
@@ -72,13 +72,13 @@ def _write_batch(logger, batch, logs=None):
 
 
 def _write(logger, epoch, logs):
-    own = logger._framework
-    if own.writer is None:
-        own.writer = csv.writer(own.file, delimiter=logger.sep)
-        if own.heading:
-            own.writer.writerow(["epoch", *logger.keys])
-    own.writer.writerow([epoch, *(_text(logs.get(key, "NA")) for key in logger.keys)])
-    own.file.flush()
+    record = logger._framework
+    if record.writer is None:
+        record.writer = csv.writer(record.file, delimiter=logger.sep)
+        if record.heading:
+            record.writer.writerow(["epoch", *logger.keys])
+    record.writer.writerow([epoch, *(_text(logs.get(key, "NA")) for key in logger.keys)])
+    record.file.flush()
 
 
 def _text(value):

@@ -8,9 +8,9 @@ class ProgbarLogger(Callback):
     """Shows each epoch's progress and metrics; `fit` adds one unless `verbose=0`."""
 
     def __init__(self):
-        own = self._framework
-        own.lazy_logs = True  # logs are computed only when the bar is redrawn
-        own.display, own.training = None, False
+        record = self._framework
+        record.lazy_logs = True  # logs are computed only when the bar is redrawn
+        record.display, record.training = None, False
 
     def on_train_begin(self, logs=None):
         self._framework.training = True
