@@ -21,8 +21,8 @@ os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib; processe
 # before NumPy; on a busy machine BLAS threads wait for each other, and MNIST takes minutes
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-hypothesis.settings.register_profile("house", derandomize=True, deadline=None)
-hypothesis.settings.load_profile("house")
+hypothesis.settings.register_profile("framework", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("framework")
 
 
 def mnist_is_here():

@@ -23,7 +23,7 @@ def put_back(monkeypatch):
     threads.set_count()
 
 
-def test_the_tier_is_set_and_put_back():
+def test_the_tier_is_set_and_restored():
     for name in ("off", "numpy", "auto"):
         assert tf.config.set_compile(name) is None
         assert tf.config.get_compile() == tier.tier() == name
@@ -116,7 +116,7 @@ def test_functions_run_eagerly_and_back():
     assert tape.gradient(y, x) == 2.0
 
 
-def test_what_is_off_in_the_environment_stays_off(monkeypatch):
+def test_off_in_the_environment_is_kept(monkeypatch):
     monkeypatch.setenv("FRAMEWORK_COMPILE", "off")
     tf.config.set_compile()
     for eagerly in (False, True, False):
@@ -158,7 +158,7 @@ def test_everything_is_placed_on_the_cpu(name, caplog):
     assert not caplog.records
 
 
-def test_a_device_that_is_not_there_gives_way_and_says_so_once(caplog):
+def test_a_missing_device_is_replaced_with_one_warning(caplog):
     from framework.functions import devices
 
     devices._tell.cache_clear()

@@ -55,7 +55,7 @@ def test_a_layer_is_named():
     assert caught.value.layer == "logs"
 
 
-def test_what_comes_in():
+def test_kinds_of_inputs():
     with numerics(), pytest.raises(NumericsError, match=r"an input already has nan.*op multiply"):
         tf.constant([np.nan, 1.0]) * 2.0
     v = tf.Variable([1.0, np.inf], name="broken")

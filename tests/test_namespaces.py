@@ -100,11 +100,11 @@ def run(program):
     return result.stdout.split()
 
 
-def test_what_nobody_asked_for_is_not_imported():
-    """`import framework` loads the core and the op table; each room comes with its first name."""
+def test_unused_packages_are_not_imported():
+    """`import framework` loads core and ops; the first use of a name imports its package."""
     loaded = set(run("import sys, framework; print(*sys.modules)"))
-    rooms = {m.split(".")[1] for m in loaded if m.startswith("framework.")}
-    assert rooms <= {"core", "ops", "kernels"}
+    packages = {m.split(".")[1] for m in loaded if m.startswith("framework.")}
+    assert packages <= {"core", "ops", "kernels"}
     heavy = {"tqdm", "h5py", "asyncio", "unittest", "concurrent.futures", "framework.keras"}
     assert heavy & loaded == set()
     after = set(run("import sys, framework as tf; tf.nn.relu; tf.keras.ops; print(*sys.modules)"))

@@ -71,7 +71,7 @@ def test_every_folder_of_code_is_a_package():
     assert [str(f) for f in sorted(folders) if not (f / "__init__.py").is_file()] == []
 
 
-def test_no_file_is_two_rooms_under_one_roof():
+def test_no_file_has_more_than_500_lines():
     lengths = {f: len(f.read_text("utf-8").splitlines()) for f in PACKAGE.rglob("*.py")}
     assert {str(f.relative_to(ROOT)): n for f, n in lengths.items() if n > 500} == {}
 
@@ -147,7 +147,7 @@ def lint_imports(folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_imports_follow_the_order_of_the_house():
+def test_imports_follow_the_layer_order():
     result = lint_imports(ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -165,11 +165,11 @@ def test_imports_follow_the_order_of_the_house():
     ],
 )
 def test_the_contracts_notice(tmp_path, file, line, complaint):
-    """A house of empty rooms keeps the contracts until one line breaks them."""
+    """Empty packages keep the contracts until one line breaks them."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for room in ("", "core", "ops", "layers", "losses", "models", "keras"):
-        (tmp_path / "framework" / room).mkdir(exist_ok=True)
-        (tmp_path / "framework" / room / "__init__.py").touch()
+    for name in ("", "core", "ops", "layers", "losses", "models", "keras"):
+        (tmp_path / "framework" / name).mkdir(exist_ok=True)
+        (tmp_path / "framework" / name / "__init__.py").touch()
     new = tmp_path / "framework" / file
     new.parent.mkdir(exist_ok=True)
     (new.parent / "__init__.py").touch()

@@ -21,7 +21,7 @@ def tripled(x):
 # ---- outputs -------------------------------------------------------------------------------------
 
 
-def test_an_input_returned_as_it_is_is_no_pass_through():
+def test_an_input_returned_unchanged_is_no_pass_through():
     x = tf.constant(5.0)
     assert values(grad_of(doubled, x)) == [2.0]
     assert values(grad_of(lambda x: tripled(tripled(x)), x)) == [9.0]

@@ -365,7 +365,7 @@ def test_no_rows():
     assert tf.vectorized_map(tf.reduce_sum, tf.zeros((0, 3))).shape == (0,)
 
 
-def test_it_loops_where_rows_must_be_read_and_says_so():
+def test_it_loops_with_a_warning_where_rows_must_be_read():
     f = lambda x: x * 2.0 if x > 0 else -x
     x = tf.constant([1.0, -2.0, 3.0])
     with pytest.warns(UserWarning, match="vectorized_map calls the function for each row"):

@@ -172,7 +172,7 @@ def test_memory_is_given_back_and_the_bits_stay(of, width, batch, part):
     assert least < part * most
 
 
-def test_what_nobody_asked_for_is_not_computed():
+def test_unrequested_gradients_are_not_computed():
     calls = []
 
     @tf.custom_gradient

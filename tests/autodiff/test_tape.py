@@ -87,7 +87,7 @@ def test_variables_as_targets():
     assert values(tape.gradient([v, y], v)) == 5.0
 
 
-def test_an_unwatched_target_is_its_own_source_and_nobody_elses():
+def test_an_unwatched_target_has_a_gradient_for_itself_only():
     x, other = tf.constant(2.0), tf.constant(2.0)
     with tf.GradientTape(persistent=True) as tape:
         pass

@@ -249,7 +249,7 @@ def test_records_after_the_target_and_beside_it_are_not_walked():
     assert sorted(calls) == ["a", "b"]
 
 
-def test_a_joint_rule_is_told_what_is_needed():
+def test_a_joint_rule_receives_which_gradients_are_needed():
     asked = []
 
     def backward(g, a, b, needed):

@@ -112,7 +112,7 @@ def test_the_median_with_its_spread():
     assert measure.Spread.of([3.0, 1.0, 2.0]).text(1) == "2.0 (1.0 to 3.0)"
 
 
-def test_workloads_are_what_their_names_say():
+def test_workloads_match_their_names():
     import workloads
 
     def count(name):
@@ -137,7 +137,7 @@ def test_two_processes_take_turns():
     assert turns.ratio([1, 2, 6], [2, 4, 3]) == 0.5
 
 
-def test_a_process_that_cannot_take_turns_says_so():
+def test_a_process_without_core_binding_is_reported():
     import measure
     import turns
 
@@ -146,7 +146,7 @@ def test_a_process_that_cannot_take_turns_says_so():
         turns.take({"one": player}, "linreg", 1, 0.01)  # fit has no such workload
 
 
-def test_a_step_is_timed_by_two_faces_that_do_the_same_work(tmp_path):
+def test_a_step_is_timed_by_two_apis_that_do_the_same_work(tmp_path):
     file = tmp_path / "result.json"
     command = [sys.executable, FOLDER / "train_step.py", "--workloads", "linreg", "--rounds", "1"]
     command += ["--seconds", "0.01", "--peers", "framework, eager", "framework, @function"]

@@ -113,7 +113,7 @@ NAMES = {
 
 
 class Task:
-    """A loop as a task; in the place of its address there is a number."""
+    """A loop as a task; a number stands for its address."""
 
     known = []  # noqa: RUF012
 

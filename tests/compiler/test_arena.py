@@ -20,7 +20,7 @@ def random_pieces(seed, number=60, steps=40):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_pieces_needed_together_lie_apart(seed):
+def test_buffers_needed_together_do_not_overlap(seed):
     sizes, first, last = random_pieces(seed)
     offsets = arena.packed(sizes, first, last)
     pieces = list(zip(offsets, sizes, first, last, strict=True))

@@ -1,4 +1,4 @@
-"""What a kernel takes in of the steps beside it: the same bits, and only what nobody else reads."""
+"""Epilogues: a kernel computes ReLU too if the value between has no other reader."""
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ def test_half_precision_is_cut_after_it_is_rounded():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_comes_through(bad):
+def test_values_that_are_not_finite_are_kept(bad):
     x = _rng.normal(size=(6, 3)).astype("float32")
     x[2, 1] = bad
     calls_of(trained(cut), tf.constant(x), real(3), real(3))

@@ -261,7 +261,7 @@ def test_signatures_that_are_none(signature, named):
 # ---- explain -------------------------------------------------------------------------------------
 
 
-def test_explain_tells_the_truth():
+def test_explain_is_correct():
     f = tf.function(double)
     assert f.explain() == "double has 0 plans; it was called 0 times."
     for _ in range(2):
@@ -289,7 +289,7 @@ def test_one_plan_for_each_way_through_conditions():
     )
 
 
-def test_what_cannot_be_compiled_runs_in_python_and_is_told_once(caplog):
+def test_a_function_that_cannot_be_compiled_runs_in_python_with_one_message(caplog):
     seen = []
 
     @tf.function
@@ -433,7 +433,7 @@ def test_a_number_kept_by_the_body_is_as_good_as_a_plain_one():
         number.size  # noqa: B018
 
 
-def test_a_number_becomes_an_optimizers_rate():
+def test_a_number_becomes_the_learning_rate():
     w = tf.Variable([1.0, -2.0])
     optimizer = tf.keras.optimizers.SGD(0.1)
 

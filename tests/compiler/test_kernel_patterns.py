@@ -1,4 +1,4 @@
-"""A convolution and the pooling after it are one step where nobody needs what is between them."""
+"""Convolution and pooling are one kernel if the value between has no other reader."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where kernels write: into planned memory, over an input that nobody reads any more."""
+"""Where kernels write: into planned memory, or over an input without later readers."""
 
 import weakref
 from types import SimpleNamespace
@@ -56,7 +56,7 @@ def form(request, change):
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if name in table])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_kernels_write_where_they_are_told(form, name, dtype):
+def test_kernels_write_to_out(form, name, dtype):
     for sample in samples(name):
         if KERNELS[name](SimpleNamespace(attrs=sample.attrs)) is None:
             continue
@@ -110,7 +110,7 @@ def filled(arg, number):
     return np.full_like(arg, number)
 
 
-def test_a_convolution_with_pooling_writes_where_it_is_told(form):
+def test_a_convolution_with_pooling_writes_to_out(form):
     rng = np.random.default_rng(2)
     x, w, b = (rng.normal(size=s).astype("float32") for s in [(2, 8, 8, 16), (3, 3, 16, 16), (16,)])
     options = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1, "relu": True}
@@ -155,7 +155,7 @@ def test_not_where_it_is_read_again():
     assert "cell_put" in calls_of(run, *inputs())
 
 
-def test_what_is_returned_has_memory_of_its_own():
+def test_results_have_memory_of_their_own():
     [call] = calls_of(normalised, *inputs())["batch_norm"]
     assert "out" not in call.keywords
 

@@ -54,7 +54,7 @@ def test_sums_round_as_in_eager_runs(name, layout, shape, given):
 
 
 @pytest.mark.parametrize("given", ["tensor", "nested", "under a tape"])
-def test_calls_whose_arguments_lie_otherwise_have_plans_of_their_own(given):
+def test_arguments_in_another_memory_order_have_plans_of_their_own(given):
     def body(x):
         y = tf.exp(x) * 1.5
         return tf.reduce_sum(y, axis=(0, 2)), tf.math.reduce_variance(y)

@@ -311,7 +311,7 @@ def test_gelu_goes_with_its_product_both_ways():
         for _ in range(3):
             gradient(C, W)
     together = [line.strip() for line in gradient.source.splitlines() if "#     loop" in line]
-    assert sum("gelu" in line for line in together) == 3  # the sum itself is nobody's
+    assert sum("gelu" in line for line in together) == 3  # one for the sum of the last
     assert sum("gelu_slope" in line for line in together) == 2  # they share what is the same
     assert "region" in calls
     assert calls.keys() & {"gelu", "gelu_slope", "gelu_with_slope", "loop"} == set()

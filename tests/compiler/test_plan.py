@@ -265,7 +265,7 @@ class Factor:
         self.number = number
 
 
-def test_a_copy_knows_no_object_of_the_original():
+def test_a_copy_shares_no_object_with_the_original():
     f = tf.function(lambda factor, x: x * factor.number)
     two = Factor(2.0)
     f(two, ONES)

@@ -87,7 +87,7 @@ def test_the_bits_of_the_ops_one_by_one(name, count):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_without_what_the_way_back_needs(name):
+def test_without_outputs_for_the_backward_pass(name):
     layer = LAYERS[name]()
     x = array(*ROWS, SIZE)
     mask = tf.constant(np.ones((ROWS[0], ROWS[1], ROWS[1]), bool))

@@ -260,7 +260,7 @@ READS = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_every_way_to_read_a_value_is_told(name):
+def test_every_read_of_a_value_is_reported(name):
     def step(x):
         READS[name](x)
         return x * 2.0

@@ -111,7 +111,7 @@ def test_texts_get_plans(text, mode, caplog):
     assert not caplog.records
 
 
-def test_a_text_that_changes_stays_with_python(mode):
+def test_a_string_that_changes_is_not_compiled(mode):
     texts = iter("abcde")
     f = tf.function(lambda x: (x, next(texts)))
     found = [f(tf.constant(1.0))[1].numpy() for _ in range(CALLS)]

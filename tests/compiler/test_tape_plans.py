@@ -134,7 +134,7 @@ def several_results_one_of_them_used():
         x = matrix(n)
         return [differentiated(f, [w, v, x], x, watched=[x], targets=t) for t in ([0], [1], [0, 1])]
 
-    # The logarithm's slope is infinite: what nobody asks for must not come in as 0 * inf.
+    # The logarithm's slope is infinite: an unrequested gradient must not add 0 * inf.
     return lambda x: (x * w, tf.math.log(v * 0.0)), in_turn(use)
 
 
@@ -217,7 +217,7 @@ def variables_that_change_in_between():
         for n in range(CALLS):
             with tf.GradientTape() as tape:
                 y = f(matrix(n))
-            w.assign_add([1.0, 1.0, 1.0])  # in place where nobody holds it: the tape does
+            w.assign_add([1.0, 1.0, 1.0])  # not in place: the tape holds the array
             found += [tape.gradient(y, w), w.numpy(), step.numpy()]
         return found
 

@@ -1,4 +1,4 @@
-"""Chapter 2. gradient of the tape's contract."""
+"""Chapter 2 of TensorFlow's contract for tapes: gradient."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Chapter 5. jacobian and batch_jacobian of the tape's contract."""
+"""Chapter 5 of TensorFlow's contract for tapes: jacobian and batch_jacobian."""
 
 import numpy as np
 

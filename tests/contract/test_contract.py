@@ -6,14 +6,14 @@ A file for each chapter with a table: the sentence, what is done, and what comes
 import pytest
 
 from tests.contract import (
-    custom,
-    flow,
-    forward,
+    control_flow,
+    custom_gradient,
+    forward_mode,
     gradients,
+    higher_orders,
     jacobians,
-    life,
-    numbers,
-    orders,
+    pinned_numbers,
+    tape_life,
     variables,
     watching,
 )
@@ -23,14 +23,14 @@ from tests.surface.test_values import agree
 CHAPTERS = (
     watching,
     gradients,
-    life,
-    orders,
+    tape_life,
+    higher_orders,
     jacobians,
-    custom,
+    custom_gradient,
     variables,
-    forward,
-    flow,
-    numbers,
+    forward_mode,
+    control_flow,
+    pinned_numbers,
 )
 SENTENCES = {name: row for chapter in CHAPTERS for name, row in chapter.SENTENCES.items()}
 

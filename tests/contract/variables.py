@@ -1,4 +1,4 @@
-"""Chapter 7 and 8. variables and slices of the tape's contract."""
+"""Chapters 7 and 8 of TensorFlow's contract for tapes: variables and slices."""
 
 import framework as tf
 from tests.contract.shared import Tape, c, pushed, read, v

@@ -1,4 +1,4 @@
-"""Chapter 1. watching of the tape's contract."""
+"""Chapter 1 of TensorFlow's contract for tapes: watching."""
 
 import numpy as np
 

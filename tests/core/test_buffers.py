@@ -1,4 +1,4 @@
-"""`exclusive`: true only where nobody else can see the array, on every supported Python."""
+"""`exclusive`: true only if there is no other reference to the array, on every supported Python."""
 
 import functools
 import gc
@@ -71,7 +71,7 @@ HOLDS = {
 
 
 @pytest.mark.parametrize("hold", HOLDS.values(), ids=HOLDS)
-def test_an_array_that_somebody_else_holds(hold):
+def test_an_array_with_another_reference(hold):
     owner = Owner()
     holder = hold(owner)
     assert owner.alone() is False
@@ -166,7 +166,7 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_while_somebody_looks(look):
+def test_with_a_view_of_the_array(look):
     assert updated_in_place(look) is False
 
 

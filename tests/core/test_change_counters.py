@@ -182,7 +182,7 @@ def test_making_losses_and_layers_keeps_plans():
     assert changes.configured == count
 
 
-def test_a_setting_that_changes_at_every_step_is_told(caplog):
+def test_a_setting_that_changes_at_every_step_is_logged(caplog):
     layer = Own()
     model = keras.Sequential([layer, layers.Dense(3)])
     step = model.training_step(loss="mse", optimizer="sgd")

@@ -1,4 +1,4 @@
-"""What users give in the place of a tensor: lists that hold tensors, and what loses its meaning."""
+"""What users pass instead of a tensor: lists that hold tensors, and values that have no meaning."""
 
 import numpy as np
 import pytest
@@ -168,7 +168,7 @@ def test_an_array_of_other_objects_is_no_tensor(other):
         tf.constant(given)
 
 
-def test_one_text_of_many_stays_bytes_of_any_length():
+def test_one_string_of_many_remains_bytes_of_any_length():
     texts = tf.constant(["a", "long"])
 
     def taken(texts):

@@ -35,7 +35,7 @@ def test_the_global_policy():
     assert Dense(2).dtype == "float32"
 
 
-def test_what_is_not_there_says_so():
+def test_a_missing_name_raises():
     with pytest.raises(DTypeError, match="the mixed ones are 'mixed_float16' and 'mixed_bfloat16'"):
         policy.get("mixed_float8")
     with pytest.raises(DTypeError, match=r"'float33'.*did you mean 'float32'"):

@@ -110,7 +110,7 @@ def test_second_derivative_through_split():
 # ---- a joint rule --------------------------------------------------------------------------------
 
 
-def test_a_joint_rule_is_told_what_is_needed():
+def test_a_joint_rule_receives_which_gradients_are_needed():
     asked = []
 
     def backward(g, a, b, needed):
@@ -151,7 +151,7 @@ def test_the_lstm_backward_computes_what_is_needed_and_no_more():
     assert calls == [((False, False, False, True, False, True), 2)]
 
 
-def test_labels_that_nobody_asks_about_cost_nothing():
+def test_labels_without_a_reader_cost_nothing():
     logits, labels = tensor(3, 4), tensor(3, 4, seed=1)
     with GradientTape() as tape:
         tape.watch([logits, labels])

@@ -32,7 +32,7 @@ def test_lists_are_as_good_as_tuples():
     assert [4] + shape == [4, 2, 3]  # noqa: RUF005 (what is tested)
 
 
-def test_what_is_known_of_two_comes_together():
+def test_static_shapes_of_two_branches_are_merged():
     shape = tf.TensorShape([None, 3])
     assert shape.merge_with([2, None]) == [2, 3]
     assert shape.with_rank(2) is shape.with_rank_at_least(1) is shape.with_rank_at_most(2) is shape

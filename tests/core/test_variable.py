@@ -31,7 +31,7 @@ def test_kerass_constructor():
         assert keras.Variable(1.0, name="bias").path == "block/dense/bias"
 
 
-def test_the_faces_differ_where_tensorflow_and_keras_differ():
+def test_the_apis_differ_where_tensorflow_and_keras_differ():
     t, k = tf.Variable([1.0, 2.0]), keras.Variable([1.0, 2.0])
     assert t.value().numpy().tolist() == k.value.numpy().tolist()
     assert isinstance(k, tf.Variable)
@@ -150,7 +150,7 @@ def test_what_was_read_never_changes(kind):
     assert v.numpy().tolist() == [3, 4, 5, 6]
 
 
-def test_updates_are_in_place_where_nobody_looks():
+def test_updates_without_other_references_are_in_place():
     v = tf.Variable(np.zeros(1000, np.float32))
     place = v.array.ctypes.data
     for _ in range(5):

@@ -226,7 +226,7 @@ def test_a_dataset_that_shuffles_does_so_each_epoch():
     assert epoch(batches, 0) != epoch(batches, 1)
 
 
-def test_batches_by_index_are_shuffled_as_a_whole_and_told_of_epochs():
+def test_batches_by_index_are_shuffled_and_notified_of_epochs():
     source = Indexed()
     batches = as_batches(source, shuffle=True, seed=2)
     batches.begin()

@@ -420,7 +420,7 @@ def test_a_batch_that_is_kept_is_never_overwritten(keep, width):
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="references are not counted")
-def test_a_batch_that_nobody_keeps_is_written_again():
+def test_a_batch_without_other_references_is_reused():
     x = np.zeros((400, 2500), np.float32)  # batches of 80 kB: each is taken alone
     data = Dataset.from_tensor_slices(x).shuffle(400, seed=0).batch(8)
     buffers = [weakref.ref(batch.array) for batch in data]  # `batch` holds the last one

@@ -62,7 +62,7 @@ def test_the_thread_ends_with_the_data_and_can_run_again():
 
 
 @pytest.mark.parametrize("size", [1, 5])
-def test_an_error_comes_where_its_element_would(size):
+def test_an_error_is_raised_at_its_element(size):
     def fail(x):
         if x.item() == 2:
             raise KeyError("here")

@@ -66,7 +66,7 @@ def test_an_absolute_path_and_another_name(home):
 
 
 @pytest.mark.parametrize("kind", [NotFoundError, FileNotFoundError, KeyError])
-def test_nowhere_is_one_error_that_says_where_to_put_which_file(home, kind):
+def test_a_missing_file_is_an_error_that_names_the_folders(home, kind):
     with pytest.raises(kind) as caught:
         mnist.load_data()
     told = str(caught.value)
@@ -98,7 +98,7 @@ def test_a_pickle_inside_is_never_run(home, name):
     assert not Path(victim).exists()
 
 
-def test_a_pickle_by_itself_is_never_run(home):
+def test_a_pickle_is_never_loaded(home):
     victim = str(home / "victim")
     np.array([Malicious(victim)], object).dump(home / "mnist.npz")
     with pytest.raises(LoadError, match="cannot be loaded"):

@@ -242,7 +242,7 @@ def test_numpy_function_takes_arrays():
 
 
 @pytest.mark.parametrize("function", [tf.gradients, tf.hessians])
-def test_what_needs_a_graph_says_so(function):
+def test_functions_that_need_a_graph_raise(function):
     with pytest.raises(RuntimeError, match=r"needs a graph.*tape"):
         function(tf.ones(1), tf.ones(1))
 

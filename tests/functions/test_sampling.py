@@ -64,7 +64,7 @@ def test_discrete_distributions(name):
     discrete(make(tf.random), distribution)
 
 
-def test_the_tests_of_distributions_bite():
+def test_the_tests_of_distributions_find_wrong_ones():
     sample = tf.random.stateless_gamma([N], SEED, 2.5)
     with pytest.raises(AssertionError):
         continuous(sample, stats.gamma(2.6))

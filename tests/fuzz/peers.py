@@ -22,10 +22,10 @@ from framework import keras as our_keras
 from tests.fuzz import comparing
 from tests.fuzz.cases import Finding, as_test
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
-from tests.fuzz.differences import reason_of
 from tests.fuzz.programs import program
 from tests.fuzz.running import Outcome, Runner, at_most, execute, within
 from tests.fuzz.shrinking import shrink
+from tests.fuzz.tensorflow_differences import reason_of
 
 theirs.config.run_functions_eagerly(True)
 theirs.get_logger().setLevel("ERROR")

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from tests.fuzz import words
+from tests.fuzz import expressions
 from tests.fuzz.filling import Filler, MisfitError
 from tests.fuzz.running import Outcome, Runner
 
@@ -45,9 +45,9 @@ class Program:
         self.assigns = False
         self.large = not peers and self.chance(0.01)
         self.groups = [
-            (group, weight) for group, weight in words.GROUPS
-            if not (group is words.DRAWS and not self.draws)
-            and not (group is words.STATE and not self.states)
+            (group, weight) for group, weight in expressions.GROUPS
+            if not (group is expressions.DRAWS and not self.draws)
+            and not (group is expressions.STATE and not self.states)
         ]  # fmt: skip
 
     def chance(self, p):
@@ -107,7 +107,7 @@ class Program:
         if self.states:
             made = {'cfg["k"]': 'cfg = {"k": 1.5}', "box.k": "box = Box(k=0.5)",
                     "items[0]": "items = [2.0]", "k0": "k0 = 1.1"}  # fmt: skip
-            self.stated = self.rng.sample(words.STATES, 1 if self.chance(0.7) else 2)
+            self.stated = self.rng.sample(expressions.STATES, 1 if self.chance(0.7) else 2)
             for state in self.stated:
                 self.top(made[state])
 

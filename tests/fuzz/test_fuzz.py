@@ -10,11 +10,11 @@ import framework as tf
 from framework import keras
 from framework.compiler import plan_cache
 from framework.core.op import table
-from tests.fuzz import cases, networks, words
+from tests.fuzz import cases, expressions, networks
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
-from tests.fuzz.differences import DIFFERENCES
 from tests.fuzz.programs import program
 from tests.fuzz.running import run
+from tests.fuzz.tensorflow_differences import DIFFERENCES
 
 # As many programs as take about a minute on one core.
 SEED = 1_000_000
@@ -142,7 +142,9 @@ def test_a_seed_is_a_program():
 def test_most_expressions_are_used():
     """An expression with a mistake in it never runs, and would go unseen."""
     texts = "".join(program(seed, tf, keras, states=False) for seed in range(400))
-    heads = {line.split("(")[0] for group, _ in words.GROUPS[:4] for line in group if "(" in line}
+    heads = {
+        line.split("(")[0] for group, _ in expressions.GROUPS[:4] for line in group if "(" in line
+    }
     unused = sorted(head for head in heads if head.startswith("tf.") and f"{head}(" not in texts)
     assert len(unused) < len(heads) / 10, unused
 

@@ -54,7 +54,7 @@ def test_an_error_reaches_the_caller_and_the_pool_lives_on(part):
     test_parts_run_in_parallel()
 
 
-def test_a_run_within_a_part_stays_in_its_thread():
+def test_a_run_within_a_chunk_uses_its_thread():
     where = {}
 
     def outer(part):

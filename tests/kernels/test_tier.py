@@ -70,7 +70,7 @@ def test_numba_without_numba_names_the_remedy(without_numba):
         tier.set_tier("numba")
 
 
-def test_an_unknown_tier_names_its_source(monkeypatch):
+def test_an_unknown_tier_is_an_error_that_names_its_source(monkeypatch):
     with pytest.raises(InvalidArgumentError, match=r"tier must be one of .*, got 'fast'"):
         tier.set_tier("fast")
     monkeypatch.setenv("FRAMEWORK_COMPILE", "on")

@@ -71,7 +71,7 @@ def test_a_users_layer():
     assert again.get_config() == layer.get_config()
 
 
-def test_paths_say_where_a_layer_is():
+def test_paths_give_the_position_of_a_layer():
     forget_names()
     block = Block()
     block(ONES)
@@ -186,7 +186,7 @@ def test_counts():
     ]  # fmt: skip
 
 
-def test_lists_and_dicts_tell_of_changes():
+def test_lists_and_dicts_notify_of_changes():
     class Holder(Layer):
         def __init__(self):
             super().__init__()
@@ -237,7 +237,7 @@ def test_the_list_of_variables_follows_changes_deep_inside():
     assert len(block.variables) == 8
 
 
-def test_both_faces_of_variables_and_modules_are_owned():
+def test_variables_and_modules_of_both_apis_are_owned():
     class Inner(tf.Module):
         def __init__(self):
             super().__init__()
@@ -484,7 +484,7 @@ def test_masks_travel_with_tensors():
     assert (symbolic._keras_mask.shape, symbolic._keras_mask.dtype) == ((None,), "bool")
 
 
-def test_a_layer_that_knows_no_masks_says_so():
+def test_a_layer_without_mask_support_raises():
     class Plain(Layer):
         def call(self, x):
             return x * 1
@@ -639,7 +639,7 @@ def test_input_and_output_are_those_of_the_first_symbolic_call():
     assert layer.output is y
 
 
-def test_telling_a_shape_disturbs_neither_names_nor_seeds():
+def test_inferring_a_shape_changes_neither_names_nor_seeds():
     forget_names()
     random.set_seed(3)
     state = random.global_generator().state.numpy()
@@ -758,7 +758,7 @@ def test_fields_of_a_users_layer():
     assert Scale.from_config(layer.get_config()).factor == 3.0
 
 
-def test_a_spec_of_a_rank_says_yes_at_once():
+def test_a_spec_with_a_rank_accepts_at_once():
     spec = InputSpec(ndim=3, axes={-1: 4})
     assert spec.fits((2, 3, 4))
     assert not any(spec.fits(s) for s in ((3, 4), (2, 3, 5), (1, 2, 3, 4)))

@@ -89,7 +89,7 @@ def test_symbolic_shapes_are_the_real_ones(name, i):
 
 
 @each_case
-def test_a_new_layer_tells_its_output_shape_and_stays_unbuilt(name, i):
+def test_compute_output_shape_of_a_new_layer_leaves_it_unbuilt(name, i):
     layer, inputs = made(name, i)
     was_built = layer.built
     expected = called(made(name, i)[0], as_tensors(inputs, "float32")).shape
@@ -163,7 +163,7 @@ def test_floats_of_any_width_become_the_layers(name, i):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_keras_says_of_it(name):
+def test_built_and_supports_masking_are_as_in_keras(name):
     layer = made(name, 0)[0]
     assert layer.built == (name not in BUILT_BY_CALL)
     assert layer.supports_masking == (name not in STOPS_MASKS)

@@ -233,7 +233,7 @@ def test_a_kernel_is_divided_by_its_singular_value(iterations, output, vector):
     np.testing.assert_array_equal(layer.kernel.numpy(), kernel)
 
 
-def test_a_kernel_of_zeros_stays():
+def test_a_kernel_of_zeros_remains_unchanged():
     layer = layers.SpectralNormalization(layers.Dense(2, kernel_initializer="zeros"))
     layer(X, training=True)
     np.testing.assert_array_equal(layer.kernel.numpy(), np.zeros((2, 2)))

@@ -422,7 +422,7 @@ class Counter(recorders.Recorder):
 
 
 @every_case
-def test_a_tape_hears_nothing_of_an_update(name, arguments, data, values):
+def test_a_tape_records_nothing_of_an_update(name, arguments, data, values):
     metric, counter = make(name, **arguments), Counter()
     wrapper = metrics.MeanMetricWrapper(lambda y, p: p * 2.0)
     ignoring = metrics.SparseCategoricalCrossentropy(from_logits=True, ignore_class=1)

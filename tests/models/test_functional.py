@@ -52,7 +52,7 @@ def test_layers_and_weights_are_in_keras_order():
     assert model.name == "functional"
 
 
-def test_a_layer_read_near_and_far_comes_before_both():
+def test_a_layer_read_by_several_layers_precedes_them():
     i = Input((4,))
     near = Dense(4, name="near")(i)
     far = Dense(4, name="far2")(Dense(4, name="far1")(near))

@@ -46,7 +46,7 @@ def test_with_an_input_it_is_built_at_once():
         lambda: [Sequential([Input((4,)), Dense(3)])],
     ],
 )
-def test_other_ways_to_say_the_input(first):
+def test_other_ways_to_specify_the_input(first):
     model = Sequential([*first(), Dense(2)])
     assert (model.input_shape, model.output_shape, model.built) == ((None, 4), (None, 2), True)
 

@@ -344,7 +344,7 @@ def test_gradients_pass_through_operations():
     np.testing.assert_array_equal(tape.gradient(total, data), expected)
 
 
-def test_a_wrong_size_says_what_the_function_says():
+def test_a_wrong_size_gives_the_error_of_the_function():
     x = keras.Input((4, 6))
     with pytest.raises(ValueError, match=r"reshape: .* do not fit .*shapes \(None, 4, 6\)"):
         tf.reshape(x, (tf.shape(x)[0], 5, 6))

@@ -1,4 +1,4 @@
-"""Derivatives of ops through the tape, held against central differences in float64."""
+"""Derivatives of ops through the tape, compared with central differences in float64."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def gradients(op, args, attrs, weights, taped=False, positions=None):
 
 
 def dense(grads):
-    """With tensors in the place of IndexedSlices."""
+    """With tensors instead of IndexedSlices."""
     return [None if g is None else tensor(g) for g in grads]
 
 

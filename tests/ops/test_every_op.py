@@ -178,7 +178,7 @@ def test_symbolic_calls_with_an_unknown_leading_size(name):
             assert k.dtype == y.dtype
 
 
-# ---- the tests bite ------------------------------------------------------------------------------
+# ---- wrong rules are found ----------------------------------------------------------------------
 
 
 def bent(rule, which=None):

@@ -89,7 +89,7 @@ def _named(module, name, config=None, registered=None, kind="class"):
 
 
 def _gadget(title, module, name, config=None, kind="class"):
-    """Cases that put a record in the place of a layer, an activation, a loss and the model."""
+    """Cases that put a record instead of a layer, an activation, a loss and the model."""
     record = _named(module, name, config, name, kind)
 
     def as_layer(folder):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.surface.symbolic import words
+from tests.surface.symbolic_calls import words
 
 RNG = np.random.default_rng(7)
 X = np.float32([[-2.0, -0.5, 0.5], [1.5, 2.0, 3.0]])

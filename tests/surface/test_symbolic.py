@@ -11,8 +11,8 @@ import pytest
 
 import framework as tf
 from framework import keras
-from tests.surface import keras_calls, symbolic
-from tests.surface.symbolic import words
+from tests.surface import keras_calls, symbolic_calls
+from tests.surface.symbolic_calls import words
 from tests.surface.test_values import NAMES, held, row_of
 
 NOT_OF_TENSORS = {
@@ -99,7 +99,7 @@ def call_of(full, f, name):
         args, kwargs = OWN[name]
     else:
         args, kwargs = _spied(f, name)
-    return symbolic.Call(f, name, args, kwargs)
+    return symbolic_calls.Call(f, name, args, kwargs)
 
 
 def _spied(f, name):
@@ -120,7 +120,7 @@ def _spied(f, name):
 def test_of_tensors(full, f, name, unknown, within):
     call = call_of(full, f, name)
     if call.arrays and unknown <= UNKNOWN.get(name, (2,))[0]:
-        symbolic.check(call, unknown, within=within)
+        symbolic_calls.check(call, unknown, within=within)
 
 
 def of_python(inputs):
@@ -143,7 +143,7 @@ SIZED = [f for f in FUNCTIONS if has_sizes(*f)]
 @pytest.mark.parametrize("sizes_of", [of_python, of_tensors])
 @pytest.mark.parametrize(("full", "f", "name"), SIZED, ids=[f[0] for f in SIZED])
 def test_of_sizes(full, f, name, sizes_of, within):
-    symbolic.check(call_of(full, f, name), 1, sizes_of, within)
+    symbolic_calls.check(call_of(full, f, name), 1, sizes_of, within)
 
 
 def test_nothing_is_left_out():
@@ -153,7 +153,7 @@ def test_nothing_is_left_out():
 
 
 @pytest.mark.parametrize("name", [n for n, (most, _) in UNKNOWN.items()])
-def test_what_cannot_be_told_is_said(name):
+def test_explain_reports_what_it_cannot_determine(name):
     call = call_of("tf." + name, held(name), name)
     with pytest.raises(ValueError, match="follows from"):
-        symbolic.check(call, UNKNOWN[name][0] + 2)
+        symbolic_calls.check(call, UNKNOWN[name][0] + 2)

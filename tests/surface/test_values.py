@@ -12,9 +12,9 @@ import pytest
 
 import framework as tf
 from framework.core.recorders import Recorder
-from tests.surface import algebra, arrays, checking, drawing, elementwise, members, neural
+from tests.surface import arrays, class_members, dtypes_and_errors, elementwise, linalg, nn, random
 
-TABLES = (algebra, arrays, checking, drawing, elementwise, members, neural)
+TABLES = (linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn)
 HOMES = {
     "": tf, "math.": tf.math, "nn.": tf.nn, "linalg.": tf.linalg, "random.": tf.random,
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,

@@ -367,7 +367,7 @@ def test_a_batch_that_fails_leaves_what_waits():
     assert int(step.optimizer.iterations) == 1
 
 
-def test_accumulating_in_somebody_elses_function():
+def test_accumulating_in_a_users_function():
     tier.set_tier("numpy")
     found = []
     for wrap in (lambda f: f, tf.function):

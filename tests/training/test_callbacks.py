@@ -309,7 +309,7 @@ def test_scheduler_with_and_without_the_rate():
     np.testing.assert_allclose(history.history["learning_rate"], [0.1])
 
 
-def test_a_mistake_in_a_schedule_is_told_as_it_is():
+def test_an_error_in_a_schedule_is_reported_unchanged():
     def schedule(epoch, rate):
         return rate * "0.5"
 

@@ -282,7 +282,7 @@ class Told(keras.callbacks.Callback):
     on_test_batch_end = on_predict_batch_end = on_train_batch_end
 
 
-def test_callbacks_are_told_of_so_many_steps_at_once_as_by_keras(capsys):
+def test_callbacks_run_once_for_several_steps_as_in_keras(capsys):
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile("sgd", "mse", steps_per_execution=3)
     x, y = np.ones((14, 2)), 2 * np.ones((14, 1))

@@ -21,7 +21,7 @@ def dense_model(*between):
 
 
 class Slow(keras.layers.Layer):
-    """Sleeps on the way forward and on the way back."""
+    """Sleeps in the forward and in the backward pass."""
 
     def call(self, x):
         @tf.custom_gradient
@@ -60,7 +60,7 @@ def test_layers_in_the_order_in_which_they_ran_with_the_loss_at_the_end():
 def test_operations():
     found = dense_model().profile(X, Y, repeats=1)
     product, bias = 2 * ROWS * 6 * 5, ROWS * 5
-    assert found["body"].flops == 2 * product + 2 * bias  # nobody asks for the input's gradient
+    assert found["body"].flops == 2 * product + 2 * bias  # the input's gradient is not needed
     product, bias = 2 * ROWS * 5 * 2, ROWS * 2
     assert found["head"].flops == 3 * product + 2 * bias
     assert found["head"].gflops == pytest.approx(

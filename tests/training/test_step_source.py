@@ -54,7 +54,7 @@ def test_it_is_what_fit_runs(cls, name):
     assert "head_kernel._array = " in source
 
 
-def test_what_a_callback_looks_at_is_returned():
+def test_values_that_a_callback_needs_are_returned():
     model = fitted(callbacks=[Watch()])
     assert "return (asarray(reduce_mean_1), matmul_2, sum_to_1, )" in model.step_source
 

@@ -132,12 +132,12 @@ BLAS_CORES = ["Haswell", "Prescott"]  # AVX2 and SSE3: sums in other orders than
 
 
 @pytest.mark.parametrize("core", BLAS_CORES)
-def test_four_faces_end_with_the_same_bits_with_other_blas_kernels(core):
+def test_four_apis_end_with_the_same_bits_with_other_blas_kernels(core):
     pytest.importorskip("numba")
     code = """
 import test_training_step
 test_training_step.tier.set_tier("numba")
-test_training_step.test_four_faces_end_with_the_same_bits()
+test_training_step.test_four_apis_end_with_the_same_bits()
 """
     paths = [str(Path(__file__).parent), *sys.path]
     env = dict(os.environ, OPENBLAS_CORETYPE=core, PYTHONPATH=os.pathsep.join(paths))
@@ -148,7 +148,7 @@ test_training_step.test_four_faces_end_with_the_same_bits()
 
 
 @pytest.mark.usefixtures("each_tier")
-def test_four_faces_end_with_the_same_bits():
+def test_four_apis_end_with_the_same_bits():
     fitted, history = by_fit()
     for other in (by_training_step, by_parts, by_tape):
         model, losses = other()

@@ -329,7 +329,7 @@ def test_computed_after_the_tape():
     assert "after the tape was closed" in tape.explain(z, v)
 
 
-def test_watched_after_use_is_told_under_a_trace():
+def test_a_trace_reports_a_tensor_watched_after_use():
     tape, target, source = watched_too_late(trace=True)
     assert "was watched only after the op multiply" in tape.explain(target, source)
 
@@ -394,7 +394,7 @@ def test_only_the_missing_path_is_blamed():
     assert "neither" in tape.explain(y, w)
 
 
-def test_a_partly_dead_relu_says_its_share():
+def test_explain_gives_the_share_of_dead_relu_units():
     v = tf.Variable([-1.0, 2.0])
     with tf.GradientTape() as tape:
         y = tf.nn.relu(v)[0]
@@ -449,7 +449,7 @@ def test_the_error_of_apply_gradients_says_why():
         keras.optimizers.SGD().apply_gradients([(tape.gradient(y, v), v)])
 
 
-def test_a_reason_is_not_told_of_another_variable():
+def test_a_reason_names_only_its_own_variable():
     v, w = tf.Variable(1.0, name="v"), tf.Variable(1.0, name="w")
     with tf.GradientTape() as tape:
         y = tf.round(v)

@@ -178,7 +178,7 @@ def test_nothing_changes_by_a_check():
     np.testing.assert_array_equal(dropout.seed_generator.state, before)
 
 
-def test_what_stays_float32_is_checked_more_coarsely():
+def test_functions_that_compute_in_float32_are_checked_more_coarsely():
     c = tf.constant(V.astype("float32"))
     report = check(lambda a: tf.reduce_sum(tf.tanh(a * c)), [V.astype("float32")])
     assert report

@@ -1,4 +1,4 @@
-"""Chapter 4. higher order of the tape's contract."""
+"""Chapter 4 of TensorFlow's contract for tapes: higher order."""
 
 import framework as tf
 from tests.contract.shared import Tape, c, grad, nth

@@ -1,4 +1,4 @@
-"""Chapter 12 and 13. numbers pinned, clipping of the tape's contract."""
+"""Chapters 12 and 13 of TensorFlow's contract for tapes: numbers pinned, clipping."""
 
 import numpy as np
 

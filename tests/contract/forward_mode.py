@@ -1,4 +1,4 @@
-"""Chapter 9. ForwardAccumulator of the tape's contract."""
+"""Chapter 9 of TensorFlow's contract for tapes: ForwardAccumulator."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Chapter 10 and 11. recompute_grad, stop_gradient, control flow of the tape's contract."""
+"""Chapters 10 and 11 of TensorFlow's contract for tapes: recompute_grad and control flow."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Chapter 6. custom_gradient of the tape's contract."""
+"""Chapter 6 of TensorFlow's contract for tapes: custom_gradient."""
 
 import numpy as np
 

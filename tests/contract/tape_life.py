@@ -1,4 +1,4 @@
-"""Chapter 3. the life of a tape of the tape's contract."""
+"""Chapter 3 of TensorFlow's contract for tapes: the life of a tape."""
 
 import gc
 import threading
