@@ -7,7 +7,6 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
-from framework.layers.call_signature import signature_of
 from framework.optimizers.asking import group_of, is_ours
 
 
@@ -121,7 +120,10 @@ def _output_shape(layer):
         outputs = layer.outputs
     elif layer.built and layer._framework.build_shapes:
         try:
-            shape = layer.compute_output_shape(**_shape_arguments(layer))
+            shapes = layer._framework.build_shapes
+            one = next(iter(shapes.values())) if len(shapes) == 1 else None
+            compute = layer.compute_output_shape
+            shape = compute(**shapes) if one is None else compute(one)
         except Exception:  # a user's layer may raise any error here; the table shows "?"
             return "?"
         return str(shape)
@@ -129,13 +131,6 @@ def _output_shape(layer):
         return "?"
     shapes = [str(x.shape) for x in outputs if isinstance(x, KerasTensor)]
     return shapes[0] if len(shapes) == 1 else f"[{', '.join(shapes)}]"
-
-
-def _shape_arguments(layer):
-    shapes = layer._framework.build_shapes
-    if len(shapes) == 1:
-        return {f"{signature_of(layer).first}_shape": next(iter(shapes.values()))}
-    return shapes
 
 
 def _connections(layer, graph):

@@ -3,7 +3,7 @@ import pytest
 
 from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError
-from framework.layers import Dense, Dropout, Input
+from framework.layers import Conv2D, Dense, Dropout, Input, MaxPooling2D
 from framework.models import Model, Sequential
 from framework.optimizers import Adam, LossScaleOptimizer
 
@@ -107,3 +107,20 @@ def test_groups_of_the_optimizer():
     assert last == ["learning_rate=1e-05", "-", "bias: weight_decay=0"]
     model.compile(LossScaleOptimizer(Adam()), "mse")
     assert text(model, line_length=140, show_groups=True).count("-  ") == 3
+
+
+def test_shapes_of_layers_whose_shape_rules_name_their_argument_otherwise():
+    class Block(Model):
+        def __init__(self):
+            super().__init__()
+            self.convolution = Conv2D(2, 1)
+            self.pool = MaxPooling2D()
+
+        def call(self, inputs):
+            return self.pool(self.convolution(inputs))
+
+    model = Block()
+    model(np.zeros((1, 4, 4, 3), "float32"))
+    shown = text(model)
+    assert "(1, 4, 4, 2)" in shown
+    assert "?" not in shown.split("max_pooling")[0]
