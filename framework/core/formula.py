@@ -41,7 +41,7 @@ def follow(cls, function, method, registry, base):
     """Complete a class from its formula: the method, the name, the docstring, the registration.
 
     Args:
-        cls: a class with the fields of `base` and, in their order, the function's parameters.
+        cls: a class with the fields of `base` and parameters of the function.
         function: the result of `public`, or a formula without one.
         method: the name of the method that computes the values.
         registry: the registry of such classes.
@@ -61,6 +61,11 @@ def _method(formula, fields):
     if not fields:
         return lambda self, y_true, y_pred: formula(y_true, y_pred)
     values = attrgetter(*fields)
+    if fields != list(inspect.signature(formula).parameters)[2 : 2 + len(fields)]:
+        named = {field: attrgetter(field) for field in fields}
+        return lambda self, y_true, y_pred: formula(
+            y_true, y_pred, **{name: value(self) for name, value in named.items()}
+        )
     if len(fields) == 1:
         return lambda self, y_true, y_pred: formula(y_true, y_pred, values(self))
     return lambda self, y_true, y_pred: formula(y_true, y_pred, *values(self))

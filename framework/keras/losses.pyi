@@ -3,7 +3,11 @@ from framework.losses.base import (
     serialize as serialize,
 )  # fmt: skip
 from framework.losses.classification import *
+from framework.losses.focal import *
+from framework.losses.overlap import *
 from framework.losses.regression import *
+from framework.losses.sequence import *
+from framework.losses.similarity import *
 
 KLD = kl_divergence
 MAE = mean_absolute_error

@@ -5,6 +5,10 @@ from framework.losses.classification import (
     sparse_categorical_crossentropy as sparse_categorical_crossentropy,
     squared_hinge as squared_hinge,
 )  # fmt: skip
+from framework.losses.focal import (
+    binary_focal_crossentropy as binary_focal_crossentropy,
+    categorical_focal_crossentropy as categorical_focal_crossentropy,
+)  # fmt: skip
 from framework.losses.regression import (
     huber as huber, log_cosh as log_cosh, mean_absolute_error as mean_absolute_error,
     mean_absolute_percentage_error as mean_absolute_percentage_error,

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import one_axis
 from framework.core.configurable import Resolved
-from framework.core.dtypes import Shape, epsilon
+from framework.core.dtypes import epsilon
 from framework.core.errors import InvalidArgumentError
-from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.losses.base import FormulaLoss, ReductionField, formula
 from framework.ops.elementwise import (
@@ -28,10 +27,11 @@ from framework.ops.losses import (
     in_32_bits,
     matched,
     mean_of_last,
-    refuse,
+    one_label_each,
     shape_of,
     sigmoid_cross_entropy,
     sum_of,
+    with_mask,
 )
 from framework.ops.movement import expand_axes, reshape, take_along_axis, transpose
 from framework.ops.reduction import reduce_all, reduce_max, reduce_mean
@@ -56,13 +56,29 @@ Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 # ---- cross-entropies -----------------------------------------------------------------------------
 
 
-def _within(p):
+def within(p):
     """Clip probabilities away from 0 and 1, where the logarithm is infinite."""
     least = epsilon()
     return clip(p, least, 1.0 - least)
 
 
-def _axis_last(x, axis):
+def smoothed(y_true, label_smoothing, classes):
+    """Spread the fraction `label_smoothing` of each label evenly over the classes."""
+    if not label_smoothing:
+        return y_true
+    return y_true * (1.0 - label_smoothing) + label_smoothing / classes
+
+
+def warn_of_one_class(shape, axis, what):
+    if shape[axis] == 1:
+        warnings.warn(
+            f"{what}: y_pred of shape {shape} has one class: the loss is always 0. "
+            "For two classes predict two values, or one value with binary_crossentropy.",
+            SyntaxWarning, stacklevel=3,
+        )  # fmt: skip
+
+
+def axis_last(x, axis):
     """Move the non-negative `axis` of `x` to the end."""
     last = x.ndim - 1
     if axis == last:
@@ -89,14 +105,17 @@ def binary_crossentropy(
     """
     y_true, y_pred = alike(y_true, y_pred, "binary_crossentropy")
     axis = one_axis(axis, y_pred.ndim, "binary_crossentropy")
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    y_true = smoothed(y_true, label_smoothing, 2)
     if from_logits:
         losses = sigmoid_cross_entropy(y_pred, y_true)
     else:
-        p = _within(y_pred)
-        losses = negative(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
+        losses = binary_cross_entropy(y_true, y_pred)
     return reduce_mean(losses, axis=(axis,), keepdims=False)
+
+
+def binary_cross_entropy(y_true, y_pred):
+    p = within(y_pred)
+    return negative(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
 
 
 class BinaryCrossentropy(FormulaLoss, formula=binary_crossentropy):
@@ -107,7 +126,8 @@ class BinaryCrossentropy(FormulaLoss, formula=binary_crossentropy):
     axis: int = -1
 
 
-_ONE_HOT = "; for integer class labels use sparse_categorical_crossentropy, or one-hot encode them"
+CLASSES = "integer class per prediction{}; for one-hot labels use categorical_crossentropy"
+ONE_HOT = "; for integer class labels use sparse_categorical_crossentropy, or one-hot encode them"
 
 
 @formula()
@@ -128,19 +148,13 @@ def categorical_crossentropy(
         array([0.6931472], dtype=float32)
     """
     what = "categorical_crossentropy"
-    y_true, y_pred = alike(y_true, y_pred, what, _ONE_HOT)
+    y_true, y_pred = alike(y_true, y_pred, what, ONE_HOT)
     axis = one_axis(axis, y_pred.ndim, what)
-    if shape_of(y_pred)[axis] == 1:
-        warnings.warn(
-            f"{what}: y_pred of shape {shape_of(y_pred)} has one class: the loss is always 0. "
-            "For two classes predict two values, or one value with binary_crossentropy.",
-            SyntaxWarning, stacklevel=2,
-        )  # fmt: skip
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_pred.shape[axis]
+    warn_of_one_class(shape_of(y_pred), axis, what)
+    y_true = smoothed(y_true, label_smoothing, y_pred.shape[axis])
     if from_logits:
-        return softmax_cross_entropy(_axis_last(y_pred, axis), _axis_last(y_true, axis))
-    p = _within(y_pred / sum_of(y_pred, axis, keepdims=True))
+        return softmax_cross_entropy(axis_last(y_pred, axis), axis_last(y_true, axis))
+    p = within(y_pred / sum_of(y_pred, axis, keepdims=True))
     return negative(sum_of(y_true * log(p), axis))
 
 
@@ -170,33 +184,17 @@ def sparse_categorical_crossentropy(
         >>> sparse_categorical_crossentropy([1, 0], logits, from_logits=True).numpy()
         array([0.6931472, 2.126928 ], dtype=float32)
     """
-    axis = one_axis(axis, y_pred.ndim, "sparse_categorical_crossentropy")
-    labels, y_pred = _labels(y_true, shape_of(y_pred), axis), _axis_last(y_pred, axis)
+    what = "sparse_categorical_crossentropy"
+    axis = one_axis(axis, y_pred.ndim, what)
+    labels = one_label_each(y_true, shape_of(y_pred), axis, what, CLASSES)
+    y_pred = axis_last(y_pred, axis)
     if ignore_class is None:
         return _cross_entropy_of_class(labels, y_pred, from_logits)
     counts = not_equal(labels, ignore_class)
     labels = select(counts, labels, 0)
     y_pred = select(expand_axes(counts, (counts.ndim,)), y_pred, 0.0)
-    losses: Any = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
-    if isinstance(losses, (Tensor, KerasTensor)):
-        losses._keras_mask = counts
-    return losses
-
-
-def _labels(y_true, pred_shape, axis):
-    """Return the labels without a class axis of size 1; raise ShapeError if they do not fit."""
-    shape = squeezed = shape_of(y_true)
-    if len(shape) == len(pred_shape) and shape[axis] == 1:
-        squeezed = shape[:axis] + shape[axis + 1 :]
-        y_true = reshape(y_true, shape=squeezed)
-    expected = pred_shape[:axis] + pred_shape[axis + 1 :]
-    if squeezed != expected and not Shape(squeezed).is_compatible_with(expected):
-        refuse(
-            "sparse_categorical_crossentropy", shape, pred_shape,
-            f"expected one integer class per prediction, in shape {expected}; for one-hot labels "
-            "use categorical_crossentropy",
-        )  # fmt: skip
-    return y_true
+    losses = select(counts, _cross_entropy_of_class(labels, y_pred, from_logits), 0.0)
+    return with_mask(losses, counts)
 
 
 @in_32_bits
@@ -206,7 +204,7 @@ def _cross_entropy_of_class(labels, y_pred, from_logits):
     if from_logits:
         return sparse_softmax_cross_entropy(y_pred, labels)
     chosen = take_along_axis(y_pred, expand_axes(labels, (last,)), axis=last)
-    p = _within(chosen / sum_of(y_pred, last, keepdims=True))
+    p = within(chosen / sum_of(y_pred, last, keepdims=True))
     return negative(reshape(log(p), shape=shape_of(labels)))
 
 

@@ -4,6 +4,7 @@ Arrays in, array out; tensors in, tensor out. `y_true` stands before `y_pred`, a
 """
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from framework.core.dtypes import Shape, as_dtype, floatx
 from framework.core.errors import OutOfRangeError, ShapeError
 from framework.core.formula import F
 from framework.core.op import Op, elementwise, no_derivative
-from framework.core.symbolic import broadcast_shapes
+from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.kernels.choose import zeros
 from framework.ops.casting import is_narrow, like, widened
@@ -94,11 +95,39 @@ def alike(y_true, y_pred, what, hint=""):
     return y_true, y_pred
 
 
+def one_label_each(y_true, pred_shape, axis, what, expected):
+    """Return the labels without an `axis` of size 1, in the shape of the predictions without it.
+
+    Args:
+        y_true: labels of shape (...,), or with a size of 1 at `axis`.
+        pred_shape: the shape of the predictions.
+        axis: the non-negative axis of the predictions that labels do not have.
+        what, expected: the loss and what it expects, for the ShapeError if the shapes do not fit;
+            `{}` in `expected` stands for the shape.
+    """
+    shape = squeezed = shape_of(y_true)
+    if len(shape) == len(pred_shape) and shape[axis] == 1:
+        squeezed = shape[:axis] + shape[axis + 1 :]
+        y_true = reshape(y_true, shape=squeezed)
+    wanted = pred_shape[:axis] + pred_shape[axis + 1 :]
+    if squeezed != wanted and not Shape(squeezed).is_compatible_with(wanted):
+        expected = expected.format(f", in shape {wanted}")
+        refuse(what, shape, pred_shape, f"expected one {expected}")
+    return y_true
+
+
 def refuse(what, true_shape, pred_shape, expected):
     raise ShapeError(
         f"{what}: y_true of shape {true_shape} does not fit y_pred of shape {pred_shape}: "
         f"{expected}."
     )
+
+
+def with_mask(values, mask) -> Any:
+    """Return the values with their Keras mask, which only tensors carry."""
+    if isinstance(values, (Tensor, KerasTensor)):
+        values._keras_mask = mask
+    return values
 
 
 def mean_of_last(x):

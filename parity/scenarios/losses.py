@@ -1,5 +1,7 @@
 """Losses with their options and reductions, by name, by object and by function."""
 
+import numpy as np
+
 from parity.scenarios.problems import (
     Fit,
     binary,
@@ -11,6 +13,7 @@ from parity.scenarios.problems import (
     positive,
     regression,
     row_weights,
+    seeded,
     sgd,
     shares,
     signs,
@@ -19,6 +22,23 @@ from parity.scenarios.problems import (
 
 def _wide(rows=32):
     return regression(rows, 2)
+
+
+def _unit_vectors(keras):
+    model = mlp(keras, 3)
+    return seeded(keras.Sequential([*model.layers, keras.layers.UnitNormalization()]))
+
+
+def _words():
+    """Words of up to three of four letters, 0 behind them."""
+    x, y = _wide()
+    letters = (np.abs(x[:, :3] * 10).astype(int) % 4) + 1
+    return x, np.where(np.arange(3) <= (y[:, :1] > 1) + 1, letters, 0)
+
+
+def _frames(keras):
+    model = mlp(keras, 40)
+    return seeded(keras.Sequential([*model.layers, keras.layers.Reshape((8, 5))]))
 
 
 # A row: the loss, its options, the data and the model.
@@ -46,7 +66,27 @@ ROWS = [
     ("SparseCategoricalCrossentropy", {}, classes, head(3, "softmax")),
     ("SparseCategoricalCrossentropy", {"from_logits": True}, classes, head(3)),
     ("SparseCategoricalCrossentropy", {"from_logits": True, "ignore_class": 1}, classes, head(3)),
-]
+    ("BinaryFocalCrossentropy", {}, binary, head(1, "sigmoid")),
+    ("BinaryFocalCrossentropy", {"gamma": 0.5, "from_logits": True}, binary, head(1)),
+    (
+        "BinaryFocalCrossentropy", {"apply_class_balancing": True, "alpha": 0.4}, binary,
+        head(1, "sigmoid"),
+    ),
+    ("BinaryFocalCrossentropy", {"label_smoothing": 0.2}, binary, head(1, "sigmoid")),
+    ("CategoricalFocalCrossentropy", {}, one_hot, head(3, "softmax")),
+    ("CategoricalFocalCrossentropy", {"from_logits": True, "gamma": 1.5}, one_hot, head(3)),
+    ("CategoricalFocalCrossentropy", {"label_smoothing": 0.1}, one_hot, head(3, "softmax")),
+    ("CategoricalGeneralizedCrossEntropy", {}, classes, head(3, "softmax")),
+    ("CategoricalGeneralizedCrossEntropy", {"q": 0.9}, classes, head(3, "softmax")),
+    ("Dice", {}, one_hot, head(3, "softmax")),
+    ("Dice", {"axis": -1}, one_hot, head(3, "softmax")),
+    ("Dice", {"axis": 0}, one_hot, head(3, "softmax")),
+    ("Tversky", {}, one_hot, head(3, "sigmoid")),
+    ("Tversky", {"alpha": 0.3, "beta": 0.8, "axis": -1}, one_hot, head(3, "sigmoid")),
+    ("Circle", {"gamma": 4.0}, classes, _unit_vectors),
+    ("Circle", {"gamma": 2.0, "margin": 0.25, "remove_diagonal": False}, classes, _unit_vectors),
+    ("CTC", {}, _words, _frames),
+]  # fmt: skip
 
 # Losses that are sums need smaller rates.
 REDUCTIONS = {"sum": 0.005, "mean": 0.1, "sum_over_batch_size": 0.1, "mean_with_sample_weight": 0.1}
@@ -56,7 +96,21 @@ REDUCED = [
     ("SparseCategoricalCrossentropy", {"from_logits": True}, classes, head(3)),
 ]
 
+WEIGHTED = [
+    ("BinaryFocalCrossentropy", {}, binary, head(1, "sigmoid")),
+    ("CategoricalFocalCrossentropy", {}, one_hot, head(3, "softmax")),
+    ("CategoricalGeneralizedCrossEntropy", {}, classes, head(3, "softmax")),
+    ("Dice", {"axis": -1}, one_hot, head(3, "softmax")),
+    ("Tversky", {"axis": -1}, one_hot, head(3, "softmax")),
+    ("Circle", {"gamma": 4.0}, classes, _unit_vectors),
+    ("CTC", {}, _words, _frames),
+]
+
 NAMES = {
+    "binary_focal_crossentropy": (binary, head(1, "sigmoid")),
+    "categorical_focal_crossentropy": (one_hot, head(3, "softmax")),
+    "dice": (one_hot, head(3, "softmax")), "tversky": (one_hot, head(3, "softmax")),
+    "ctc": (_words, _frames),
     "mse": (regression, mlp), "mae": (regression, mlp), "huber": (regression, mlp),
     "binary_crossentropy": (binary, head(1, "sigmoid")),
     "sparse_categorical_crossentropy": (classes, head(3, "softmax")),
@@ -69,6 +123,9 @@ def scenarios():
         title = " ".join([name, *(f"{k}={v}" for k, v in options.items())])
         rate = 0.001 if "Percentage" in name else 0.1
         yield title, Fit(_compile(name, options, rate), data, model)
+    for name, options, data, model in WEIGHTED:
+        weighted = {"sample_weight": row_weights()}
+        yield f"{name} weighted", Fit(_compile(name, options, 0.1), data, model, weighted)
     for name, options, data, model in REDUCED:
         for reduction, rate in REDUCTIONS.items():
             made = _compile(name, {**options, "reduction": reduction}, rate)

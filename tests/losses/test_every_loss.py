@@ -10,8 +10,9 @@ from framework.core.configurable import fields_of
 from framework.core.registry import snake_case
 from framework.core.symbolic import KerasTensor
 from framework.keras.losses import Reduction
+from framework.keras.ops import ctc_loss
 from tests.losses.reductions import DEEP, DEEP_MASKS, DEEP_WEIGHTS, REDUCED, REDUCTIONS
-from tests.samples.losses import SAMPLES
+from tests.samples.losses import SAMPLES, WAVE, sigmoid
 
 CASES = [(name, s.arguments, s.data, s.formula) for name in SAMPLES for s in SAMPLES[name]]
 IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
@@ -54,8 +55,13 @@ def test_functions_give_what_the_classes_reduce(name, arguments, data, formula):
 def test_fields_are_the_parameters_of_the_formula(cls):
     parameters = list(inspect.signature(cls._framework.formula).parameters.values())[2:]
     fields = fields_of(cls).items()
-    own = [(n, f.default) for n, f in fields if n not in fields_of(losses.Loss)]
-    assert own == [(p.name, p.default) for p in parameters]
+    own = {n: f.default for n, f in fields if n not in fields_of(losses.Loss)}
+    if cls is losses.CategoricalGeneralizedCrossEntropy:  # in Keras its function has no default
+        assert own.pop("q") == 0.5
+        parameters.pop()
+    given = {p.name: p.default for p in parameters if not p.name.startswith("ref_")}  # circle's
+    assert own == given
+    assert cls is losses.Circle or list(own) == list(given)
 
 
 @pytest.mark.parametrize(("name", "sample"), IN_KERAS)
@@ -288,6 +294,113 @@ def test_an_ignored_class_counts_for_nothing():
     assert np.isfinite(gradient).all()
 
 
+# ---- losses of masks, embeddings and sequences: Keras 3.15 on JAX --------------------------------
+
+
+@pytest.mark.parametrize("name", ["Dice", "Tversky"])
+def test_a_loss_of_the_whole_batch(name):
+    data = SAMPLES["Dice"][1].data[0], sigmoid(WAVE[12:24].reshape(4, 3))
+    loss, weights = make(name), np.array([0.5, 2.0, 3.0, 0.25])
+    assert float(loss(*data)) == pytest.approx(0.50571865, rel=2e-6)
+    assert float(loss(*data, sample_weight=weights)) == pytest.approx(0.72697055, rel=2e-6)
+    found = make(name, reduction="sum")(*data, sample_weight=weights)
+    assert float(found) == pytest.approx(2.9078822, rel=2e-6)
+    nothing = np.zeros((2, 3))
+    assert (float(loss(nothing, nothing)), float(loss(nothing[:0], nothing[:0]))) == (1.0, 1.0)
+    with pytest.raises(ValueError, match=r"axis=1\.5: expected an int, a list of ints"):
+        make(name, axis=1.5)
+
+
+def test_embeddings_without_a_partner_do_not_count():
+    labels, embeddings = np.array([0, 1, 0, 5]), SAMPLES["Circle"][0].data[1]
+    y_pred = tf.constant(embeddings)
+    with tf.GradientTape() as tape:
+        tape.watch(y_pred)
+        each = losses.circle(labels, y_pred, gamma=2.0)
+    np.testing.assert_allclose(each.numpy(), [4.263254, 0.0, 3.3129623, 0.0], rtol=2e-6)
+    assert np.isfinite(tape.gradient(each, y_pred).numpy()).all()
+    assert float(losses.Circle(2.0)(labels, embeddings)) == pytest.approx(3.7881083, rel=2e-6)
+    summed = losses.Circle(2.0, reduction="sum")
+    found = summed(labels[:, None], embeddings, sample_weight=[1.0, 2.0, 3.0, 4.0])
+    assert float(found) == pytest.approx(14.202141, rel=2e-6)
+
+
+def test_embeddings_against_references():
+    labels, embeddings = SAMPLES["Circle"][0].data
+    others = WAVE[20:35].reshape(3, 5).copy()
+    others /= np.linalg.norm(others, axis=-1, keepdims=True)
+    found = losses.circle(
+        labels, embeddings, ref_labels=[1, 0, 2], ref_embeddings=others, remove_diagonal=False,
+        gamma=2, margin=0.3,
+    )  # fmt: skip
+    np.testing.assert_allclose(found, [2.435978, 0.9338589, 0.9806713, 7.196443], rtol=2e-6)
+    with pytest.raises(ValueError, match="circle: ref_labels: y_true of shape"):
+        losses.circle(labels, embeddings, ref_labels=[1, 0], ref_embeddings=others)
+
+
+LOGITS = (WAVE[:48].reshape(3, 4, 4) * 2).astype("float32")
+
+
+def test_sequences_of_given_lengths():
+    labels = np.array([[1, 1, 1], [3, 2, 0], [0, 3, -7]])
+    found = ctc_loss(labels, LOGITS, [3, 2, 1], [4, 4, 2], mask_index=3)
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, [1.0000184e05, 1.8374538, 4.7010260], rtol=2e-6)
+    found = ctc_loss(labels, LOGITS.astype("float64"), [3, 2, 0], [4, 0, 2])
+    assert found.dtype == "float64"
+    np.testing.assert_allclose(found, [1.0000409e05, 99999.305, 5.0851254], rtol=2e-6)
+
+
+def test_labels_that_do_not_fit_into_the_steps_have_a_gradient():
+    y_pred = tf.constant(LOGITS[:, :3])
+    with tf.GradientTape() as tape:
+        tape.watch(y_pred)
+        found = losses.ctc([[1, 1, 1], [1, 2, 3], [3, 3, 0]], y_pred)
+    np.testing.assert_allclose(found, [1.0000187e05, 6.8474798, 9.4318962], rtol=2e-6)
+    gradient = tape.gradient(found, y_pred).numpy()
+    assert np.isfinite(gradient).all()
+    assert (np.abs(gradient).sum((1, 2)) > 0.1).all()
+
+
+def test_an_impossible_class_of_logits():
+    logits = np.array([[[0.0, 1.0, -np.inf], [0.5, 0.25, -np.inf]]], "float32")
+    y_pred = tf.constant(logits)
+    with tf.GradientTape() as tape:
+        tape.watch(y_pred)
+        found = losses.ctc([[1]], y_pred)
+    np.testing.assert_allclose(found, losses.ctc([[1]], logits[..., :2]), rtol=1e-6)
+    assert np.isfinite(tape.gradient(found, y_pred).numpy()).all()
+
+
+def test_focal_losses_of_large_logits_are_exact():
+    found = losses.binary_focal_crossentropy([[1.0, 0.0]], [[-50.0, -50.0]], from_logits=True)
+    np.testing.assert_array_equal(found, [25.0])
+    found = losses.categorical_focal_crossentropy([[1.0, 0.0]], [[-50.0, 50.0]], from_logits=True)
+    np.testing.assert_array_equal(found, [25.0])
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0])
+@pytest.mark.parametrize(("name", "labels"), [
+    ("BinaryFocalCrossentropy", [[1.0, 0.0]]), ("CategoricalFocalCrossentropy", [[1.0, 0.0]]),
+    ("CategoricalGeneralizedCrossEntropy", [1]),
+])  # fmt: skip
+def test_certain_probabilities_have_finite_slopes(name, labels, p):
+    options = {"q": 0.5} if "General" in name else {"gamma": 0.5}
+    y_pred = tf.constant([[1.0 - p, p]])
+    with tf.GradientTape() as tape:
+        tape.watch(y_pred)
+        value = make(name, **options)(labels, y_pred)
+    assert np.isfinite([float(value), *tape.gradient(value, y_pred).numpy().ravel()]).all()
+
+
+def test_labels_of_the_generalized_cross_entropy_may_be_a_column():
+    labels, predictions = SAMPLES["CategoricalGeneralizedCrossEntropy"][0].data
+    loss = losses.CategoricalGeneralizedCrossEntropy(0.7)
+    assert float(loss(labels[:, None], predictions)) == float(loss(labels, predictions))
+    with pytest.raises(ValueError, match=r"q=1.0: expected a number in the open interval \(0, 1\)"):
+        losses.CategoricalGeneralizedCrossEntropy(1.0)
+
+
 # ---- errors ------------------------------------------------------------------------------------
 
 
@@ -310,6 +423,14 @@ def test_a_label_out_of_range_is_named(label, from_logits):
     ("sparse_categorical_crossentropy", (5,), (4, 3), r"in shape \(4,\)"),
     ("sparse_categorical_crossentropy", (4, 3), (4, 3), "use categorical_crossentropy"),
     ("hinge", (4, 2), (4, 3), "hinge: y_true of shape"),
+    ("categorical_focal_crossentropy", (4,), (4, 3), "or one-hot"),
+    ("binary_focal_crossentropy", (4, 2), (4, 3), "must have the same shape"),
+    ("dice", (4, 1), (4, 3), "must have the same shape"),
+    ("circle", (4,), (4, 3, 2), r"embeddings of shape \(batch, size\)"),
+    ("circle", (4, 2), (4, 3), r"one integer label per embedding, in shape \(4,\)"),
+    ("ctc", (4,), (4, 3, 5), r"labels of shape \(batch, labels\)"),
+    ("ctc", (4, 2), (4, 5), r"logits of shape \(batch, steps, classes\)"),
+    ("ctc", (3, 2), (4, 3, 5), r"`target` must have shape \(4, None\)"),
 ])  # fmt: skip
 def test_shapes_that_do_not_fit(name, true, pred, message):
     with pytest.raises(ValueError, match=message):

@@ -7,6 +7,7 @@ import numpy as np
 from framework import activations
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes, one_axis
+from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as default_epsilon
 from framework.core.errors import ShapeError
@@ -16,8 +17,10 @@ from framework.core.tensor import Tensor
 from framework.keras.ops.argument_conversion import as_dtype, floating
 from framework.keras.ops.reduction import moments
 from framework.losses import classification
-from framework.ops import attention, elementwise, losses, movement, norm, reduction
+from framework.ops import attention, ctc, elementwise, losses, movement, norm, reduction
 from framework.ops.casting import like, widened
+
+_INT64 = np.dtype(np.int64)
 
 
 def relu(x: TensorLike) -> Tensor:
@@ -74,6 +77,32 @@ def sparse_categorical_crossentropy(
     """The cross-entropy of class numbers and distributions along `axis`."""
     target, output = tensor(target), floating(output)
     return classification.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+@operation
+def ctc_loss(
+    target: TensorLike, output: TensorLike, target_length: TensorLike, output_length: TensorLike,
+    mask_index: int = 0,
+) -> Tensor:  # fmt: skip
+    """Connectionist temporal classification: -log of the probability of all alignments.
+
+    Graves et al. 2006. The result is float32, or float64 for logits of float64.
+
+    Args:
+        target: integer classes of shape (batch, labels).
+        output: logits of shape (batch, steps, classes).
+        target_length: the number of labels of each sequence, of shape (batch,).
+        output_length: the number of steps of each sequence, of shape (batch,).
+        mask_index: the class of the blank.
+
+    Example:
+        >>> from framework import keras
+        >>> logits = [[[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]]
+        >>> keras.ops.ctc_loss([[1, 2]], logits, [2], [3]).numpy().round(4)
+        array([0.4233], dtype=float32)
+    """
+    numbers = (cast(tensor(x), dtype=_INT64) for x in (target, target_length, output_length))
+    return ctc.of_logits(widened(floating(output)), *numbers, mask_index)
 
 
 def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = None) -> Tensor:

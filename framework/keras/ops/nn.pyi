@@ -14,7 +14,7 @@ from framework.keras.ops.convolution import (
 )  # fmt: skip
 from framework.keras.ops.neural import (
     batch_normalization as batch_normalization, binary_crossentropy as binary_crossentropy,
-    categorical_crossentropy as categorical_crossentropy,
+    categorical_crossentropy as categorical_crossentropy, ctc_loss as ctc_loss,
     dot_product_attention as dot_product_attention, gelu as gelu,
     layer_normalization as layer_normalization, normalize as normalize, relu as relu,
     sparse_categorical_crossentropy as sparse_categorical_crossentropy,
