@@ -10,7 +10,10 @@ from framework.layers.categorical import (
     CategoryEncoding as CategoryEncoding, Discretization as Discretization,
 )  # fmt: skip
 from framework.layers.convolution import Conv1D as Conv1D, Conv2D as Conv2D, Conv3D as Conv3D
-from framework.layers.core import *
+from framework.layers.core import (
+    Activation as Activation, Dense as Dense, Dropout as Dropout, Identity as Identity,
+    Input as Input, InputLayer as InputLayer, Lambda as Lambda,
+)  # fmt: skip
 from framework.layers.depthwise import (
     DepthwiseConv1D as DepthwiseConv1D, DepthwiseConv2D as DepthwiseConv2D,
     SeparableConv1D as SeparableConv1D, SeparableConv2D as SeparableConv2D,

@@ -23,8 +23,6 @@ from framework.ops.elementwise import add
 from framework.ops.movement import reshape
 from framework.ops.random import dropout
 
-__all__ = ["Activation", "Dense", "Dropout", "Identity", "Input", "InputLayer", "Lambda"]
-
 
 def positive(value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
