@@ -55,7 +55,7 @@ def describe(value, key, arrays, token, numbers=None):
         arrays.append(array)
         key += array.dtype, array.shape
         if not array.flags.c_contiguous:
-            key.append(array.strides)  # sums round by the order in memory
+            key.append(array.strides)  # rounding of sums depends on memory order
         if masks.in_use and (mask := mask_of(value)) is not None:
             key.append(_MASK)
             describe(mask, key, arrays, token)

@@ -286,7 +286,7 @@ class _Body(CallArguments):
 
     @property
     def names(self):
-        """Names for the arrays, from the function's parameters."""
+        """Names of the arrays, from the parameters of the function."""
         try:
             parameters = list(inspect.signature(self._function.python_function).parameters)
         except (TypeError, ValueError):

@@ -73,7 +73,7 @@ class FusedFunction:
         if any(v.constant is not None and v.shape for v in node.inputs):
             return False
         if node.op.name == "reduce_mean":
-            return False  # it divides by the size
+            return False  # a mean depends on the size
         return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):

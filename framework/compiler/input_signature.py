@@ -1,4 +1,4 @@
-"""`input_signature`: arguments converted and checked against TensorSpecs."""
+"""The argument `input_signature` of `tf.function`: conversion and checks of arguments."""
 
 import functools
 import inspect

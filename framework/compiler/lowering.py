@@ -113,7 +113,7 @@ def _rsqrt(node, operands, out, number):
 def _tanh_back(node, operands, out, number):
     if not _is_float(node):
         return None
-    g, y = operands  # g - g y y
+    g, y = operands  # g * (1 - y * y)
     return [f"multiply({g}, {y}, {out})", f"multiply({out}, {y}, {out})",
             f"subtract({g}, {out}, {out})"]  # fmt: skip
 

@@ -209,7 +209,9 @@ class NumpyCodegen:
         writer = None if ufunc is not None else lowering.into(node)
         plain = node.op.plain and node.outputs[0].shape != ()
         if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
-            plain = self.any_order  # else NumPy lays it as in an op, for the same bits of sums
+            plain = (
+                self.any_order
+            )  # else NumPy chooses the order, as in eager ops: sums have the same bits
         if plain and ufunc is not None and not node.attrs:
             dtype = self._float_beside(node)
             operands = [self._operand(a, dtype) for a in node.args]

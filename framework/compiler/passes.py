@@ -32,7 +32,7 @@ def for_loops(graph):
 def _raising_nodes_first(graph, nodes):
     """Move nodes that can raise for bad arguments (labels out of range) to the front, with the
     reshapes that they need: a parallel region cannot be interrupted."""
-    first = {}  # by id
+    first = {}  # id of a node -> node
     # id of a Value -> the nodes that compute it from the arguments
     producers = {id(v): () for v in graph.arguments}
     for node in nodes:

@@ -144,7 +144,7 @@ def _fits(number, dtype):
     return dtype == "float64"
 
 
-# ---- symbolic numbers --------------------------------------------------------------------------
+# ---- symbolic numbers ----------------------------------------------------------------------------
 
 
 class _SymbolicNumber(WeakNumber):

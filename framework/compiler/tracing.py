@@ -54,7 +54,7 @@ class TracedCall:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
-        builds = recording.created_variables or recording.finds_user_code  # as first runs do
+        builds = recording.created_variables or recording.finds_user_code  # as first calls do
         self.is_first = builds or self.state is None
 
     @property

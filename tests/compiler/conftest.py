@@ -1,4 +1,4 @@
-"""What the tests of the compiler share."""
+"""Fixtures for tests of the compiler."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ from tests.compiler import interpreted
 
 @pytest.fixture(params=["numpy", "loops"])
 def kind(request):
-    """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
+    """Run a test with NumPy plans, then with plans whose loops are interpreted by Python."""
     tier.set_tier("numpy")
     with interpreted.loops() if request.param == "loops" else contextlib.nullcontext():
         yield request.param

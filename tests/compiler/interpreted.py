@@ -19,7 +19,7 @@ from tests.changed import changed, without_items
 
 
 class _At:
-    """Numbers at an address."""
+    """Elements at an address."""
 
     def __init__(self, kind, address):
         self.kind = kind
@@ -32,7 +32,7 @@ def load(array, i, _place):
 
 
 def store(array, i, value, _place):
-    array.pointer[int(i)] = array.kind(value).item()  # what `not` gives is Python's
+    array.pointer[int(i)] = array.kind(value).item()  # `not` returns a Python bool
 
 
 def _is_array(kind, array, dtype, itemsize, ndim, written):
@@ -113,7 +113,7 @@ NAMES = {
 
 
 class Task:
-    """A loop as a task; a number stands for its address."""
+    """A loop as a task, with a number instead of its address."""
 
     known = []  # noqa: RUF012
 
@@ -129,7 +129,7 @@ def _matrix(address, shape, strides):
 
 
 def _product(numbers, first, last, _memory):
-    """In the place of `kernels.fast.products.product`."""
+    """Replaces `kernels.fast.products.product`."""
     c_row, a_row, a_step, b_step, b_column, depth, rows, columns, down = numbers[3:12]
     c = _matrix(numbers[0], (rows, columns), (c_row, 1))
     a = _matrix(numbers[1], (rows, depth), (a_row, a_step))
@@ -141,12 +141,12 @@ def _product(numbers, first, last, _memory):
 
 
 def _pairwise(numbers, first, last, _memory):
-    """Instead of `kernels.fast.rows.pairwise`."""
+    """Replaces `kernels.fast.rows.pairwise`."""
     x = _matrix(numbers[0], (numbers[2],), (1,))
     _matrix(numbers[1], (1,), (1,))[0] = np.add.reduce(x) / np.float32(numbers[3])
 
 
-_TASKS = {("rows", "pairwise"): Task(_pairwise)}  # kernels that plans call beside loops
+_TASKS = {("rows", "pairwise"): Task(_pairwise)}  # kernels that plans call besides loops
 
 
 class Products:
@@ -154,7 +154,7 @@ class Products:
 
 
 class ThreadTeam:
-    """Does a phase's parts one after another, the last one first: none may need another."""
+    """Runs the chunks of a phase in reverse order: no chunk may depend on another."""
 
     @staticmethod
     def do(tasks, phases, most):
@@ -181,7 +181,7 @@ class ThreadTeam:
 
 
 class EntryPoint:
-    """A loop as an entry."""
+    """A loop as an entry point."""
 
     def __init__(self, loop):
         self._loop = loop
@@ -192,7 +192,7 @@ class EntryPoint:
 
 
 def compile_in_python(self, _library):
-    """Instead of `LoopMachineCode.compile`."""
+    """Replaces `LoopMachineCode.compile`."""
     namespace = dict(NAMES)
     exec(compile(self.source, "<loop>", "exec"), namespace)
     return {"task": Task, "entry": EntryPoint}[self.kind](namespace["loop"])
@@ -200,7 +200,7 @@ def compile_in_python(self, _library):
 
 @contextlib.contextmanager
 def loops():
-    """Let plans turn their groups into loops at once, and Python run these."""
+    """Let plans use loops from the first call on, interpreted by Python."""
     address = KernelTask.address
 
     def address_of_python(self):
@@ -213,9 +213,9 @@ def loops():
         changed(loop_kernels, _built={}),
         changed(numba_codegen, _FEW=1),
         changed(tier, _tier="numba", without_numba=lambda: False, library=libraries.get),
-        changed(threads, _count=3, _LEAST=1e-12),  # whatever can be cut is cut
+        changed(threads, _count=3, _LEAST=1e-12),  # cut all tasks into chunks
         changed(KernelTask, address=address_of_python),
-        # kernels of Numba, which eager code does not call here
+        # Numba kernels, which eager code does not call here
         without_items(KERNEL_CALLS, "reduce_sum", "reduce_mean"),
     ):
         yield

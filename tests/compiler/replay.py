@@ -11,11 +11,11 @@ from framework.core.tensor import Tensor
 
 
 class MissError(Exception):
-    """Python read another value than when the run was recorded."""
+    """Python reads another value than in the recorded call."""
 
 
 class Replay(recorders.Recorder):
-    """`result` is what `function(*inputs)` returned while it was recorded."""
+    """Records `function(*inputs)`; `result` is its result."""
 
     replays = True
 
@@ -29,18 +29,18 @@ class Replay(recorders.Recorder):
             recorders.remove(self)
 
     def _made(self, tensors):
-        """New slots for tensors that a step makes. They stay alive, so that identities last."""
+        """Return slots for new tensors, which are kept alive so that ids stay unique."""
         first = len(self._alive)
         self._alive.extend(tensors)
         self._slots.update((id(t), first + i) for i, t in enumerate(tensors))
         return list(range(first, len(self._alive)))
 
     def _slot(self, value):
-        """Where a value will be found: a slot's number, or itself as a constant in a tuple."""
+        """Return the slot of a value, or a tuple with a constant."""
         constant = (value.array if type(value) is Tensor else value,)
         return self._slots.get(id(value), constant)
 
-    # ---- the five events, and what each becomes ----
+    # ---- the five events ----
 
     def op(self, op, args, attrs, outputs, saved):
         reads = [self._slot(a) for a in args]
@@ -84,9 +84,9 @@ class Replay(recorders.Recorder):
         return slot[0] if type(slot) is tuple else self._values[slot]
 
     def __call__(self, *inputs):
-        """The result on new inputs. A MissError leaves variables and generators as they were."""
+        """Return the result for new inputs. A MissError changes no variable or generator."""
         self._values = dict(zip(self._inputs, [t.array for t in inputs], strict=True))
-        self._held, self._drawn = {}, []  # what variables will hold; generators' states before
+        self._held, self._drawn = {}, []  # new values of variables; generators' states before
         try:
             for run, *step in self.steps:
                 run(*step)

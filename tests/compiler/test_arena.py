@@ -1,4 +1,4 @@
-"""One piece of memory for a plan: who lies where, and that it is little."""
+"""Buffer assignment in the arena of a plan, and how much memory it needs."""
 
 import tracemalloc
 
@@ -20,7 +20,7 @@ def random_pieces(seed, number=60, steps=40):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_buffers_needed_together_do_not_overlap(seed):
+def test_blocks_that_are_live_together_do_not_overlap(seed):
     sizes, first, last = random_pieces(seed)
     offsets = arena.packed(sizes, first, last)
     pieces = list(zip(offsets, sizes, first, last, strict=True))
@@ -35,23 +35,23 @@ def test_buffers_needed_together_do_not_overlap(seed):
     assert max(at + size for at, size, *_ in pieces) <= 1.25 * least
 
 
-def test_a_chain_needs_two_places():
+def test_a_chain_needs_two_blocks():
     assert arena.packed([64] * 6, range(6), range(1, 7)) == [0, 64, 0, 64, 0, 64]
 
 
-def test_small_pieces_that_stay_take_no_large_place():
+def test_small_long_lived_blocks_do_not_split_a_large_gap():
     sizes = [1024, 64, 1024, 64, 1024]
     offsets = arena.packed(sizes, first=[0, 1, 2, 3, 4], last=[1, 9, 3, 9, 5])
     assert max(np.add(offsets, sizes)) == 1024 + 2 * 64
 
 
-def test_nothing_at_all():
+def test_an_arena_without_blocks():
     assert arena.packed([], [], []) == []
     assert arena.Arena().make() == []
     assert arena.Arena().nbytes == 0
 
 
-def test_arrays_begin_with_a_line_of_the_cache():
+def test_arrays_are_aligned_to_cache_lines():
     made = arena.Arena()
     for root, size in enumerate((3, 17, 40)):
         slot = made.take(root, Value(np.zeros(size, "f")))
@@ -64,8 +64,8 @@ def test_arrays_begin_with_a_line_of_the_cache():
     assert [a.tolist() for a in arrays] == [[0.0] * 3, [1.0] * 17, [2.0] * 40]
 
 
-def test_a_plan_needs_what_the_tape_keeps_and_little_more(change):
-    change(tier, _tier="numpy")  # loops of many rows keep twice as much
+def test_a_plan_needs_little_more_than_the_values_saved_by_a_tape(change):
+    change(tier, _tier="numpy")  # loops over many rows save twice as much
     rng = np.random.default_rng(0)
     layers, rows, width = 6, 2048, 64
     kernels = [tf.Variable(rng.normal(size=(width, width)).astype("f") / 8) for _ in range(layers)]
@@ -103,7 +103,7 @@ def _with_gelu():
 
 
 @pytest.mark.parametrize(("make", "working"), [(_with_gelu, 0.02), (_recurrent, 0.4)])
-def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
+def test_memory_allocated_by_ops_is_counted(make, working):
     tier.set_tier("numpy")
     model, shape = make()
     x = np.random.default_rng(0).normal(size=shape).astype("f")
@@ -113,7 +113,7 @@ def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
         step(x, y)
     tracemalloc.start()
     try:
-        step(x, y)  # what stays is there
+        step(x, y)  # persistent memory is allocated
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
         step(x, y)
@@ -124,13 +124,13 @@ def test_what_ops_allocate_beside_the_arena_is_counted(make, working):
     ((entry,),) = step._plans.plan_cache.plans.values()
     _, allocated = entry.plan.nbytes
     assert allocated > 1e6
-    # Kernels work in some more: a sequence's gates have their gradients.
+    # Kernels have temporary memory, such as gradients of gates.
     assert allocated <= peak - before <= (1 + working) * allocated + 1e5
     told = f"New arrays that ops return or save take {allocated / 1e6:.1f} MB."
     assert told in step.explain()
 
 
-def test_the_most_at_one_step():
+def test_peak_of_live_bytes():
     assert arena.peak([]) == 0
     assert arena.peak([(5, 0, 2), (7, 2, 3), (6, 3, 3)]) == 13
     assert arena.peak([(5, 0, 2), (7, 3, 4)]) == 7

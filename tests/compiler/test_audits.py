@@ -1,4 +1,4 @@
-"""Audits end plans that no longer do what their body does."""
+"""Audits drop plans that no longer match their body."""
 
 import logging
 
@@ -19,7 +19,7 @@ def messages(caplog):
 
 
 def changing(factors, runs):
-    """A function of state that no guard sees: the items of a list that it goes over."""
+    """A function of state without guards: the items of a list in a loop."""
 
     def f(x):
         runs.append(1)
@@ -30,7 +30,7 @@ def changing(factors, runs):
     return tf.function(f)
 
 
-def test_an_audit_ends_a_plan_that_is_no_longer_right(caplog):
+def test_an_audit_drops_a_plan_that_is_no_longer_valid(caplog):
     factors, runs = [1.0, 2.0], []
     f = changing(factors, runs)
     found = []
@@ -58,7 +58,7 @@ def test_spacings_double():
     assert ran == [-2, -1, 10, 20, 40, 80, 160, 320]
 
 
-def test_python_effects_stand_and_others_are_undone():
+def test_python_side_effects_remain_and_others_are_undone():
     runs, total = [], tf.Variable(0.0)
     tf.random.set_seed(3)
 
@@ -89,7 +89,7 @@ def test_audits_can_be_turned_off():
     assert len(runs) == 2
 
 
-def test_another_way_through_the_code_is_no_difference(caplog):
+def test_another_path_is_no_difference(caplog):
     @tf.function
     def f(x):
         return x * 2.0 if tf.reduce_sum(x) > 0 else x * 3.0
@@ -182,7 +182,7 @@ def optimized(optimizer, factors=(1.0,)):
 
 
 def ran_by_ops(change):
-    """A list of the updates that optimizers make in ops: an audit need not."""
+    """A list of the optimizer updates that run as ops; audits need none."""
     made, whole = [], updating._whole_update
 
     def watched(optimizer, param, *rest):
@@ -193,7 +193,7 @@ def ran_by_ops(change):
     return made
 
 
-def test_an_optimizers_update_is_compared_as_one(change, caplog):
+def test_an_optimizer_update_is_compared_as_one_block(change, caplog):
     f, _ = optimized(keras.optimizers.Adam(0.1))
     by_ops = ran_by_ops(change)
     for _ in range(3):
@@ -208,7 +208,7 @@ def test_an_optimizers_update_is_compared_as_one(change, caplog):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_a_changed_setting_of_an_optimizer_is_found(caplog):
+def test_a_changed_optimizer_setting_is_found(caplog):
     optimizer = keras.optimizers.SGD(0.1, momentum=0.5)
     f, _ = optimized(optimizer)
     for _ in range(5):
@@ -240,7 +240,7 @@ def test_a_users_update_is_compared_op_by_op(caplog):
     assert len(messages(caplog)) == 1
 
 
-def test_the_state_after_an_audit_that_ends_a_plan():
+def test_the_state_after_an_audit_that_drops_a_plan():
     found = []
     for wanted in (True, False):
         factors, optimizer = [1.0], keras.optimizers.Adam(0.1)
@@ -256,7 +256,7 @@ def test_the_state_after_an_audit_that_ends_a_plan():
         np.testing.assert_allclose(ours, expected, rtol=1e-5)
 
 
-def test_lines_are_looked_up_only_where_runs_differ(change):
+def test_lines_are_looked_up_only_at_a_difference(change):
     factors = [1.0]
     f = changing(factors, [])
     for _ in range(5):
@@ -295,7 +295,7 @@ def test_results_of_several_ops_and_shapes_are_compared(caplog):
     assert len(messages(caplog)) == 1
 
 
-def test_what_a_result_and_a_variable_hold_is_compared(caplog):
+def test_constant_results_and_assigned_constants_are_compared(caplog):
     numbers, v = [np.float32(1.0)], tf.Variable(0.0)
 
     @tf.function

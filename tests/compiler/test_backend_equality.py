@@ -1,4 +1,4 @@
-"""Eager, by NumPy plans, by loops: the same numbers, over every op, layer, loss and optimizer."""
+"""Eager calls, NumPy plans and loops give equal results for all ops, layers, losses, optimizers."""
 
 import copy
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("kind")
 
 
 def assert_same(found, expected, rtol=0.0):
-    """Equal to the last bit, unless an `rtol` says what another order in memory may do to sums."""
+    """Compare bit by bit, or within `rtol` where sums can be in another order."""
     pairs = zip(nest.flatten(found), nest.flatten(expected), strict=True)
     for a, b in [(np.asarray(a), np.asarray(b)) for a, b in pairs]:
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
@@ -31,13 +31,13 @@ def assert_same(found, expected, rtol=0.0):
 
 
 def turned(tensor):
-    """The same elements in another order: a plan that took some of them for granted shows."""
-    axis = 0 if tensor.dtype.is_integer and len(tensor.shape) else None  # of positions: the rows
+    """Return the same elements in another order, to find values frozen in a plan."""
+    axis = 0 if tensor.dtype.is_integer and len(tensor.shape) else None  # positions: reorder rows
     return tf.constant(np.flip(np.asarray(tensor), axis).copy(), tensor.dtype)
 
 
 def compiled_calls(function, *args):
-    """What three calls give, the last of them by a plan, and one with other values."""
+    """Return the results of three calls, the last by a plan, and of a call with other values."""
     compiled = tf.function(function)
     found = [compiled(*args) for _ in range(3)] + [compiled(*map(turned, args))]
     assert "1 plan;" in compiled.explain(), compiled.explain()
@@ -106,7 +106,7 @@ def test_layers_train_alike(name, i):
     for given in [inputs] * 3 + [nest.map_structure(turned, inputs)] * 2:
         assert_same(compiled(given), eager(given), 1e-5)
     assert_same([v.numpy() for v in other.variables], [v.numpy() for v in layer.variables], 1e-5)
-    if name != "Lambda":  # NumPy's functions on tensors are ops as well, but see the sample
+    if name != "Lambda":  # NumPy functions on tensors are ops, too, except in this sample
         assert ": 1 plan" in compiled.explain(), compiled.explain()
 
 

@@ -1,4 +1,4 @@
-"""The reads that bytecode shows, on every supported Python."""
+"""Reads found in bytecode, on every supported Python."""
 
 import pytest
 
@@ -8,7 +8,7 @@ table, count = {}, 0
 
 
 def reads(function):
-    """Without arguments of which no attribute is read."""
+    """Paths without arguments whose attributes are not read."""
     return {path for path in paths_of(function.__code__) if path[0] != LOCAL or path[2]}
 
 
@@ -31,7 +31,7 @@ def test_constant_items():
     assert reads(f) == {(GLOBAL, "table", steps)}
 
 
-def test_an_argument_beside_is_no_item():
+def test_an_adjacent_argument_is_not_an_item():
     def f():
         return max(table, "a")
 
@@ -75,7 +75,7 @@ def closure_count():
 
 
 @pytest.mark.parametrize("function", [global_count, attribute_count, closure_count()])
-def test_counting_is_no_read(function):
+def test_a_count_of_calls_is_not_a_read(function):
     assert reads(function) == set()
 
 

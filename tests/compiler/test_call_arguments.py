@@ -1,4 +1,4 @@
-"""Arguments of compiled functions: what is taken of them, and that nothing is shared with them."""
+"""Arguments of compiled functions: keys, conversion, and no memory shared with results."""
 
 import collections
 from typing import NamedTuple
@@ -129,7 +129,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_arrays_of_other_types_are_arrays(name, wrap, tmp_path):
+def test_other_array_types(name, wrap, tmp_path):
     array = KINDS[name](tmp_path)
     given = [array] if name == "in a list" else array
     f = wrap(lambda x: (x[0] if name == "in a list" else x) * 2.0)
@@ -145,7 +145,7 @@ def test_arrays_of_other_types_are_arrays(name, wrap, tmp_path):
 TEXTS = np.array(["a", "bc"])
 
 
-def test_texts_become_strings(wrap):
+def test_strings_become_string_tensors(wrap):
     f = wrap(lambda x: (x == tf.constant(["a", "b"]), tf.identity(x)))
     for _ in range(CALLS):
         equal, same = f(TEXTS)
@@ -154,7 +154,7 @@ def test_texts_become_strings(wrap):
 
 
 @pytest.mark.parametrize("dtype", ["longdouble", "M8[D]", "f4,i4"])
-def test_dtypes_that_tensors_cannot_have_are_refused(dtype, wrap):
+def test_unsupported_dtypes_raise(dtype, wrap):
     f = wrap(lambda x: x)
     for _ in range(CALLS):
         with pytest.raises(DTypeError, match="is not a dtype that tensors can have"):
@@ -162,7 +162,7 @@ def test_dtypes_that_tensors_cannot_have_are_refused(dtype, wrap):
 
 
 @pytest.mark.parametrize("number", [np.float64(0.5), np.float32(0.5), np.complex128(0.5)])
-def test_numpys_numbers_become_tensors(number, wrap):
+def test_numpy_scalars_become_tensors(number, wrap):
     f = wrap(lambda x: (x, type(x) is tf.Tensor))
     for _ in range(CALLS):
         y, is_tensor = f(number)
@@ -172,7 +172,7 @@ def test_numpys_numbers_become_tensors(number, wrap):
 # ---- values --------------------------------------------------------------------------------------
 
 
-def test_values_that_are_equal_but_not_the_same(wrap):
+def test_equal_values_of_different_types(wrap):
     root = wrap(lambda c: tf.sqrt(tf.constant(c, tf.complex64)))
     for c in [complex(-1, 0.0)] * 3 + [complex(-1, -0.0)] * 2:
         assert first(root(c)).item() == np.sqrt(np.complex64(c))
@@ -199,7 +199,7 @@ class Pair(NamedTuple):
 
 
 class Names(list):
-    """A type of a nest of its own."""
+    """A user-defined container type."""
 
     title = "names"
 

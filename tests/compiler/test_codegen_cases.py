@@ -1,6 +1,6 @@
-"""Programs whose plans or loops could not be written once: now they can, with eager's numbers.
+"""Regression tests: programs for which generating a plan or its loops once failed.
 
-That nothing was said on the log is for the fixture `no_failures_of_the_compiler`.
+The fixture `no_failures_of_the_compiler` checks that nothing is logged.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("kind")
 
 
 def same(body, *args, variables=()):
-    """The results of five calls are eager's, and the variables' values after them."""
+    """Check that five calls give the results and variables of eager calls."""
     found = []
     before = [v.numpy() for v in variables]
     for function in (body, compiled := tf.function(body)):
@@ -41,7 +41,7 @@ def test_a_variable_computed_from_itself_twice(op):
 
 @pytest.mark.parametrize("name", ["adam_accumulation_ema", "nadam", "schedule_free"])
 @pytest.mark.parametrize("shapes", [[()], [(0,)], [(3,), ()], [(2, 0), (2,)]])
-def test_updates_of_numbers_and_of_nothing(name, shapes):
+def test_updates_of_scalars_and_empty_arrays(name, shapes):
     def trained(function):
         weights = [tf.Variable(np.full(shape, 0.5, "float32")) for shape in shapes]
         optimizer = SAMPLES[name].create()
@@ -61,7 +61,7 @@ def test_updates_of_numbers_and_of_nothing(name, shapes):
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (0, 3), (1,), ()])
-def test_conditions_beside_arrays_of_bools(shape):
+def test_conditions_with_bool_arrays(shape):
     def body(x):
         y = tf.logical_not(x > 1.0)
         return y if tf.reduce_any(tf.logical_not(y)) else tf.logical_not(y)
@@ -80,8 +80,8 @@ WITHOUT_FORM = ["floor_mod", "floor_divide", "angle", "digamma", "erfc", "bessel
 
 
 @pytest.mark.parametrize("name", WITHOUT_FORM)
-def test_float64_ops_without_a_form_beside_others(name):
-    """float64 is equal to None, by NumPy."""
+def test_float64_ops_without_a_loop_form(name):
+    """For NumPy, np.dtype("float64") == None."""
     op = table[name]
     x = tf.constant(np.linspace(0.3, 4.0, 6).reshape(2, 3))
     args = [x, x[::-1]][: len(op.inputs)]
@@ -89,12 +89,12 @@ def test_float64_ops_without_a_form_beside_others(name):
 
 
 @pytest.mark.parametrize("axis", [0, 1, None])
-def test_sums_of_what_a_row_and_a_column_give(axis):
-    """No array has all elements."""
+def test_sums_of_a_row_combined_with_a_column(axis):
+    """No array has full shape."""
     column, row = tf.constant([[1.0], [-2.0], [3.0]]), tf.constant([0.5, 1.5, -1.0, 2.0])
     same(lambda c, r: tf.reduce_sum(tf.where(c > 0.0, r, c) * 2.0, axis=axis), column, row)
 
 
-def test_divisions_of_integers_beside_others():
+def test_divisions_of_integers():
     x = tf.constant([7, -3, 5], "int32")
     same(lambda x: (x // 2 + x * x, x / 3 * 2.0), x)

@@ -1,4 +1,4 @@
-"""Epilogues: a kernel computes ReLU too if the value between has no other reader."""
+"""Epilogues and prologues of kernels: equal bits, fused only if no other node reads the value."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def cut(x, gamma, beta):
 
 
 def trained(function):
-    """A function that gives what `function` does, and its gradients."""
+    """A function that returns the results and gradients of `function`."""
 
     def step(*inputs):
         with tf.GradientTape() as tape:
@@ -48,7 +48,7 @@ def trained(function):
 
 
 def has_relu(calls):
-    """Whether a kernel computes ReLU too."""
+    """Return whether a kernel also computes ReLU."""
     return any(call.keywords.get("relu") for made in calls.values() for call in made)
 
 
@@ -57,7 +57,7 @@ SHAPES = [((6, 3), -1), ((2, 4, 5, 3), -1), ((2, 3, 4, 5), 1)]
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
-def test_batch_norm_takes_in_relu_and_its_slope(shape, axis, dtype):
+def test_batch_norm_fuses_relu_and_its_gradient(shape, axis, dtype):
     vectors = [real(3, dtype=dtype) for _ in range(2)]
     run = trained(lambda x, *v: tf.nn.relu(normalised(x, *v, axis=axis)))
     calls = calls_of(run, real(*shape, dtype=dtype), *vectors)
@@ -72,7 +72,7 @@ def test_without_gradients():
     assert "maximum" not in calls
 
 
-def test_what_is_read_elsewhere_is_not_taken_in():
+def test_values_with_other_readers_are_not_fused():
     def run(x, gamma, beta):
         y = normalised(x, gamma, beta)
         return tf.nn.relu(y), y
@@ -80,7 +80,7 @@ def test_what_is_read_elsewhere_is_not_taken_in():
     assert not has_relu(calls_of(run, real(6, 3), real(3), real(3)))
 
 
-def test_a_result_is_read_elsewhere_but_its_slope_is_not():
+def test_the_gradient_is_fused_if_only_the_result_has_other_readers():
     def run(x, gamma, beta):
         with tf.GradientTape() as tape:
             tape.watch(x)
@@ -93,7 +93,7 @@ def test_a_result_is_read_elsewhere_but_its_slope_is_not():
     assert "greater" not in calls
 
 
-def test_a_slope_with_two_readers_stays():
+def test_a_gradient_with_two_readers_is_not_fused():
     def run(x, gamma, beta, shortcut):
         return tf.nn.relu(normalised(x, gamma, beta) + shortcut)
 
@@ -102,7 +102,7 @@ def test_a_slope_with_two_readers_stays():
     assert "greater" in calls
 
 
-def test_another_ones_slope_is_not_its_own():
+def test_a_gradient_of_another_relu_is_not_fused():
     def run(x, gamma, beta):
         return gated(normalised(x, gamma, beta), greater(cut(x * x, gamma, beta), 0))
 
@@ -111,7 +111,7 @@ def test_another_ones_slope_is_not_its_own():
     assert "greater" in calls
 
 
-def test_a_number_as_gradient_of_all():
+def test_a_scalar_gradient():
     def run(x, gamma, beta):
         with tf.GradientTape() as tape:
             tape.watch((x, gamma, beta))
@@ -121,7 +121,7 @@ def test_a_number_as_gradient_of_all():
     calls_of(run, real(4, 2, 2, 3), real(3), real(3))
 
 
-def test_half_precision_is_cut_after_it_is_rounded():
+def test_relu_in_half_precision_follows_rounding():
     inputs = [real(6, 3, dtype="float16"), *(real(3, dtype="float16") for _ in range(2))]
     assert not has_relu(calls_of(trained(cut), *inputs))
 
@@ -133,7 +133,7 @@ def test_values_that_are_not_finite_are_kept(bad):
     calls_of(trained(cut), tf.constant(x), real(3), real(3))
 
 
-def test_second_derivatives_are_of_what_was_written():
+def test_second_derivatives_equal_those_of_the_ops():
     def run(x, gamma, beta):
         with tf.GradientTape() as outer:
             outer.watch(x)
@@ -146,7 +146,7 @@ def test_second_derivatives_are_of_what_was_written():
     calls_of(run, real(6, 3), real(3), real(3))
 
 
-def test_a_convolution_with_a_bias_takes_in_relu():
+def test_a_convolution_with_a_bias_fuses_relu():
     def run(x, w, b):
         return tf.nn.relu(conv_bias(x, w, b, relu=False, **WINDOW))
 

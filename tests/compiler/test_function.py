@@ -1,4 +1,4 @@
-"""`function`: how it is applied, its arguments and results, and what it says of itself."""
+"""`tf.function`: decoration, arguments, results and `explain`."""
 
 import copy
 import functools
@@ -11,7 +11,7 @@ import pytest
 import framework as tf
 from tests.autodiff.values import values
 
-# ---- applying it ---------------------------------------------------------------------------------
+# ---- decoration ----------------------------------------------------------------------------------
 
 
 def double(x):
@@ -60,7 +60,7 @@ APPLIED = {
 
 
 @pytest.mark.parametrize("name", APPLIED)
-def test_it_computes_and_differentiates(name):
+def test_results_and_gradients(name):
     f = APPLIED[name]()
     x = tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
@@ -70,20 +70,20 @@ def test_it_computes_and_differentiates(name):
     assert values(tape.gradient(y, x)) == [2.0, 2.0]
 
 
-def test_it_keeps_name_text_and_signature():
+def test_name_docstring_and_signature_are_kept():
     f = tf.function(double)
     assert (f.__name__, f.__doc__) == ("double", "Twice x.")
     assert f.__wrapped__ is f.python_function is double
     assert list(inspect.signature(f).parameters) == ["x"]
 
 
-def test_methods_of_two_objects_stay_apart():
+def test_methods_of_two_objects_have_separate_plans():
     a, b = Model(2.0), Model(3.0)
     assert values([a.plain(tf.constant(1.0)), b.plain(tf.constant(1.0))]) == [2.0, 3.0]
     assert values(Model.plain(b, tf.constant(1.0))) == 3.0
 
 
-def test_what_is_no_function():
+def test_decorating_an_object_that_is_not_callable():
     with pytest.raises(ValueError, match="expected a callable, got int"):
         tf.function(3)
 
@@ -121,7 +121,7 @@ def test_variables_are_read_and_assigned():
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), ValueError("y"), ZeroDivisionError()])
-def test_exceptions_of_the_body_come_through_unchanged(error):
+def test_exceptions_of_the_body_propagate(error):
     @tf.function
     def f(x):
         raise error
@@ -261,7 +261,7 @@ def test_signatures_that_are_none(signature, named):
 # ---- explain -------------------------------------------------------------------------------------
 
 
-def test_explain_is_correct():
+def test_explain():
     f = tf.function(double)
     assert f.explain() == "double has 0 plans; it was called 0 times."
     for _ in range(2):
@@ -276,7 +276,7 @@ def test_explain_is_correct():
     assert f.pretty_printed_concrete_signatures().count("\n") == 2
 
 
-def test_one_plan_for_each_way_through_conditions():
+def test_one_plan_for_each_path_through_conditions():
     @tf.function
     def f(x):
         return x * 2.0 if x > 0.0 else -x
@@ -289,7 +289,7 @@ def test_one_plan_for_each_way_through_conditions():
     )
 
 
-def test_a_function_that_cannot_be_compiled_runs_in_python_with_one_message(caplog):
+def test_functions_that_cannot_be_compiled_run_eagerly_and_log_once(caplog):
     seen = []
 
     @tf.function
@@ -310,7 +310,7 @@ def test_a_function_that_cannot_be_compiled_runs_in_python_with_one_message(capl
     assert "runs eagerly: Python reads the result of tanh" in f.explain()
 
 
-def test_plans_do_not_grow_without_end(caplog):
+def test_the_number_of_plans_is_limited(caplog):
     f = tf.function(lambda x, n: x * float(n))
     for n in range(200):
         assert values(f(tf.constant(2.0), float(n // 2))) == 2.0 * (n // 2)
@@ -320,7 +320,7 @@ def test_plans_do_not_grow_without_end(caplog):
     assert "called with more than 32 signatures" in record.getMessage()
 
 
-def test_a_thousand_numbers_make_one_plan():
+def test_a_thousand_numbers_share_one_plan():
     calls = []
 
     def body(x, n):
@@ -330,7 +330,7 @@ def test_a_thousand_numbers_make_one_plan():
     f = tf.function(body)
     x = tf.constant([1.5, -2.0, 3.0])
     found = [f(x, 0.1 + 0.37 * i).numpy() for i in range(1000)]
-    assert len(calls) == 2 + 7  # those that are traced, and audits of the plan's calls 10 to 640
+    assert len(calls) == 2 + 7  # two traces, and audits of calls 10 to 640
     expected = [body(x, 0.1 + 0.37 * i).numpy() for i in range(1000)]
     assert np.array(found).tobytes() == np.array(expected).tobytes()
     assert f.explain() == (
@@ -365,7 +365,7 @@ def test_numbers_that_do_not_fit_raise_as_in_python(numbers):
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_numbers_that_no_dtype_holds():
+def test_numbers_too_large_for_any_dtype():
     f = tf.function(lambda x, n: x * n)
     for x, numbers in (
         (tf.constant([1.0, -2.0]), (1.0, 2.0, 1e300, 3.0, -1e300)),
@@ -378,7 +378,7 @@ def test_numbers_that_no_dtype_holds():
             f(tf.constant([1, 2]), 2**40)
 
 
-def test_numbers_that_a_dtype_does_not_take():
+def test_numbers_that_a_dtype_cannot_hold():
     wanted = [tf.float32]
     whole = tf.function(lambda n: tf.constant(n, wanted[0]))
     free = tf.function(lambda n: tf.constant(n))
@@ -393,7 +393,7 @@ def test_numbers_that_a_dtype_does_not_take():
     assert free(2**40).dtype == "int64"
 
 
-def test_a_body_that_an_open_number_does_not_suit_is_run_again_as_if_nothing_had_been():
+def test_a_body_that_rejects_symbolic_numbers_is_undone_and_repeated():
     v = tf.Variable(0.0)
 
     @tf.function
@@ -409,7 +409,7 @@ def test_a_body_that_an_open_number_does_not_suit_is_run_again_as_if_nothing_had
     assert found == [values(f.python_function(float(n))) for n in range(5)]
 
 
-def test_a_number_kept_by_the_body_is_as_good_as_a_plain_one():
+def test_a_symbolic_number_kept_after_the_trace_acts_as_a_plain_one():
     kept = []
 
     @tf.function
@@ -433,7 +433,7 @@ def test_a_number_kept_by_the_body_is_as_good_as_a_plain_one():
         number.size  # noqa: B018
 
 
-def test_a_number_becomes_the_learning_rate():
+def test_a_number_as_learning_rate():
     w = tf.Variable([1.0, -2.0])
     optimizer = tf.keras.optimizers.SGD(0.1)
 

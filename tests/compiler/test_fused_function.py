@@ -1,4 +1,4 @@
-"""Updates as one pass over arrays: what is elementwise whatever the size, and what is not."""
+"""Fused functions: which optimizer updates are elementwise for arrays of any size."""
 
 import numpy as np
 import pytest
@@ -54,12 +54,12 @@ EXPECTED = {
 
 @pytest.mark.parametrize("shape", [(7,), (6, 5), (5, 5), (30, 4, 2)])
 @pytest.mark.parametrize("cls", EXPECTED)
-def test_an_update_that_looks_at_the_whole(cls, shape):
+def test_updates_that_are_not_elementwise(cls, shape):
     rng = np.random.default_rng(1)
     start, grad = rng.normal(size=(2, *shape)).astype("float32")
     eager, compiled = (tf.Variable(start) for _ in range(2))
     optimizers = [cls(0.5), cls(0.5)]
-    optimizers[0].use_loops(True)  # where there are any
+    optimizers[0].use_loops(True)  # if there are any
     step = tf.function(lambda g: optimizers[1].apply_gradients([(g, compiled)]))
     expected = start
     for _ in range(5):

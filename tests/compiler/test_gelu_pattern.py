@@ -1,4 +1,4 @@
-"""gelu's slope is made with gelu, in one NumPy kernel or one loop; its derivative is a product."""
+"""GELU and its derivative are one kernel or loop; its gradient is a product."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def _tier():
 
 
 def steps(activation):
-    """The losses, the weights after some steps, and the calls of a step."""
+    """Return losses, the weights after some steps, and the calls of a step."""
     keras.utils.set_random_seed(4)
     layers = [keras.layers.Dense(40, activation=activation) for _ in range(2)]
     net = keras.Sequential([keras.layers.Input((20,)), *layers, keras.layers.Dense(3)])
@@ -116,7 +116,7 @@ def test_a_plan_has_the_bits_of_ops_one_by_one(name, dtype):
         for _ in range(3):
             found = compiled(x)
     assert ("gelu_back" in calls) == (dtype == "float16")
-    # Loops have functions of their own; ops one by one have those for float32 alone.
+    # Loops have their own functions; eager ops use those of the package in float32 only.
     tolerance = 1e-14 if (name, dtype) == ("numba", "float64") else 0
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=0, atol=tolerance)

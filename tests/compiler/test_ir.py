@@ -1,4 +1,4 @@
-"""What may be read of a recorded run: what follows from constants, such as shapes, in any way."""
+"""The IR: values that depend on constants only, such as shapes, can be read without guards."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ STATE = tf.Variable(0.0)
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_follows_from_constants_is_read(name):
+def test_values_that_depend_on_constants_are_read_without_guards(name):
     f = tf.function(READ[name])
     for n in range(4):
         assert values(f(X + n)) == values(f.python_function(X + n))
@@ -57,7 +57,7 @@ def test_a_size_among_the_arguments_is_compared():
     assert "3 plans" in f.explain() or "2 plans" in f.explain()
 
 
-# ---- out of sight -------------------------------------------------------------------------------
+# ---- paused recorders ----------------------------------------------------------------------------
 
 ROW = np.array([1.0, 2.0], "float32")
 
@@ -83,16 +83,16 @@ def assigning(x, held=[]):  # noqa: B006
 
 
 @pytest.mark.parametrize("body", [computing, reading, assigning])
-def test_what_is_out_of_sight_is_no_constant(body):
+def test_traced_tensors_read_while_recorders_are_paused(body):
     f = tf.function(body)
-    for x in (ROW, ROW, ROW, ROW * 2, ROW * 3):  # the first runs do the same
+    for x in (ROW, ROW, ROW, ROW * 2, ROW * 3):  # the first traces are equal
         expected = np.asarray(body(tf.constant(x)))
         assert np.asarray(f(tf.constant(x))).tolist() == expected.tolist()
     assert "reads a traced tensor while recorders are paused at " in f.explain()
     assert "test_ir.py:" in f.explain()
 
 
-def test_what_is_out_of_sight_may_be_a_table():
+def test_tables_built_while_recorders_are_paused():
     made = []
 
     @tf.function

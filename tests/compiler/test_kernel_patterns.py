@@ -1,4 +1,4 @@
-"""Convolution and pooling are one kernel if the value between has no other reader."""
+"""Convolution and pooling become one node if no other node reads the value between them."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def data():
 
 
 def steps(net, number=4):
-    """The losses, the weights after some steps, and the calls of a step."""
+    """Return losses, the weights after some steps, and the calls of a step."""
     step = net.training_step(loss="mse", optimizer=keras.optimizers.SGD(0.1))
     losses = []
     with plan_calls() as calls:
@@ -68,7 +68,7 @@ def test_both_derivatives_of_a_convolution(change):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_transposed_convolution_is_none_of_its_derivatives():
+def test_a_transposed_convolution_is_not_matched_as_a_gradient():
     net = model(layers.Conv2DTranspose(16, 3, padding="same"), filters=16)
     y = net(data()[0], training=False)
     step = net.training_step(loss="mse", optimizer="sgd")
@@ -80,7 +80,7 @@ def test_a_transposed_convolution_is_none_of_its_derivatives():
 
 @pytest.mark.parametrize("channels", [(16, 32), (32, 16), (16, 16)])
 def test_a_sum_of_convolutions(channels, change):
-    """Both get the same gradient: the derivatives of one have nothing to do with the other's."""
+    """Both convolutions receive the same gradient, but each has its own kernel pattern."""
 
     def net():
         keras.utils.set_random_seed(4)
@@ -116,7 +116,7 @@ def test_predictions(change):
 
 
 @pytest.mark.parametrize("other", ["a result", "in the gradient"])
-def test_all_outputs_are_wanted(other):
+def test_a_convolution_whose_output_is_read_is_not_matched(other):
     first, second = model().layers[:2]
 
     @tf.function
@@ -142,7 +142,7 @@ def test_all_outputs_are_wanted(other):
         np.testing.assert_array_equal(a.numpy(), b)
 
 
-def test_other_convolutions_and_poolings_stay():
+def test_other_convolutions_and_poolings_are_not_matched():
     for net in (model(strides=2), model(layers.ReLU())):
         y = net(data()[0], training=False)
         step = net.training_step(loss="mse", optimizer="sgd")
@@ -154,7 +154,7 @@ def test_other_convolutions_and_poolings_stay():
 
 
 def test_derivatives_through_the_record_of_a_call():
-    """A tape does the call again by the ops of the run, which have derivatives."""
+    """A tape repeats the call by its ops, which have derivatives."""
     convolution = layers.Conv2D(16, 3, padding="same", activation="relu")
     pooling, x = layers.MaxPooling2D(2), tf.constant(data()[0][:2, :8, :8].repeat(8, -1), "float32")
 

@@ -1,4 +1,4 @@
-"""Where kernels write: into planned memory, or over an input without later readers."""
+"""Kernels write into the arena, or over inputs that no later node reads."""
 
 import weakref
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ def _numpy():
 
 
 def written(forward, out_of, args, attrs):
-    """A call that is given `out`; its first result has the bits of the call without."""
+    """Check that a call with `out` has the bits of a call without."""
     expected = forward(*args, **attrs)
     out = np.full_like(out_of(expected), 77)
     found = out_of(forward(*args, **attrs, out=out))
@@ -56,7 +56,7 @@ def form(request, change):
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if name in table])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_kernels_write_to_out(form, name, dtype):
+def test_kernels_write_into_out(form, name, dtype):
     for sample in samples(name):
         if KERNELS[name](SimpleNamespace(attrs=sample.attrs)) is None:
             continue
@@ -86,7 +86,7 @@ def test_fresh_results_share_no_memory(form, name):
 
 
 @pytest.mark.parametrize("name", sorted(table))
-def test_ops_that_raise_for_what_their_inputs_hold_are_known(name):
+def test_ops_that_raise_for_values_are_declared(name):
     op = table[name]
     for sample in samples(name):
         given = [Value(a) for a in sample.args if isinstance(a, np.ndarray)]
@@ -101,7 +101,7 @@ def test_ops_that_raise_for_what_their_inputs_hold_are_known(name):
 
 
 def filled(arg, number):
-    """An array that holds nothing but the number, or the next that its dtype has."""
+    """Return an array whose elements are the number or the next one of its dtype."""
     if not isinstance(arg, np.ndarray) or arg.dtype.kind not in "iufc":
         return arg
     if arg.dtype.kind in "iu":
@@ -110,7 +110,7 @@ def filled(arg, number):
     return np.full_like(arg, number)
 
 
-def test_a_convolution_with_pooling_writes_to_out(form):
+def test_a_convolution_with_pooling_writes_into_out(form):
     rng = np.random.default_rng(2)
     x, w, b = (rng.normal(size=s).astype("float32") for s in [(2, 8, 8, 16), (3, 3, 16, 16), (16,)])
     options = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1), "groups": 1, "relu": True}
@@ -129,7 +129,7 @@ def inputs():
     return [tf.constant(rng.normal(size=s).astype("float32")) for s in [(2, 4, 4, 3), (3,), (3,)]]
 
 
-def test_the_cotangent_takes_the_place_of_the_one_before():
+def test_a_cotangent_overwrites_the_previous_one():
     def run(x, gamma, beta):
         with tf.GradientTape() as tape:
             tape.watch(x)
@@ -142,7 +142,7 @@ def test_the_cotangent_takes_the_place_of_the_one_before():
     assert np.shares_memory(first.keywords["out"], second.keywords["out"])
 
 
-def test_not_where_it_is_read_again():
+def test_values_that_are_read_later_are_not_overwritten():
     def run(x, gamma, beta):
         with tf.GradientTape() as tape:
             tape.watch((x, beta))
@@ -155,7 +155,7 @@ def test_not_where_it_is_read_again():
     assert "cell_put" in calls_of(run, *inputs())
 
 
-def test_results_have_memory_of_their_own():
+def test_results_have_their_own_memory():
     [call] = calls_of(normalised, *inputs())["batch_norm"]
     assert "out" not in call.keywords
 
@@ -171,7 +171,7 @@ def test_a_result_lives_as_long_as_views_of_it():
 
 
 def test_a_view_of_an_input_keeps_it():
-    """The cotangent and the input are one array, seen in two ways."""
+    """Cotangent and input share one array with different shapes."""
 
     def run(x, gamma, beta):
         both = x * 2.0
@@ -191,12 +191,12 @@ def test_a_view_of_an_input_keeps_it():
     [("relu", 1 << 20, True), ("relu", 1 << 10, False), ("negative", 1 << 20, False),
      ("softplus", 1 << 10, True)],
 )  # fmt: skip
-def test_which_steps_are_loops_alone(name, size, expected):
+def test_which_single_nodes_become_loops(name, size, expected):
     x, y = (Value(np.broadcast_to(np.float32(0), (size,))) for _ in range(2))
     assert takes_passes(OpNode(table[name], [x], {}, (y,), (), None)) == expected
 
 
-def test_a_recorded_run_keeps_no_array_that_a_variable_held():
+def test_a_trace_keeps_no_array_of_a_variable():
     variable, gone = tf.Variable(np.zeros(1000, np.float32)), []
 
     @tf.function

@@ -1,4 +1,4 @@
-"""Generated loops: every op against its NumPy forward, layouts, sums, in place, files."""
+"""Loop kernels: every op against NumPy, layouts, sums, in-place results, cache on disk."""
 
 import ctypes
 import os
@@ -43,13 +43,13 @@ X = full("x", "float32", 1)
 INF, NAN = np.inf, np.nan
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, INF, -INF, NAN, 1e-30, -1e-30, 3.5, -2.5, 90.0]
 SPECIAL += [-90.0, 1e-42, 1e30, -1e30, 0.9999, -0.9999, 20.0, -20.0]
-# ulp: most units in the last place by which a loop may differ from NumPy; 0 for others
+# op -> units in the last place by which a loop may differ from NumPy; others are equal
 ULP = {
     "exp": 3, "expm1": 4, "log": 3, "log1p": 4, "tanh": 8, "sigmoid": 6, "softplus": 6, "erf": 6,
     "sigmoid_cross_entropy": 4, "xlogy": 4, "xlog1py": 5, "power": 3,
 }  # fmt: skip
-LIBRARY_ULP = 4  # the C library's functions, and NumPy's own
-# Differences of terms that may cancel: by their sizes, of which the ulps are counted
+LIBRARY_ULP = 4  # functions of the C library and of NumPy
+# Terms that can cancel: units in the last place are counted relative to their sizes
 TERMS = {
     "sigmoid_cross_entropy": lambda logits, labels: 1 + np.abs(logits) + np.abs(logits * labels),
 }
@@ -65,7 +65,7 @@ def values(dtype, seed):
 
 
 def operands_of(name, dtype):
-    """Arrays for an op: ordinary values, then every pair of special ones."""
+    """Return arrays for an op: ordinary values, then all pairs of special values."""
     count = len(table[name].inputs)
     code = scalar_code.CODES[name]
     arrays = [values(dtype, seed) for seed in range(count)]
@@ -89,7 +89,7 @@ def close(found, expected, ulp, terms=0):
 
 
 def in_loops(names_and_arrays):
-    """The results of several ops by one loop, which is compiled faster than one for each."""
+    """Return the results of several ops from one loop, which compiles faster than several loops."""
     operands, steps, arrays = [], [], []
     for op, given in names_and_arrays:
         names = []
@@ -113,7 +113,7 @@ OTHERS = [name for name, code in scalar_code.CODES.items() if "f" not in code.ki
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("part", range(6))
-def test_ops_give_what_numpy_gives(part, dtype):
+def test_ops_equal_numpy(part, dtype):
     names = FLOATING[part::6]
     given = [(name, operands_of(name, dtype)) for name in names]
     found = in_loops(given)
@@ -130,7 +130,7 @@ def test_ops_give_what_numpy_gives(part, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("layout", ["flat", "in rows"])
-def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
+def test_ops_with_attributes_equal_their_kernels(dtype, layout):
     rng = np.random.default_rng(0)
     g, x = (np.concatenate([6 * rng.normal(size=2483), SPECIAL[:-6]]).astype(dtype) for _ in "gx")
     steps = [
@@ -158,7 +158,7 @@ def test_ops_with_attributes_give_what_their_kernels_give(dtype, layout):
             close(result.reshape(-1), expected, 8, terms)
 
 
-def test_small_values_of_a_sigmoid_are_there():
+def test_small_values_of_a_sigmoid():
     x = np.linspace(-744, -700, 100)
     (y,) = in_loops([("sigmoid", [x])]).values()
     np.testing.assert_allclose(y, np.exp(x), rtol=1e-15, atol=np.finfo(y.dtype).smallest_subnormal)
@@ -193,7 +193,7 @@ def test_casts(of):
         np.testing.assert_array_equal(result, x.astype(d))
 
 
-def test_numbers_take_the_dtype_of_what_stands_beside_them():
+def test_numbers_adopt_the_dtype_of_other_operands():
     x = np.array([0.1, -3, 7], np.float32)
     steps = [
         ("a", "multiply", ("x", 0.1)), ("b", "add", (1, "a")), ("c", "power", ("x", 3)),
@@ -280,11 +280,11 @@ def test_a_long_sum_is_accurate():
     np.testing.assert_allclose(total[0], x.sum(dtype=np.float64) + x.size, rtol=2e-7)
 
 
-# ---- in place, parts -----------------------------------------------------------------------------
+# ---- in-place results, chunks --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1000])
-def test_values_may_go_into_operands(size):
+def test_values_can_overwrite_operands(size):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, size))
     before = x.copy(), y.copy()
@@ -296,7 +296,7 @@ def test_values_may_go_into_operands(size):
 
 
 def performed(program, arrays, sizes, first, last):
-    """Run the loop of a program as a task, for a part of it."""
+    """Run a chunk of a program's loop as a task."""
     numbers = np.array([*(a.ctypes.data for a in arrays), *sizes], np.int64)
     tasks = pytest.importorskip("framework.kernels.fast.tasks")
     task = build(program._replace(task=True)).native()
@@ -304,7 +304,7 @@ def performed(program, arrays, sizes, first, last):
     assert isinstance(task, tasks.CompiledTask)
 
 
-def test_a_part_of_a_task_leaves_the_rest():
+def test_a_chunk_of_a_task_leaves_other_elements():
     x, y = np.arange(10.0), np.zeros(10)
     program = LoopProgram([full("x", "float64", 1)], [("y", "square", ("x",))], {"y": None})
     performed(program, [x, y], [10, 10, 2], 1, 3)
@@ -314,7 +314,7 @@ def test_a_part_of_a_task_leaves_the_rest():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_task_gives_what_the_loop_gives(dtype):
+def test_a_task_equals_its_loop(dtype):
     rng = np.random.default_rng(0)
     x, b, flags = rng.normal(size=(6, 5)).astype(dtype), np.arange(5, dtype=dtype), np.arange(6) > 2
     program = LoopProgram(
@@ -327,7 +327,7 @@ def test_a_task_gives_what_the_loop_gives(dtype):
     for task in (False, True):
         own, made = x.copy(), [np.zeros((6, 5), dtype), np.zeros(5, dtype), np.zeros((), dtype)]
         if task:
-            performed(program, [own, *given, *made], [30, 5, 1], 0, 1)  # sums are of everything
+            performed(program, [own, *given, *made], [30, 5, 1], 0, 1)  # sums are over all elements
         else:
             build(program)(own, *given, *made)
         results.append([own, *made])
@@ -354,9 +354,9 @@ def test_read_only_arrays_are_read_and_not_written():
         loop(y, x)
 
 
-def test_many_arrays_are_still_turned_into_vector_code(change):
-    """LLVM gives up telling arrays apart by tests at run time when there are many."""
-    change(sealed, _folder=lambda: None)  # code from the disk has no text
+def test_loops_over_many_arrays_are_vectorised(change):
+    """With many arrays, LLVM no longer checks at run time whether they overlap."""
+    change(sealed, _folder=lambda: None)  # code loaded from disk has no assembly text
     operands = [full(f"x{i}", "float32", 1) for i in range(9)]
     steps = [(f"y{i}", "multiply", (f"x{i}", f"x{i + 1}")) for i in range(8)]
     program = LoopProgram(operands, steps, {f"y{i}": None for i in range(8)})
@@ -364,7 +364,7 @@ def test_many_arrays_are_still_turned_into_vector_code(change):
     assert " x float>" in loop.native().compiled.inspect_llvm()
 
 
-def test_numbers_before_and_behind_the_sums():
+def test_scalars_before_and_after_the_sums():
     program = LoopProgram(
         [full("x", "float32", 1), number("k", "float32"), number("step", "int64")],
         [("y", "multiply", ("x", "k")), ("next", "add", ("step", 1))],
@@ -377,7 +377,7 @@ def test_numbers_before_and_behind_the_sums():
     assert (float(mean), int(following), float(total)) == (4.5, 8, 6.0)
 
 
-def test_a_loop_of_numbers_alone():
+def test_a_loop_of_scalars():
     k, out = np.asarray(3, "f"), np.zeros((), "f")
     build(LoopProgram([number("k", "float32")], [("y", "square", ("k",))], {"y": None}, ndim=0))(
         k, out
@@ -385,7 +385,7 @@ def test_a_loop_of_numbers_alone():
     assert float(out) == 9.0
 
 
-# ---- what does not fit ---------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 WRONG = {
     "no form of cholesky": LoopProgram([X], [("y", "cholesky", ("x",))], {"y": None}),
@@ -411,7 +411,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_what_a_loop_cannot_be(message):
+def test_errors_of_programs(message):
     with pytest.raises(InvalidArgumentError, match=message):
         build(WRONG[message])
 
@@ -437,7 +437,7 @@ def test_gives_and_is_slow():
 
 @pytest.mark.parametrize("op", ["select", "masked", "gated"])
 def test_constants_keep_their_dtype(op):
-    """Beside booleans nothing else tells in what an op computes."""
+    """With bool arrays, a constant determines the dtype of a computation."""
     b, one = np.arange(77) % 3 == 0, LoopConstant(1.0, np.dtype(np.float32), FULL)
     args = {"select": ("b", one, one._replace(number=-2.0))}.get(op, (one, "b"))
     made = np.full(77, 9, np.float32)
@@ -451,7 +451,7 @@ def test_constants_keep_their_dtype(op):
     ids=["number", "row", "column"],
 )
 def test_constants_keep_their_layout(operand):
-    """An array of one number beside something smaller has a result of the array's shape."""
+    """A constant array combined with a smaller operand determines the shape of the result."""
     shape = {ROW: (5,), COLUMN: (7, 1)}.get(operand.layout, ())
     k = np.asarray(np.random.default_rng(3).random(shape), np.float32)
     two = LoopConstant(2.0, np.dtype(np.float32), FULL)
@@ -460,7 +460,7 @@ def test_constants_keep_their_layout(operand):
     np.testing.assert_array_equal(made, np.broadcast_to(2 * k, (7, 5)))
 
 
-def test_names_do_not_matter():
+def test_programs_that_differ_in_names_share_a_loop():
     one = build(LoopProgram([X], [("y", "square", ("x",))], {"y": None}))
     other = LoopProgram([full("image", "float32", 1)], [("z", "square", ("image",))], {"z": None})
     assert build(other) is one

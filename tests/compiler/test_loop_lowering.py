@@ -1,4 +1,4 @@
-"""Arrays of one number in loops: what they are combined with has their dtype and their shape."""
+"""Constant arrays in loops determine the dtype and shape of results."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def filled(*shape):
 
 
 def gradient(loss, *variables):
-    """The program that gives a loss with its gradients."""
+    """Return a function that computes a loss and its gradients."""
 
     def program(x):
         with tf.GradientTape() as tape:

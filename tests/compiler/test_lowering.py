@@ -1,4 +1,4 @@
-"""Steps that make one number go by Python's operators, and give what the ops give."""
+"""Scalar nodes are lowered to Python operators and give the results of the ops."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_results_that_are_not_finite():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_other_dtypes_go_on_as_before():
+def test_other_dtypes_use_ufuncs():
     calls_of(lambda a, b: (a + b, a * 2), *[tf.constant(v, "float16") for v in (0.1, 3)])
     calls_of(lambda a, b: (a + b, a - b), *[tf.constant(v, "int8") for v in (100, 101)])
     calls_of(lambda a: (tf.cast(a, tf.float64) * 0.1,), tf.constant(0.3))
@@ -70,7 +70,7 @@ def test_sums_over_some_axes(dtype, axis):
         rows = tf.reduce_sum(x, axis), tf.reduce_mean(x, axis, keepdims=True)
         return (*rows, *([] if inner else [tf.reduce_sum(tf.transpose(x), axis)]))
 
-    inner = axis in (1, (0, 2))  # NumPy's own sums have other bits in an array given to them
+    inner = axis in (1, (0, 2))  # NumPy sums with `out` have other bits
 
     for shape in [(3, 4, 5), (1, 4, 1), (64, 12, 30), (0, 4, 5)]:
         x = np.random.default_rng(0).normal(size=shape) * 10

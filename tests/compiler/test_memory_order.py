@@ -1,4 +1,4 @@
-"""NumPy plans have eager's bits whatever the layout of arrays in memory."""
+"""NumPy plans have the bits of eager calls for any memory order of arrays."""
 
 import contextlib
 
@@ -41,7 +41,7 @@ def numpy_plans(change):
 @pytest.mark.parametrize("shape", [(5, 7), (130, 70), (300, 1100)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", BODIES)
-def test_sums_round_as_in_eager_runs(name, layout, shape, given):
+def test_sums_round_as_in_eager_calls(name, layout, shape, given):
     body = BODIES[name]
     values = np.random.default_rng(0).normal(size=shape).astype("float32")
     array = LAYOUTS[layout](values)
@@ -54,7 +54,7 @@ def test_sums_round_as_in_eager_runs(name, layout, shape, given):
 
 
 @pytest.mark.parametrize("given", ["tensor", "nested", "under a tape"])
-def test_arguments_in_another_memory_order_have_plans_of_their_own(given):
+def test_each_memory_order_of_arguments_has_a_plan(given):
     def body(x):
         y = tf.exp(x) * 1.5
         return tf.reduce_sum(y, axis=(0, 2)), tf.math.reduce_variance(y)
@@ -75,7 +75,7 @@ def test_arguments_in_another_memory_order_have_plans_of_their_own(given):
 
 @pytest.mark.parametrize("first", ["in order", "transposed"])
 def test_batches_in_another_order_have_plans_of_their_own(first):
-    """The first two batches of each order are traced; the others run by a plan, with its bits."""
+    """The first two batches of each memory order are traced; later ones run by a plan."""
     values = np.random.default_rng(0).normal(size=(23, 17, 19)).astype("float32")
     batches = [
         tf.constant(values),

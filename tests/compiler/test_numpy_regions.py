@@ -1,4 +1,4 @@
-"""Large products of a plan in NumPy calls are one step, with what follows each of them."""
+"""Without Numba, large products with their epilogues become one parallel node."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ def small_products(change):
     threads.set_count(2)
     for limit in ("ALONE", "PAYS", "SHARED"):
         change(matmul, **{limit: 1 << 12})
-    change(contraction, LEAST=1 << 12)  # of the same ops in Python
+    change(contraction, LEAST=1 << 12)  # of eager calls of the same ops
     yield
     threads.set_count(None)
     tier.set_tier(None)
 
 
 def run(body, *arrays):
-    """The results of a compiled function, equal in Python and in the plan; the plan's calls."""
+    """Check that plan and eager call give equal results; return them and the plan's calls."""
     function = tf.function(body)
     args = [tf.constant(a, tf.float32) for a in arrays]
     expected = [y.numpy() for y in function(*args)]
@@ -46,19 +46,19 @@ def normal(*shape):
 
 
 def steps_of(call):
-    """The steps of one call of several products: (factor, factor, result, what follows), others."""
+    """Return the tasks of one call of `several`: (factor, factor, result, epilogue), others."""
     steps = [step for lane in call.arguments[0] for step in lane]
     products = [step for step in steps if isinstance(step, tuple)]
     return products, [step for step in steps if not isinstance(step, tuple)]
 
 
 def counts(calls):
-    """How many products each call of several has; and how many are alone."""
+    """Return the number of products in each call of `several`, and of single products."""
     return [len(steps_of(call)[0]) for call in calls["large_dots"]], len(calls["large_dot"])
 
 
 def followers(calls):
-    """The names of the ufuncs that follow a product."""
+    """Return the names of the ufuncs in a product's epilogue."""
     products = [step for call in calls["large_dots"] for step in steps_of(call)[0]]
     return [ufunc.__name__ for *_, following in products for ufunc, _ in following]
 
@@ -85,7 +85,7 @@ def test_a_block_of_a_transformer(heads, change):
     several, alone = counts(calls)
     assert max(several) >= 4
     assert alone <= 3
-    assert "multiply" in followers(calls)  # by gelu's slope
+    assert "multiply" in followers(calls)  # by the derivative of GELU
     change(matmul, shares=lambda _: False)
     expected, calls = steps()
     assert "large_dots" not in calls
@@ -95,7 +95,7 @@ def test_a_block_of_a_transformer(heads, change):
 
 @pytest.mark.parametrize("shape", [(33, 6, 20), (32, 8, 32)])  # threads' rows and kernels' differ,
 @pytest.mark.parametrize("name", ["float32", "float64"])  # and are the same
-def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, change):
+def test_normalization_and_gelu_join_the_rows_of_products(shape, name, change):
     change(blocks, LEAST=1 << 12)
 
     def steps():
@@ -132,12 +132,12 @@ def test_normalisation_and_gelu_go_with_the_rows_of_products(shape, name, change
         keras.config.set_floatx("float32")
 
 
-def test_a_product_goes_with_the_rows_of_another():
+def test_a_product_joins_the_rows_of_another():
     calls = run(lambda a, b: (tf.matmul(tf.matmul(a, b), b),), normal(40, 33), normal(33, 33))
     assert counts(calls) == ([2], 0)
 
 
-def test_products_that_need_all_of_each_other_stay_apart():
+def test_products_that_need_all_rows_start_a_new_call():
     def body(a, b):
         first = tf.matmul(a, b)
         return tf.matmul(a, first), tf.matmul(first, first, True)
@@ -147,7 +147,7 @@ def test_products_that_need_all_of_each_other_stay_apart():
     assert counts(wide) == ([], 2)
 
 
-def test_products_wait_for_what_reads_them():
+def test_products_are_pending_until_they_are_read():
     def body(a, b, c):
         first = tf.matmul(a, b)
         again = tf.exp(c)  # does not need it
@@ -160,7 +160,7 @@ def test_products_wait_for_what_reads_them():
 
 
 @pytest.mark.parametrize("turned", [(False, True), (True, False), (True, True)])
-def test_transposed_factors_and_what_follows(turned):
+def test_transposed_factors_and_epilogues(turned):
     def body(a, b, row, whole):
         y = tf.matmul(a, b, *turned) + row
         y = tf.reshape(y, (4, 10, 35)) * whole
@@ -173,7 +173,7 @@ def test_transposed_factors_and_what_follows(turned):
     assert sorted(followers(calls)) == ["add", "add", "multiply"]
 
 
-def test_what_does_not_follow():
+def test_nodes_that_cannot_be_epilogues():
     def body(a, b, row, column):
         by_heads = tf.reshape(tf.matmul(a, b), (40, 5, 7)) + row  # a row of another length
         kept = tf.matmul(a, b * 2)
@@ -199,7 +199,7 @@ def test_the_kernel(shape, dtype):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("shape", [(64, 32), (65, 20)])
-def test_a_lane(count, shape, change):
+def test_a_chain_of_tasks(count, shape, change):
     change(blocks, LEAST=1 << 12)
     threads.set_count(count)
     m, n = shape

@@ -1,4 +1,4 @@
-"""Stretches: which pieces wait for which, what joins, the same bits for any number of threads."""
+"""Parallel regions: phases, which nodes join, equal bits for any number of threads."""
 
 import numpy as np
 import pytest
@@ -55,25 +55,25 @@ TWO_PHASES = {
     [(c, 1) for c in ONE_PHASE.values()] + [(c, 2) for c in TWO_PHASES.values()],
     ids=[*ONE_PHASE, *TWO_PHASES],
 )
-def test_which_pieces_share_a_phase(accesses, number):
+def test_which_tasks_share_a_phase(accesses, number):
     threads.set_count(2)
     assert len(phases([piece(a) for a in accesses])) == number
 
 
-def test_rows_cut_in_another_way_are_waited_for():
+def test_rows_cut_differently_start_a_phase():
     threads.set_count(2)
     first = piece(write("a", 256))
     for other in (piece(read("a", 256), extent=32), piece(read("a", 256), unit=1)):
         assert len(phases([first, other])) == 2
 
 
-def test_a_piece_waits_for_all_of_its_phase():
+def test_a_task_waits_for_all_of_its_phase():
     threads.set_count(2)
     pieces = [piece(write("a", 4)), piece(write("b", 4)), piece(read("b", 4)), piece(read("a"))]
     assert [found[:2] for found in phases(pieces)] == [(0, 3), (3, 4)]
 
 
-def test_parts():
+def test_number_of_chunks():
     threads.set_count(2)
     for work, parts in ((1e-7, 1), (1e-5, 2), (1e-2, 4)):
         assert phases([piece(write("a", 4), work=work)]) == [(0, 1, parts)]
@@ -84,8 +84,8 @@ def test_parts():
     assert [piece(extent=e).cut(2) for e in (64, 65, 8, 9)] == [32, 40, 8, 8]
 
 
-def test_products_wait_for_all_of_what_they_read():
-    """Parts run one after another here, the last first."""
+def test_products_wait_for_their_operands():
+    """Chunks run in reverse order here."""
     with interpreted.loops():
         rng = np.random.default_rng(0)
         x, y = (tf.constant(rng.standard_normal((32, 32), "f")) for _ in range(2))
@@ -107,7 +107,7 @@ def test_products_wait_for_all_of_what_they_read():
 
 
 SHAPES = [
-    # rows, depth, columns: as they suit, and with rests of rows, columns and depth
+    # rows, depth, columns: multiples of blocks, and with remainders
     (256, 64, 64), (64, 256, 96), (131, 301, 62), (17, 600, 120), (70, 290, 2050),
 ]  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_products_as_tasks(turned, parts):
 
 
 def network(count, kind):
-    """Losses and weights of a second-order step of a network, with `count` threads."""
+    """Return losses and weights of second-order steps of a network, with `count` threads."""
     tier.set_tier(kind)
     threads.set_count(count)
     keras.utils.set_random_seed(0)
@@ -142,7 +142,7 @@ def network(count, kind):
         keras.layers.Dense(1),
     ])  # fmt: skip
     optimizer = keras.optimizers.Adam(1e-3)
-    points = np.linspace(-1, 1, 250, dtype="f").reshape(250, 1)  # no whole number of blocks
+    points = np.linspace(-1, 1, 250, dtype="f").reshape(250, 1)  # not a multiple of blocks
 
     @tf.function
     def step(x):
@@ -173,8 +173,8 @@ def test_a_step_with_any_number_of_threads():
     assert found[0] == found[1] == found[2]
 
 
-def test_sums_over_rows_go_with_a_product_by_columns():
-    """The gradient of a wide layer's inputs is gated and added up by the thread that made it."""
+def test_sums_over_rows_join_a_product_by_columns():
+    """The thread that computes the gradient of a wide layer's inputs also masks and sums it."""
     pytest.importorskip("numba")
     tier.set_tier("numba")
     rng = np.random.default_rng(0)
@@ -217,7 +217,7 @@ def test_other_arrays_of_variables_are_found():
         expected = [f(x).numpy() for _ in range(3)]
     assert "region" in calls
     for array in (np.ones((64, 128), "f"), np.zeros((64, 128), "f")):
-        v.assign(array)  # other arrays of the same size are found
+        v.assign(array)  # other arrays of the same size
         assert np.array_equal(f(x).numpy(), expected[0]) == bool(array.any())
 
 
@@ -248,7 +248,7 @@ def less_its_row(x):
     return tf.nn.softmax(tf.nn.relu(y - y[0]))
 
 
-FOLLOWED = {  # a function, and how many products' memory its plan works in
+FOLLOWED = {  # (function, size of the arena in products)
     "bias": (lambda x: tf.nn.softmax(tf.nn.relu(x @ W + B)), 1),
     "another shape": (lambda x: tf.nn.softmax(tf.reshape(x @ W, CUBE) + B), 1),
     "shapes in turn": (
@@ -265,7 +265,7 @@ FOLLOWED = {  # a function, and how many products' memory its plan works in
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
-def test_loops_on_a_large_product_go_with_it(name):
+def test_loops_over_a_large_product_join_it(name):
     pytest.importorskip("numba")
     tier.set_tier("numba")
     function, products = FOLLOWED[name]
@@ -296,7 +296,7 @@ def test_a_loop_behind_a_product_is_part_of_its_call():
     assert calls.keys() & {"dot", "loop"} == set()
 
 
-def test_gelu_goes_with_its_product_both_ways():
+def test_gelu_joins_its_product_in_both_passes():
     pytest.importorskip("numba")
     tier.set_tier("numba")
 
@@ -311,13 +311,13 @@ def test_gelu_goes_with_its_product_both_ways():
         for _ in range(3):
             gradient(C, W)
     together = [line.strip() for line in gradient.source.splitlines() if "#     loop" in line]
-    assert sum("gelu" in line for line in together) == 3  # one for the sum of the last
-    assert sum("gelu_slope" in line for line in together) == 2  # they share what is the same
+    assert sum("gelu" in line for line in together) == 3  # no other node reads the sum
+    assert sum("gelu_slope" in line for line in together) == 2  # they share subexpressions
     assert "region" in calls
     assert calls.keys() & {"gelu", "gelu_slope", "gelu_with_slope", "loop"} == set()
 
 
-def test_a_plan_follows_the_number_of_threads(change):
+def test_a_plan_adapts_to_the_number_of_threads(change):
     pytest.importorskip("numba")
     tier.set_tier("numba")
     rng = np.random.default_rng(0)
@@ -344,8 +344,8 @@ def unaligned(array):
 
 
 @pytest.mark.parametrize("where", ["in a loop", "in a stretch"])
-def test_arguments_in_any_order_and_place(where):
-    """Compiled for arrays as they mostly lie, a function takes others too."""
+def test_arguments_in_any_memory_order(where):
+    """A function traced with contiguous arrays also takes others."""
     pytest.importorskip("numba")
     tier.set_tier("numba")
     rng = np.random.default_rng(4)

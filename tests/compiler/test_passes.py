@@ -1,4 +1,4 @@
-"""Passes: what leaves the bits as they are and takes less."""
+"""Simplification passes keep all bits."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_a_reduction_of_one_element_may_change_the_dtype(name, set_tier):
     )
 
 
-def test_nothing_is_left_of_axes_without_elements(set_tier):
+def test_reductions_over_empty_axes(set_tier):
     set_tier("numpy")
     calls_of(lambda x: tf.reduce_sum(x, axis=1) + 1, tf.zeros((0, 3)))
 

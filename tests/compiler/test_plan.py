@@ -1,4 +1,4 @@
-"""Plans beside others: after errors, in several threads, copied, and when they go."""
+"""Plans after errors, in several threads, copied and dropped."""
 
 import copy
 import gc
@@ -51,7 +51,7 @@ def test_a_plan_that_raises_has_changed_nothing():
     assert "1 plan." in step.explain()
 
 
-def test_an_error_of_the_first_run_is_that_of_its_call_alone():
+def test_an_error_in_the_first_call_affects_only_that_call():
     @tf.function
     def chosen(x, indices):
         return tf.gather(x, indices) if tf.reduce_sum(x) > 0 else -x[:1]
@@ -71,7 +71,7 @@ def test_an_error_of_the_first_run_is_that_of_its_call_alone():
 
 @pytest.fixture
 def busy():
-    """Threads take turns as often as can be."""
+    """Make threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -118,7 +118,7 @@ def test_plans_that_change_one_variable_run_one_at_a_time():
     assert len(set(drawn)) > 2990  # of 2 ** 23 numbers some come twice
 
 
-def test_turns_are_shared_by_those_who_change_the_same():
+def test_plans_that_change_the_same_variable_share_a_lock():
     a, b, c, d = (tf.Variable(0.0) for _ in range(4))
     assert lock_of([]) is None
     first, second = lock_of([a, b]), lock_of([c])
@@ -128,7 +128,7 @@ def test_turns_are_shared_by_those_who_change_the_same():
     second.free.pop()
     with pytest.raises(IndexError):
         both.pop()
-    assert first.free == [True]  # it has not been kept
+    assert first.free == [True]  # it has not been kept alive
     assert acquire(both, [second]).each == [first.free]
     assert acquire(both, [first, second]).each == []
     threading.Timer(0.1, both.append, [True]).start()
@@ -137,7 +137,10 @@ def test_turns_are_shared_by_those_who_change_the_same():
     assert first.free == second.free == [True]
     lists = both.each
     del first, second
-    assert [lock_of([b]).free, lock_of([c]).free] == lists  # they live with those who have them
+    assert [
+        lock_of([b]).free,
+        lock_of([c]).free,
+    ] == lists  # locks live as long as the plans that use them
     assert lock_of([b]).free is lists[0]
 
 
@@ -170,7 +173,7 @@ def test_a_plan_that_is_called_from_within_itself():
 
 
 class Interrupted:
-    """A lock that is taken when an interrupt comes."""
+    """A lock whose acquisition is interrupted."""
 
     def __init__(self, lock):
         self._lock = lock
@@ -181,7 +184,7 @@ class Interrupted:
         raise KeyboardInterrupt
 
 
-def test_an_interrupt_gives_the_turn_back():
+def test_an_interrupt_releases_the_lock():
     v = tf.Variable(0.0)
     f = tf.function(lambda x: v.assign_add(x))
     for _ in range(3):
@@ -199,7 +202,7 @@ def test_an_interrupt_gives_the_turn_back():
 # ---- generators ----------------------------------------------------------------------------------
 
 
-def test_new_seeds_leave_plans_without_draws_and_use_up_none():
+def test_new_seeds_keep_plans_without_draws():
     @tf.function
     def f(x):
         return x * 2.0 if tf.reduce_sum(x) < 0 else x + tf.random.uniform([3])
@@ -213,7 +216,7 @@ def test_new_seeds_leave_plans_without_draws_and_use_up_none():
     assert "(float32[3]): 2 plans" in f.explain()
 
 
-def test_draws_from_seeds_of_their_own_get_a_plan():
+def test_draws_with_explicit_seeds_have_a_plan():
     f = tf.function(lambda x: x + tf.random.stateless_normal([3], [1, 2]))
     expected = values(f(ONES))
     for _ in range(4):
@@ -281,7 +284,7 @@ def test_a_copy_shares_no_object_with_the_original():
     assert values(g(others[-1], ONES)) == [3.0, 3.0, 3.0]
 
 
-# ---- what goes -----------------------------------------------------------------------------------
+# ---- lifetimes -----------------------------------------------------------------------------------
 
 OBJECTS = {
     "object": lambda: Factor(2.0),
@@ -292,7 +295,7 @@ OBJECTS = {
 
 @pytest.mark.parametrize("name", OBJECTS)
 @pytest.mark.parametrize("calls", [1, 4])
-def test_a_plan_keeps_no_object_that_it_is_for(name, calls):
+def test_plans_do_not_keep_objects_alive(name, calls):
     f = tf.function(lambda o, x: o(x) if callable(o) else o.number * x)
     given = OBJECTS[name]()
     for _ in range(calls):
@@ -308,7 +311,7 @@ class Slotted:
     __slots__ = ("number",)
 
 
-def test_what_is_known_does_not_grow_without_end():
+def test_the_cache_is_bounded():
     f = tf.function(lambda o, x, n: x * n)
     for size in range(100):
         f(Slotted(), tf.zeros([size]), 0.5)
@@ -320,7 +323,7 @@ def test_what_is_known_does_not_grow_without_end():
     assert len(g._plan_cache.attempts) < 50
 
 
-def test_the_results_of_a_recorded_run_are_not_kept():
+def test_results_of_a_trace_are_not_kept_alive():
     f = tf.function(lambda x: {"y": x * 2.0, "text": "a", "none": None})
     found = [f(ONES) for _ in range(4)]
     assert all(r["text"] == "a" and r["none"] is None for r in found)
@@ -330,7 +333,7 @@ def test_the_results_of_a_recorded_run_are_not_kept():
     assert [ref() for ref in gone] == [None] * 4
 
 
-def test_a_variable_lives_no_longer_for_its_turn():
+def test_locks_do_not_keep_variables_alive():
     v = tf.Variable(0.0)
     assert isinstance(v, CoreVariable)
     gone = weakref.ref(v)

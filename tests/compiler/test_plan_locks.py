@@ -1,4 +1,4 @@
-"""Threads that call compiled functions for the first time at once lose no update."""
+"""Threads that make the first calls of functions at the same time lose no update."""
 
 import threading
 
@@ -54,7 +54,7 @@ def test_no_assignment_is_lost(trial):
 
 
 @pytest.mark.parametrize("trial", range(4))
-def test_no_step_is_lost_or_refused(trial):
+def test_no_training_step_is_lost_or_refused(trial):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2 + trial)])
     step = model.training_step(loss="mse", optimizer="adam")
     x, y = np.ones((4, 3), "float32"), np.ones((4, 2 + trial), "float32")
@@ -86,7 +86,7 @@ def test_gradients_of_many_threads(trial):
     in_threads(work)
 
 
-def test_a_run_within_a_run_takes_no_turn_twice():
+def test_nested_traces_acquire_no_lock_twice():
     with plan_locks.exclusive_trace(), plan_locks.exclusive_trace():
         assert plan_locks.held_locks()
     assert not plan_locks.held_locks()

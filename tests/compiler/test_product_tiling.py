@@ -1,4 +1,4 @@
-"""Products whose rows go to the loop that reads them: the bits of the ops one by one, no memory."""
+"""Tiled products: equal bits, and no memory for the product."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from framework.kernels import threads, tier
 pytest.importorskip("numba")
 
 SHAPES = [
-    # rows, depth, columns: as they suit; with rests of rows and columns; columns in two parts
+    # rows, depth, columns: multiples of blocks; with remainders; columns in two parts
     (512, 64, 512), (645, 33, 420), (300, 40, 1100), (9000, 24, 32),
 ]  # fmt: skip
 
@@ -29,14 +29,14 @@ def arrays(*shapes):
 
 
 def momentum(v, m, x, g):
-    """An update of a variable and its momentum, in place, with a number of its own."""
+    """Return a function that updates a variable and its momentum in place."""
     m.assign(m + (tf.matmul(x, g, transpose_a=True) - m) * 0.5)
     v.assign(v - m * tf.reduce_max(g))
     return tf.reduce_sum(g)
 
 
 def compared(body, variables, *inputs):
-    """The compiled function, after some calls with the bits of the same ops one by one."""
+    """Check that some calls have the bits of eager ops, and return the compiled function."""
     compiled = tf.function(lambda *inputs: body(*variables[0], *inputs))
     for _ in range(5):
         found = tf.nest.flatten(compiled(*inputs))
@@ -47,7 +47,7 @@ def compared(body, variables, *inputs):
 
 
 def arena(compiled):
-    """How many bytes the only plan works in."""
+    """Return the bytes of the only plan's arena."""
     ((entry,),) = compiled._plan_cache.plans.values()
     return entry.plan.nbytes[0]
 
@@ -63,7 +63,7 @@ def test_an_update_has_the_bits_of_its_ops(shape):
     assert arena(compiled) == 0  # not the product's 4 * m * n
 
 
-def test_what_is_multiplied_is_not_written_over():
+def test_factors_are_not_overwritten():
     def body(v, x):
         v.assign(v + tf.matmul(v, x, transpose_a=True) * 1e-3)
         return tf.reduce_sum(x)
@@ -102,7 +102,7 @@ PRODUCT = 4 * 512 * 600  # bytes
     [(read_twice, PRODUCT), (returned, 0), (summed, PRODUCT), (with_a_row, PRODUCT),
      (as_it_lies, PRODUCT)],
 )  # fmt: skip
-def test_what_others_read_has_a_place(body, place):
+def test_products_with_other_readers_have_memory(body, place):
     x, g = arrays((64, 512), (64, 600))
     compiled = tf.function(body)
     for _ in range(5):
@@ -112,7 +112,7 @@ def test_what_others_read_has_a_place(body, place):
     assert arena(compiled) == place  # a result has memory of its own
 
 
-def test_a_result_that_goes_out_is_new_each_time():
+def test_returned_values_are_new_arrays():
     x, g = arrays((64, 512), (64, 600))
     compiled = tf.function(lambda x, g: tf.nn.relu(tf.matmul(x, g, transpose_a=True)) * 0.5)
     found = [compiled(x, g * k).numpy() for k in (1.0, 1.0, 1.0, 1.0, 2.0)]

@@ -1,4 +1,4 @@
-"""Compiled functions that depend on Python state give what Python gives, call after call.
+"""Compiled functions that depend on Python state give the results of eager calls.
 
 An entry makes a function and `before(n)`, which changes the state before call number n. What is
 compared are results and what variables hold, to the last bit, with the function run in Python.
@@ -305,7 +305,7 @@ def results(make, compiled):
 
 
 @pytest.mark.parametrize("make", ENTRIES, ids=lambda make: make.__name__)
-def test_results_are_those_of_python(make):
+def test_compiled_equals_eager(make):
     config.set_audit(False)  # guards alone see these changes
     try:
         assert results(make, compiled=True) == results(make, compiled=False)
@@ -316,7 +316,7 @@ def test_results_are_those_of_python(make):
 @pytest.mark.parametrize(
     "make", [reads_a_global, reads_attributes_of_an_object, reads_items], ids=lambda m: m.__name__
 )
-def test_what_does_not_change_gets_plans(make):
+def test_functions_of_constant_state_have_plans(make):
     f, _, _ = make()
     f = tf.function(f)
     for _ in range(3):
@@ -361,7 +361,7 @@ def test_the_reason_names_the_read():
     assert "it changes n, which it reads" in f.explain()
 
 
-def test_guards_keep_no_object_alive():
+def test_guards_do_not_keep_objects_alive():
     import gc
     import weakref
 
@@ -420,7 +420,7 @@ def test_a_closure_variable_that_is_deleted():
         f(X)
 
 
-def test_callbacks_of_the_garbage_collector_are_no_part_of_a_run():
+def test_callbacks_of_the_garbage_collector_are_ignored():
     import gc
 
     runs = 0
@@ -446,7 +446,7 @@ def test_callbacks_of_the_garbage_collector_are_no_part_of_a_run():
     assert gc.isenabled()
 
 
-def test_debuggers_and_profilers_go_on():
+def test_debuggers_and_profilers_keep_working():
     import cProfile
     import sys
 

@@ -1,4 +1,4 @@
-"""Normalisations and attention within stretches: the bits of the ops called one by one."""
+"""Normalization, attention and losses within parallel regions have the bits of eager ops."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ LAYERS = {
 
 
 def program(layer, dense):
-    """The output and all gradients, with a product before the layer and one behind."""
+    """Return the output and all gradients, with a product before and after the layer."""
 
     def gradients(x, mask):
         with tf.GradientTape() as tape:
@@ -67,7 +67,7 @@ def program(layer, dense):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("name", LAYERS)
-def test_the_bits_of_the_ops_one_by_one(name, count):
+def test_equal_bits_to_eager_ops(name, count):
     threads.set_count(count)
     keras.utils.set_random_seed(1)
     dense = [keras.layers.Dense(SIZE, activation="gelu") for _ in range(2)]
@@ -87,7 +87,7 @@ def test_the_bits_of_the_ops_one_by_one(name, count):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_without_outputs_for_the_backward_pass(name):
+def test_inference_without_saved_values(name):
     layer = LAYERS[name]()
     x = array(*ROWS, SIZE)
     mask = tf.constant(np.ones((ROWS[0], ROWS[1], ROWS[1]), bool))
@@ -112,7 +112,7 @@ def test_gradients_of_vectors_do_not_depend_on_the_number_of_threads():
             np.testing.assert_array_equal(a, b)
 
 
-def test_results_are_not_written_over():
+def test_results_are_not_overwritten():
     normal = keras.layers.LayerNormalization()
     compiled = tf.function(lambda x: normal(x))
     x = array(*ROWS, SIZE)
@@ -124,7 +124,7 @@ def test_results_are_not_written_over():
 
 
 def classifier(sizes=(784, 128, 10), *between):
-    """A network, a function for a step of it in Python, and a batch."""
+    """Return a network, its eager training step and a batch."""
     keras.utils.set_random_seed(3)
     inputs, hidden, classes = sizes
     relu = keras.layers.Dense(hidden, activation="relu")
@@ -161,7 +161,7 @@ def test_a_classifiers_step_has_the_bits_of_its_ops(sizes, count):
 
 @pytest.mark.parametrize(("between", "calls"), [((), 1), ((keras.layers.Dropout(0.2),), 2)])
 def test_a_classifiers_step_is_one_call(between, calls):
-    """Dropout is an op beside them."""
+    """Dropout is an op outside the region."""
     _, step, batch = classifier((784, 128, 10), *between)
     step = tf.function(step)
     with plan_calls() as made:
@@ -185,7 +185,7 @@ def test_wrong_labels_leave_the_weights():
         np.testing.assert_array_equal(w.numpy(), old)
 
 
-def test_labels_that_a_condition_leaves_out_are_not_checked():
+def test_labels_behind_a_false_condition_are_not_checked():
     @tf.function
     def f(x, y):
         if tf.reduce_sum(x) < 0:

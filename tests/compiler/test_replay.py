@@ -1,7 +1,7 @@
-"""A training step, recorded once through the five events and replayed, is the eager step.
+"""A training step recorded through the five events and replayed equals the eager step.
 
-Same losses, weights, slots, generator states and metric values, bit for bit, on fresh data and with
-fresh draws: what a compiler needs is there.
+Losses, weights, slots, generator states and metrics have equal bits, with new data and
+new random numbers.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from tests.compiler.replay import MissError, Replay
 
 
 def batches(count, size=16, features=5, classes=3):
-    """Fresh data for each step."""
+    """Yield new data for each step."""
     for k in range(count):
         numbers = np.random.default_rng(k)
         x = numbers.normal(size=(size, features)).astype("float32")
@@ -32,7 +32,7 @@ def batches(count, size=16, features=5, classes=3):
 
 
 def assert_replay_is_eager(world, steps=5, data=batches):
-    """`world()` gives (step, variables), the same ones each time it is called."""
+    """`world()` returns (step, variables), equal in each call."""
     eager, eager_variables = world()
     recorded, variables = world()
     replay = None
@@ -66,7 +66,7 @@ def events(replay):
 
 
 def raw_world():
-    """Two layers, dropout, Adam and a mean, written out."""
+    """Two layers, dropout, Adam and a mean, in plain ops."""
     numbers = np.random.default_rng(0)
     weights = [
         tf.Variable(numbers.normal(size=shape).astype("float32") * 0.3)
@@ -239,7 +239,7 @@ def test_a_value_read_by_python_is_a_guard():
     value, state = v.array.copy(), generator.state.array.copy()
     with pytest.raises(MissError):
         replay(tf.constant([-1.0, -4.0]))
-    assert v.array == value  # a miss leaves no trace
+    assert v.array == value  # a failing guard changes nothing
     assert generator.state.array.tolist() == state.tolist()
 
 
@@ -260,7 +260,7 @@ READS = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_every_read_of_a_value_is_reported(name):
+def test_each_way_to_read_a_value_is_an_event(name):
     def step(x):
         READS[name](x)
         return x * 2.0
@@ -304,7 +304,7 @@ def test_assignments(kind, name):
 
 
 @pytest.mark.parametrize("assign", ["assign_add", "assign_sub"])
-def test_a_number_that_spreads_over_a_variable(assign):
+def test_a_number_is_broadcast_to_a_variable(assign):
     def world():
         v = KerasVariable(np.float32([1.0, 2.0]))
 
@@ -335,11 +335,11 @@ def test_a_value_of_another_dtype_is_cast_as_an_op(assign):
     )
 
 
-# ---- the harness itself notices ------------------------------------------------------------------
+# ---- the recorder itself -------------------------------------------------------------------------
 
 
-def test_a_value_that_leaves_the_record_shows():
-    """An op's array taken past the events would be frozen: the comparison must fail then."""
+def test_an_array_that_bypasses_events_is_noticed():
+    """An array that bypasses the events becomes a constant: the comparison must fail."""
 
     def world():
         v = tf.Variable(0.0)
@@ -355,5 +355,5 @@ def test_a_value_that_leaves_the_record_shows():
 
 
 def test_the_recorder_is_short():
-    """The proof is worth something only as long as it needs nothing but the events."""
+    """The recorder may depend on the events only."""
     assert len((Path(__file__).parent / "replay.py").read_text().splitlines()) <= 100

@@ -1,4 +1,4 @@
-"""What a compiled function returns: the same tensors to look at, however the call was computed."""
+"""Results of compiled functions: the same structure from plans and eager calls."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import framework as tf
 from framework.kernels import tier
 
-CALLS = 5  # the first two are recorded
+CALLS = 5  # the first two calls are traced
 
 
 @pytest.fixture(params=["off", "numpy"], autouse=True)
@@ -21,7 +21,7 @@ def twice(x):
     return y, y
 
 
-BODIES = {  # a body, and for each result the first place where the same tensor stands
+BODIES = {  # (body, for each result the index of the first equal tensor)
     "twice": (twice, [0, 0]),
     "in a list": (lambda x: [*twice(x)], [0, 0]),
     "in a dict": (lambda x: dict(zip("abc", (*twice(x), x + 1.0), strict=True)), [0, 0, 2]),
@@ -93,7 +93,7 @@ def test_masks_of_arguments_stay():
 
 
 @pytest.mark.parametrize("text", ["abc", b"abc", "", np.array(["a", "bc"]), "é"])
-def test_texts_get_plans(text, mode, caplog):
+def test_strings_have_plans(text, mode, caplog):
     calls = []
 
     def body(x):
@@ -111,7 +111,7 @@ def test_texts_get_plans(text, mode, caplog):
     assert not caplog.records
 
 
-def test_a_string_that_changes_is_not_compiled(mode):
+def test_a_string_that_changes_runs_eagerly(mode):
     texts = iter("abcde")
     f = tf.function(lambda x: (x, next(texts)))
     found = [f(tf.constant(1.0))[1].numpy() for _ in range(CALLS)]

@@ -1,7 +1,7 @@
-"""Compiled functions under tapes: what they give, and what tapes say, is what Python gives.
+"""Compiled functions under tapes: results and gradients equal those of eager calls.
 
-A scenario makes a function and uses it call after call, with and without `tf.function`. All that it
-gives is compared to the last bit: results, gradients, Nones.
+A scenario builds a function and calls it, with and without `tf.function`. All results are
+compared bit by bit: results, gradients, None.
 """
 
 import gc
@@ -32,7 +32,7 @@ def weights(*shape, **options):
 
 
 def differentiated(f, sources, *args, watched=(), targets=None, **options):
-    """The results of a call, and the gradients of (the sum of) `targets` of them."""
+    """Return the results of a call and the gradients of (the sum of) `targets`."""
     with tf.GradientTape(**options) as tape:
         tape.watch(list(watched))
         y = f(*args)
@@ -44,7 +44,7 @@ def in_turn(use):
     return lambda f: [use(f, n) for n in range(CALLS)]
 
 
-# ---- what becomes plans --------------------------------------------------------------------------
+# ---- compiled ------------------------------------------------------------------------------------
 
 
 def inputs_and_variables():
@@ -134,7 +134,7 @@ def several_results_one_of_them_used():
         x = matrix(n)
         return [differentiated(f, [w, v, x], x, watched=[x], targets=t) for t in ([0], [1], [0, 1])]
 
-    # The logarithm's slope is infinite: an unrequested gradient must not add 0 * inf.
+    # The derivative of the logarithm is infinite: an unneeded gradient must not add 0 * inf.
     return lambda x: (x * w, tf.math.log(v * 0.0)), in_turn(use)
 
 
@@ -217,7 +217,7 @@ def variables_that_change_in_between():
         for n in range(CALLS):
             with tf.GradientTape() as tape:
                 y = f(matrix(n))
-            w.assign_add([1.0, 1.0, 1.0])  # not in place: the tape holds the array
+            w.assign_add([1.0, 1.0, 1.0])  # not in place: the tape holds it
             found += [tape.gradient(y, w), w.numpy(), step.numpy()]
         return found
 
@@ -254,7 +254,7 @@ def training():
 
 
 def frozen_layers():
-    """What trains changes from call to call."""
+    """The trainable variables change between calls."""
     a, b = keras.layers.Dense(2), keras.layers.Dense(1)
     b(a(matrix(0)))
 
@@ -373,7 +373,7 @@ def nothing_to_follow():
 
 
 def scalars_from_numpy():
-    """A cotangent that is one of NumPy's numbers, not an array."""
+    """A cotangent that is a NumPy scalar."""
     w = tf.Variable(2.0)
 
     def use(f, n):
@@ -394,7 +394,7 @@ PLANS = [
 ]  # fmt: skip
 
 
-# ---- what stays in Python ------------------------------------------------------------------------
+# ---- eager ---------------------------------------------------------------------------------------
 
 
 def a_watched_tensor_from_outside():
@@ -488,7 +488,7 @@ PYTHON = [
 
 
 def flat(found):
-    """All arrays in a nest, IndexedSlices opened."""
+    """Return all arrays in a nest, including those of IndexedSlices."""
     if isinstance(found, tf.IndexedSlices):
         return ["slices", *flat([found.values, found.indices])]
     if isinstance(found, dict):
@@ -515,7 +515,7 @@ def test_compiled_is_eager(scenario, kind):
     assert is_plan == (scenario in PLANS), f.explain()
 
 
-# ---- what the table cannot say -------------------------------------------------------------------
+# ---- further tests -------------------------------------------------------------------------------
 
 
 def compiled(w):
@@ -554,7 +554,7 @@ def test_the_tape_shows_one_record():
 
 
 def test_higher_orders_after_the_first():
-    """A gradient asked for within a tape opened later, and the third derivative."""
+    """A gradient computed within a later tape, and the third derivative."""
     w = weights(3)
     f = compiled(w)
     x = matrix(5)
@@ -571,7 +571,7 @@ def test_higher_orders_after_the_first():
     np.testing.assert_allclose(third, (6 * t**2 - 2) * slope * w**3, rtol=1e-4, atol=1e-5)
 
 
-def test_a_forward_accumulator_beside_the_tape():
+def test_a_forward_accumulator_with_a_tape():
     w = weights(3)
     f = compiled(w)
     x, v = matrix(4), matrix(5)
@@ -601,7 +601,7 @@ def test_a_gradient_within_another_compiled_function():
         np.testing.assert_allclose(gradient(), expected * 2.0, rtol=1e-6)
 
 
-def test_exceptions_come_through():
+def test_exceptions_propagate():
     w = weights(3)
 
     @tf.function
@@ -637,7 +637,7 @@ def test_a_gradient_that_cannot_be_compiled(change, caplog, no_failures_of_the_c
     no_failures_of_the_compiler.clear()
 
 
-def test_nothing_keeps_what_a_record_held():
+def test_saved_values_are_released_with_the_record():
     w = weights(3)
     f = compiled(w)
     x = matrix(1)
@@ -649,4 +649,4 @@ def test_nothing_keeps_what_a_record_held():
     gc.disable()
     del x, y
     gc.enable()
-    assert held() is None  # at once: there is no cycle
+    assert held() is None  # immediately: there is no reference cycle

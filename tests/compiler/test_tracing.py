@@ -1,4 +1,4 @@
-"""What tracing does besides the one run that the user asked for leaves no trace."""
+"""Tracing has no side effects beyond those of one eager call."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def trained(build, decorate):
     [lambda: keras.layers.BatchNormalization(), lambda: keras.layers.Dropout(0.5)],
     ids=["batch normalization", "dropout"],
 )
-def test_recomputed_layers_change_as_in_python(build):
+def test_recomputed_layers_change_as_in_eager_calls(build):
     assert trained(build, tf.function) == trained(build, lambda f: f)
 
 

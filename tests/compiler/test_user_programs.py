@@ -1,7 +1,7 @@
-"""Programs as users write them: compiled they give what they give in Python, call after call.
+"""User programs: compiled and eager calls give equal results.
 
-An entry makes a function and a list of calls. What is checked: results, what variables hold, what
-the arguments hold, and results of earlier calls after later ones.
+An entry builds a function and a list of calls. Checked are results, variables,
+arguments, and results of earlier calls after later ones.
 """
 
 import copy
@@ -172,7 +172,7 @@ def empty_arrays():
 
 
 def many_operands():
-    """More arrays than one loop may have."""
+    """More arrays than a loop can have."""
 
     def f(*xs):
         y, total = xs[0], 0.0
@@ -190,7 +190,7 @@ def scalars_only():
     ]
 
 
-# ---- closures, objects, Python's state ----
+# ---- closures, objects, Python state ----
 
 
 def closure_over_a_tensor():
@@ -212,7 +212,7 @@ def methods():
 
 
 def counter_of_python():
-    """Frozen by tf.function; here the change is noticed, and the body goes on in Python."""
+    """TensorFlow freezes the value; here the change is noticed and the function runs eagerly."""
     calls = []
 
     def f(x):
@@ -239,7 +239,7 @@ def default_and_keyword_arguments():
     ]  # fmt: skip
 
 
-# ---- Python numbers as run-time values ----
+# ---- Python numbers as inputs ----
 
 FLOATS = 0.1, 0.25, 1e-3, 0.1, -2.5, 0.0, -0.0, 3.0, 1e30, 1e-44, 1e37, float("inf"), 7.1, 0.3
 INTS = 1, 2, 3, 2, -4, 0, 7, 100000, 2**31, 2**31 - 1, 16777217, 2**70, 5, 6
@@ -645,7 +645,7 @@ def constant_results():
 def random_numbers():
     def f(x):
         noise = tf.random.normal(tf.shape(x), seed=4)
-        if noise[0] > 0:  # draws before a guard: a miss must not use up numbers
+        if noise[0] > 0:  # a draw before a failing guard must be undone
             return x + noise
         return x - tf.random.uniform(tf.shape(x), seed=5)
 
@@ -661,7 +661,7 @@ def numbers_from_seeds_of_their_own():
     return (lambda x: x + tf.random.stateless_normal([3], [1, 2])), [(X,), (Y,)] * 3
 
 
-# ---- sizes that follow from values ----
+# ---- sizes that depend on values ----
 
 
 def different_elements():
@@ -727,7 +727,7 @@ def numbers(result):
 
 
 def run(program, compiles):
-    """All that can be seen of its calls, at the end: earlier results must not have changed."""
+    """Return all effects of the calls, at the end: later calls must not change earlier results."""
     tf.random.set_seed(11)
     function, calls, *held = program()
     if compiles:
@@ -765,10 +765,10 @@ def test_compiled_is_eager(program, kind):
         compare(a, b, 0.0 if kind == "numpy" else 2e-6)
 
 
-# ---- what the table cannot say -------------------------------------------------------------------
+# ---- further tests -------------------------------------------------------------------------------
 
 
-def test_exceptions_of_users_come_through_and_leave_nothing_behind():
+def test_exceptions_of_users_propagate_and_are_not_kept_alive():
     v = tf.Variable([1.0, 2.0])
 
     @tf.function
@@ -788,7 +788,7 @@ def test_exceptions_of_users_come_through_and_leave_nothing_behind():
     np.testing.assert_array_equal(v.numpy(), [25.0, 26.0])
 
 
-CHECKED = {  # a function of integers, some that it takes, some that it refuses, what it says
+CHECKED = {  # (function of integers, accepted ones, rejected ones, message)
     "a loss": (
         lambda y: keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, MATRIX),
         [0, 1], [0, 7], "label 7"),
@@ -818,7 +818,7 @@ CHECKED = {  # a function of integers, some that it takes, some that it refuses,
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_an_error_within_a_plan_is_the_ops_own(name):
+def test_an_error_within_a_plan_is_that_of_the_op(name):
     function, good, bad, said = CHECKED[name]
     f = tf.function(function)
     expected = function(tf.constant(good)).numpy()
@@ -843,7 +843,7 @@ def test_printed_values_are_those_of_each_call(capsys):
     assert (printed.out + printed.err).split() == list("1234")
 
 
-def test_a_new_seed_begins_anew():
+def test_a_new_seed_restarts_draws():
     f = tf.function(lambda: tf.random.uniform([3]))
     found = []
     for _ in range(2):
@@ -889,7 +889,7 @@ def test_threads_agree_with_one_after_another():
     assert v.numpy() == 40.0
 
 
-def test_plans_go_with_the_objects_they_are_for():
+def test_plans_are_dropped_with_their_objects():
     @tf.function
     def f(model, x):
         return model.slope * x
@@ -905,10 +905,10 @@ def test_plans_go_with_the_objects_they_are_for():
     assert f.explain().startswith("f has 0 plans")
 
 
-# ---- what layers take over from where they are called --------------------------------------------
+# ---- settings inherited from the surrounding layer call ------------------------------------------
 
 
-def test_training_is_that_of_the_layer_around():
+def test_training_is_inherited_from_the_surrounding_layer():
     class Model(keras.Model):
         def __init__(self):
             super().__init__()
