@@ -39,6 +39,7 @@ lint: $(VENV)/.dev
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
 	$(python) -m pyright --pythonpath $(python)
+	$(python) -m pytest -q -n 0 tests/typing
 	$(bin)/lint-imports --no-logo
 
 format: $(VENV)/.dev

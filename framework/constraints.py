@@ -1,6 +1,6 @@
 """Constraints: what a weight is changed to after each update."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from framework.core import dtypes
 from framework.core.axes import all_axes
@@ -21,7 +21,7 @@ class Constraint(Watched):
     Own ones subclass this and define `__call__`; a plain function of a tensor does too.
     """
 
-    def __call__(self, w):
+    def __call__(self, w: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define __call__(w).")
 
 
@@ -50,7 +50,7 @@ class MaxNorm(Constraint):
     max_value: float = 2
     axis: object = 0
 
-    def __call__(self, w):
+    def __call__(self, w: Any) -> Any:
         return _scaled(w, self.axis, lambda norms: e.clip(norms, 0.0, self.max_value))
 
 
@@ -58,7 +58,7 @@ class MaxNorm(Constraint):
 class NonNeg(Constraint):
     """No negative elements."""
 
-    def __call__(self, w):
+    def __call__(self, w: Any) -> Any:
         return e.maximum(tensor(w), 0)
 
 
@@ -68,7 +68,7 @@ class UnitNorm(Constraint):
 
     axis: object = 0
 
-    def __call__(self, w):
+    def __call__(self, w: Any) -> Any:
         return _scaled(w, self.axis, lambda norms: 1.0)
 
 
@@ -81,7 +81,7 @@ class MinMaxNorm(Constraint):
     rate: float = 1.0
     axis: object = 0
 
-    def __call__(self, w):
+    def __call__(self, w: Any) -> Any:
         def desired(norms):
             inside = e.clip(norms, self.min_value, self.max_value)
             return inside * self.rate + norms * (1 - self.rate)

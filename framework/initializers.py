@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from framework.core import dtypes, random
+from framework.core.argument_types import DTypeLike, ShapeLike
 from framework.core.configurable import Configurable, Resolved, one_of, serialize_value
 from framework.core.conversion import array_of
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -27,7 +28,7 @@ class Initializer(Configurable):
     Own ones subclass this and define `__call__`; a plain function of a shape and a dtype does too.
     """
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define __call__(shape, dtype).")
 
     def clone(self):
@@ -44,7 +45,7 @@ def _full(shape, value, dtype):
 class Zeros(Initializer):
     """All zeros."""
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, 0, dtype)
 
 
@@ -52,7 +53,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """All ones."""
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, 1, dtype)
 
 
@@ -62,7 +63,7 @@ class Constant(Initializer):
 
     value: object = 0.0
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, array_of(self.value), dtype)
 
 
@@ -72,7 +73,7 @@ class Identity(Initializer):
 
     gain: float = 1.0
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         if len(shape) != 2:
             raise ShapeError(
                 f"Identity initializer: expected a shape of two axes, got {tuple(shape)}."
@@ -120,7 +121,7 @@ class RandomNormal(RandomInitializer):
     stddev: float = 0.05
     seed: Seed = None
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _draw(self, "normal", shape, dtype, self.mean, self.stddev)
 
 
@@ -132,7 +133,7 @@ class RandomUniform(RandomInitializer):
     maxval: float = 0.05
     seed: Seed = None
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _draw(self, "uniform", shape, dtype, self.minval, self.maxval)
 
 
@@ -144,7 +145,7 @@ class TruncatedNormal(RandomInitializer):
     stddev: float = 0.05
     seed: Seed = None
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _draw(self, "truncated_normal", shape, dtype, self.mean, self.stddev)
 
 
@@ -184,7 +185,7 @@ class VarianceScaling(RandomInitializer):
     input_axes: object = None
     output_axes: object = None
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         fan_in, fan_out = compute_fans(shape, self.input_axes, self.output_axes)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, fan)
@@ -262,7 +263,7 @@ class Orthogonal(RandomInitializer):
     gain: float = 1.0
     seed: Seed = None
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         if len(shape) < 2:
             raise ShapeError(
                 f"Orthogonal initializer: expected a shape of two or more axes, got {tuple(shape)}."

@@ -1,10 +1,11 @@
 """Regularizers: penalties on weights or outputs, added to the loss."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.configurable import Resolved, Watched, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -35,7 +36,7 @@ class Regularizer(Watched):
     Own ones subclass this and define `__call__`; a plain function of a tensor does too.
     """
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define __call__(x).")
 
 
@@ -50,7 +51,7 @@ class L1L2(Regularizer):
     l1: Strength = 0.0
     l2: Strength = 0.0
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike) -> Any:
         x = tensor(x)
         return _total(e.absolute(x)) * self.l1 + _total(e.square(x)) * self.l2
 
@@ -61,7 +62,7 @@ class L1(Regularizer):
 
     l1: Strength = 0.01
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike) -> Any:
         return _total(e.absolute(tensor(x))) * self.l1
 
 
@@ -76,7 +77,7 @@ class L2(Regularizer):
 
     l2: Strength = 0.01
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike) -> Any:
         return _total(e.square(tensor(x))) * self.l2
 
 
@@ -92,7 +93,7 @@ class OrthogonalRegularizer(Regularizer):
     factor: Strength = 0.01
     mode: Literal["rows", "columns"] = "rows"
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike) -> Any:
         x = tensor(x)
         if x.ndim != 2:
             raise ShapeError(

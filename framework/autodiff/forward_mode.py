@@ -14,6 +14,7 @@ No op brings a rule for this. The Jacobian J of an op is known by its vjp, which
 
 import inspect
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.cotangents import UnconnectedGradients, wants_zero
 from framework.autodiff.tape import GradientTape
 from framework.core import nest, recorders
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.op import no_derivative
@@ -63,7 +65,7 @@ class ForwardAccumulator(Recorder):
     differentiates = True
     _rows = None  # where tangents have a leading axis of several directions: how many
 
-    def __init__(self, primals, tangents):
+    def __init__(self, primals: Any, tangents: Any):
         self._tangents = _Tangents()
         self._recording = False
         try:
@@ -115,7 +117,7 @@ class ForwardAccumulator(Recorder):
         have = self._tangents.of(primal)
         self._tangents.keep(primal, tangent if have is None else have + tangent)
 
-    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE):
         """The tangents of `primals`: the derivatives along the direction that was given.
 
         Args:
@@ -143,12 +145,12 @@ class ForwardAccumulator(Recorder):
 
     # ---- events ----
 
-    def variable_read(self, variable, tensor):
+    def variable_read(self, variable: Any, tensor: TensorLike) -> None:
         tangent = self._tangents.of(variable)
         if tangent is not None:
             self._tangents.keep(tensor, tangent)
 
-    def op(self, op, args, attrs, outputs, saved):
+    def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
         known = self._tangents
         mask, bit = 0, 1
         for arg in args:

@@ -6,6 +6,7 @@ tape is walked back once for each element.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from framework.autodiff.batching import Batched, Level, rows_of
 from framework.autodiff.cotangents import UnconnectedGradients, wants_zero
 from framework.autodiff.diagonal import Diagonal, identity
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.recorders import serials, thread
@@ -28,9 +30,10 @@ class Jacobians:
     """What a `GradientTape` gives beside gradients."""
 
     def jacobian(
-        self, target, sources, unconnected_gradients=UnconnectedGradients.NONE,
-        parallel_iterations=None, experimental_use_pfor=True,
-    ):  # fmt: skip
+        self, target: TensorLike, sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE, parallel_iterations: Any = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """The derivative of every element of `target` with respect to every element of `sources`.
 
         Args:
@@ -62,9 +65,10 @@ class Jacobians:
         return jacobian(self, target, sources, unconnected_gradients, experimental_use_pfor)
 
     def batch_jacobian(
-        self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
-        parallel_iterations=None, experimental_use_pfor=True,
-    ):  # fmt: skip
+        self, target: TensorLike, source: TensorLike,
+        unconnected_gradients: Any = UnconnectedGradients.NONE, parallel_iterations: Any = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """The jacobian of each example: `target[i]` must depend on `source[i]` alone.
 
         Args:
@@ -96,7 +100,7 @@ class Jacobians:
         _check(self, parallel_iterations, experimental_use_pfor)
         return batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor)
 
-    def op_on_rows(self, op, args, attrs, outputs, saved):
+    def op_on_rows(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
         """Told within a map over rows, as `op`: operands may be `Batched`."""
         live = self._live
         mask = sum(

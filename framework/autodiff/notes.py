@@ -9,8 +9,10 @@ The modules of `debug/` are imported by the methods that need them, never while 
 """
 
 import weakref
+from typing import Any
 
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.recorders import Recorder, thread
 
 CUT = "an op without derivative had live inputs"
@@ -33,7 +35,7 @@ class TapeNotes(Recorder):
 
     # ---- public methods ----
 
-    def explain(self, target, source):
+    def explain(self, target: TensorLike, source: TensorLike):
         """Return a sentence that says why a gradient is None or zero, or how it arises.
 
         It can be called before and after `gradient`. Inside `debugging.trace()`, or with
@@ -66,7 +68,7 @@ class TapeNotes(Recorder):
 
         return Memory(self)
 
-    def to_dot(self, collapse=True):
+    def to_dot(self, collapse: bool = True):
         """Return the record as a graph in the DOT language of Graphviz.
 
         Args:
@@ -76,7 +78,7 @@ class TapeNotes(Recorder):
 
         return to_dot(self, collapse)
 
-    def plot(self, to_file="tape.svg", collapse=True):
+    def plot(self, to_file: Any = "tape.svg", collapse: bool = True):
         """Draw the record into an SVG file and return the file's path; needs no other program.
 
         Args:
@@ -105,11 +107,11 @@ class TapeNotes(Recorder):
 
         self._event_log, self._owns_event_log = EventLog(), True
 
-    def value_read(self, tensor, how):
+    def value_read(self, tensor: TensorLike, how: Any) -> None:
         if tensor.serial in self._live:
             self._notes.append((READ, len(self._edges), how, (tensor.serial,)))
 
-    def layer_call(self, layer):
+    def layer_call(self, layer: Any) -> None:
         self._notes.append((LAYER, len(self._edges), layer, ()))
 
     def _note_watched(self, tensor):

@@ -18,6 +18,8 @@ The gradient for a complex variable is TensorFlow's, the conjugate of the deriva
 pass conjugates at its start and its end; rules multiply by plain derivatives.
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.autodiff.batching import Batched
@@ -38,6 +40,7 @@ from framework.autodiff.cotangents import (
 from framework.autodiff.jacobian import Jacobians
 from framework.autodiff.notes import BLOCKED, CUT, PAUSED, RESET, UNMET, TapeNotes
 from framework.core import nest, recorders
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError, TapeError
 from framework.core.op import READS_INPUT, READS_PICKED
@@ -70,7 +73,10 @@ class GradientTape(TapeNotes, Jacobians):
 
     differentiates = True
 
-    def __init__(self, persistent=False, watch_accessed_variables=True, *, trace=False):
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True, *,
+        trace: bool = False,
+    ):  # fmt: skip
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
@@ -131,7 +137,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._clear()
         self._notes.append((RESET, 0, None, dropped))
 
-    def watch(self, tensor):
+    def watch(self, tensor: TensorLike) -> None:
         """Record all ops on these tensors or variables, so that they can be sources of gradients.
 
         Args:
@@ -247,7 +253,7 @@ class GradientTape(TapeNotes, Jacobians):
         inputs = (args, attrs) if op.composite is not None else None
         return ends, shapes, rule, arguments, tuple(needed), inputs
 
-    def variable_read(self, variable, tensor):
+    def variable_read(self, variable: Any, tensor: TensorLike) -> None:
         reads = self._reads.get(variable.serial)
         if reads is None:
             if not (self._watch_accessed and variable._trainable):
@@ -267,9 +273,9 @@ class GradientTape(TapeNotes, Jacobians):
     # ---- gradients ----
 
     def gradient(
-        self, target, sources, output_gradients=None,
-        unconnected_gradients=UnconnectedGradients.NONE,
-    ):  # fmt: skip
+        self, target: TensorLike, sources: Any, output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:  # fmt: skip
         """Return the gradient of the sum of `target` with respect to `sources`.
 
         Args:

@@ -128,7 +128,7 @@ class CustomObjectScope:
     6
     """
 
-    def __init__(self, custom_objects):
+    def __init__(self, custom_objects: Any):
         self._objects = dict(custom_objects or {})
 
     def __enter__(self):

@@ -11,8 +11,10 @@ and validation. The values of a `Literal`, and `int`, `float`, `bool` and `str`,
 are checked; anything else is stored as given.
 """
 
+import functools
 import inspect
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from framework.core.change_counters import changes
 from framework.core.configs import serialize_value
@@ -27,6 +29,8 @@ else:  # before Python 3.11 only type checkers have it
         """Return a decorator that changes nothing: type checkers alone read it."""
         return lambda cls: cls
 
+
+Method = TypeVar("Method", bound=Callable)
 
 _MISSING = inspect.Parameter.empty
 
@@ -303,14 +307,22 @@ def serialize_field(field, value):
     return serialize(value)
 
 
-def unexpected_argument(function_name, unknown, function):
-    """The TypeError for keyword arguments that `function` does not have."""
-    name = next(iter(unknown))
-    known = [p for p in inspect.signature(function).parameters if p not in ("self", "unknown")]
-    return TypeError(
-        f"{function_name}() has no argument {name!r}{suggest(name, known)} "
-        f"It takes: {', '.join(known)}."
-    )
+def known_arguments_only(method: Method) -> Method:
+    """Decorate a method: its TypeError for an unknown argument suggests a known one."""
+    code = method.__code__
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(
+                    f"{method.__name__}() has no argument {name!r}{suggest(name, known)} "
+                    f"It takes: {', '.join(known)}."
+                )
+        return method(self, *args, **kwargs)
+
+    return cast(Method, call)
 
 
 class Watched(Configurable):

@@ -21,7 +21,7 @@ class DTypePolicy(Configurable):
     ('float16', 'float32')
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         self._name, self._compute, self._variable = _parsed(name or dtypes.floatx())
         if self._compute != self._variable:
             mixed.in_use = True
@@ -44,7 +44,7 @@ class DTypePolicy(Configurable):
     def quantization_mode(self):
         return None
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"name": self.name}
 
     def __eq__(self, other):
@@ -92,7 +92,7 @@ class DTypePolicyMap(Configurable):
     ('mixed_float16', 'float32')
     """
 
-    def __init__(self, default_policy=None, policy_map=None):
+    def __init__(self, default_policy: Any = None, policy_map: Any = None):
         self.default_policy = get(default_policy)
         self.policy_map = {pattern: get(p) for pattern, p in (policy_map or {}).items()}
 
@@ -100,7 +100,7 @@ class DTypePolicyMap(Configurable):
     def name(self):
         return f"map_{self.default_policy.name}"
 
-    def __getitem__(self, path):
+    def __getitem__(self, path: Any) -> Any:
         matching = [p for pattern, p in self.policy_map.items() if fnmatchcase(path, pattern)]
         return matching[-1] if matching else self.default_policy
 
@@ -113,7 +113,7 @@ class DTypePolicyMap(Configurable):
     def __iter__(self):
         return iter(self.policy_map)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             "default_policy": self.default_policy.name,
             "policy_map": {pattern: p.name for pattern, p in self.policy_map.items()},

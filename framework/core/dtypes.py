@@ -1,5 +1,7 @@
 """DType and Shape: one object per element type, equal to its name; and how types combine."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core.errors import DTypeError, suggest
@@ -89,7 +91,7 @@ class DType(str):
             return self.np.type(getattr(info, which))
         raise DTypeError(f"dtype {self.name} has no {which}.")
 
-    def is_compatible_with(self, other):
+    def is_compatible_with(self, other: Any):
         return self is as_dtype(other)
 
     def __eq__(self, other):

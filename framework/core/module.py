@@ -4,6 +4,7 @@ import functools
 import inspect
 import re
 import weakref
+from typing import Any
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
@@ -68,7 +69,7 @@ class Module(Owning):
         living.add(self)
         return self
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         if name is None:
             name = _WORD_STARTS.sub("_", type(self).__name__).lower()
         elif not str(name).isidentifier():
@@ -110,7 +111,7 @@ class Module(Owning):
         return tuple(found)
 
     @classmethod
-    def with_name_scope(cls, method):
+    def with_name_scope(cls, method: Any):
         """Decorator of a method: variables made in it have the module's name in front."""
 
         @functools.wraps(method)

@@ -56,7 +56,7 @@ class SeedGenerator:
         name: a string.
     """
 
-    def __init__(self, seed=None, name=None, **_kwargs):
+    def __init__(self, seed: Any = None, name: str | None = None, **_kwargs: Any):
         if seed is None:
             seed = make_seed()
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -77,15 +77,15 @@ class SeedGenerator:
             self.state._array = np.array([seed, number + 1], np.uint32)
         return seed, number
 
-    def next(self, ordered=True):
+    def next(self, ordered: bool = True):
         """The next (seed, number) as a uint32 tensor of shape (2,)."""
         return Tensor(np.array(self.advance(), np.uint32))
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"seed": self._initial_seed, "name": self.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         return cls(**config)
 
 

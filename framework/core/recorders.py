@@ -11,6 +11,9 @@
 
 import itertools
 import threading
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 
 serials = itertools.count(1)
 """Identities of tensors and variables: `next(serials)` is unique in the process and increases."""
@@ -24,22 +27,22 @@ class Recorder:
     transposes = False  # True for the tape around a vjp that forward mode transposes
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
 
-    def op(self, op, args, attrs, outputs, saved):
+    def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
         """`op(*args, **attrs)` returned the tensors `outputs`; `saved` is for its derivative."""
 
-    def variable_read(self, variable, tensor):
+    def variable_read(self, variable: Any, tensor: TensorLike) -> None:
         """Reading `variable` returned the new tensor `tensor`."""
 
-    def variable_assigned(self, variable, value):
+    def variable_assigned(self, variable: Any, value: TensorLike) -> None:
         """`variable` is about to be assigned the tensor `value`."""
 
-    def random_draw(self, draw, tensor):
+    def random_draw(self, draw: Any, tensor: TensorLike) -> None:
         """`draw` returned `tensor`; calling `draw` again makes the next draw."""
 
-    def value_read(self, tensor, how):
+    def value_read(self, tensor: TensorLike, how: Any) -> None:
         """Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
-    def begin_block(self, key, inputs, variables):
+    def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
         """The package is about to change `variables` by ops that follow from `key` and `inputs`.
 
         `key` is compared by `==`, `inputs` are tensors. Returns whether the recorder does without
@@ -50,10 +53,10 @@ class Recorder:
     def end_block(self):
         """The block that `begin_block` announced is over."""
 
-    def layer_call(self, layer):
+    def layer_call(self, layer: Any) -> None:
         """A sixth, informative event: the innermost layer call is now `layer`, or None."""
 
-    def loss_added(self, tensor):
+    def loss_added(self, tensor: TensorLike) -> None:
         """A seventh, informative event: a layer keeps `tensor` as a loss, for `losses`."""
 
 

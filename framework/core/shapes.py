@@ -1,5 +1,7 @@
 """Shape: a tuple of sizes with TensorFlow's methods."""
 
+from typing import Any
+
 from framework.core.errors import InvalidArgumentError, ShapeError
 
 
@@ -55,50 +57,50 @@ class Shape(tuple):
         if None in self:
             raise ShapeError(f"Shape {self} has sizes that are not known.")
 
-    def is_compatible_with(self, other):
+    def is_compatible_with(self, other: Any):
         other = tuple(other)
         return len(self) == len(other) and all(
             a is None or b is None or a == b for a, b in zip(self, other, strict=True)
         )
 
-    def assert_is_compatible_with(self, other):
+    def assert_is_compatible_with(self, other: Any) -> None:
         if not self.is_compatible_with(other):
             raise ShapeError(f"Shapes {self} and {tuple(other)} are incompatible.")
 
-    def merge_with(self, other):
+    def merge_with(self, other: Any):
         """The shape with the sizes that either knows; ShapeError where they differ."""
         self.assert_is_compatible_with(other)
         return Shape(b if a is None else a for a, b in zip(self, other, strict=True))
 
-    def with_rank(self, rank):
+    def with_rank(self, rank: Any):
         """This shape; ShapeError where it has another rank."""
         self.assert_has_rank(rank)
         return self
 
-    def with_rank_at_least(self, rank):
+    def with_rank_at_least(self, rank: Any):
         """This shape; ShapeError where its rank is lower."""
         if len(self) < rank:
             raise ShapeError(f"Shape {self} must have rank {rank} at least.")
         return self
 
-    def with_rank_at_most(self, rank):
+    def with_rank_at_most(self, rank: Any):
         """This shape; ShapeError where its rank is higher."""
         if len(self) > rank:
             raise ShapeError(f"Shape {self} must have rank {rank} at most.")
         return self
 
-    def assert_has_rank(self, rank):
+    def assert_has_rank(self, rank: Any) -> None:
         if len(self) != rank:
             raise ShapeError(f"Shape {self} must have rank {rank}.")
 
-    def assert_same_rank(self, other):
+    def assert_same_rank(self, other: Any) -> None:
         if len(self) != len(other):
             raise ShapeError(f"Shapes {self} and {tuple(other)} must have the same rank.")
 
-    def concatenate(self, other):
+    def concatenate(self, other: Any):
         return self + other
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         found = tuple.__getitem__(self, index)
         return Shape(found) if isinstance(index, slice) else found
 

@@ -7,6 +7,7 @@ assignments, draws and losses are discarded, and reading a value raises.
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike
 from framework.core.errors import ShapeError, SymbolicValueError
 from framework.core.op import table
 from framework.core.operand import Operand
@@ -29,8 +30,10 @@ class KerasTensor(Operand):
     record_history = True
     is_number = False  # `core/symbolic_sizes.py` has those that are
 
-    def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True,
-                 name=None):  # fmt: skip
+    def __init__(
+        self, shape: ShapeLike, dtype: DTypeLike = "float32", sparse: bool = False,
+        ragged: bool = False, record_history: bool = True, name: str | None = None,
+    ):  # fmt: skip
         self.shape = tuple([n if n is None or type(n) is int else known_size(n) for n in shape])
         self.dtype = dtypes.as_dtype(dtype)
         self.name = name or "keras_tensor"

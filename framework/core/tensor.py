@@ -1,6 +1,9 @@
 """Tensor: an immutable array with an identity that tapes know."""
 
+from typing import Any
+
 from framework.core import dtypes
+from framework.core.argument_types import ShapeLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.operator_types import Operators
 from framework.core.recorders import thread
@@ -19,7 +22,7 @@ class Tensor(Operators):
     # variables alone have `assign`, which assigns to that slice.
     __slots__ = ("__weakref__", "_keras_mask", "array", "assign", "serial")
 
-    def __init__(self, array):
+    def __init__(self, array: Any):
         """Wrap `array` as it is: internal, no copy, no check."""
         self.array = array
         self.serial = None
@@ -55,7 +58,7 @@ class Tensor(Operators):
     def get_shape(self):
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: ShapeLike) -> None:
         """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
         self.shape.assert_is_compatible_with(shape)
 
@@ -79,7 +82,7 @@ class Tensor(Operators):
             recorder.value_read(self, how)
         return self.array
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """A copy as a NumPy array; a NumPy scalar where the tensor is 0-d."""
         array = self._read("numpy")
         return array.copy() if array.ndim else array[()]

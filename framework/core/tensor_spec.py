@@ -1,6 +1,9 @@
 """TensorSpec: what is said of a tensor without its values."""
 
+from typing import Any
+
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError
 
 
@@ -23,7 +26,9 @@ class TensorSpec:
 
     __slots__ = ("_dtype", "_name", "_shape")
 
-    def __init__(self, shape, dtype=dtypes.float32, name=None):
+    def __init__(
+        self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    ):  # fmt: skip
         self._shape = None if shape is None else dtypes.Shape(_size(n) for n in shape)
         self._dtype, self._name = dtypes.as_dtype(dtype), name
 
@@ -41,16 +46,16 @@ class TensorSpec:
         return self._name
 
     @classmethod
-    def from_spec(cls, spec, name=None):
+    def from_spec(cls, spec: Any, name: str | None = None):
         """The spec again, under another name where one is given."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
-    def from_tensor(cls, tensor, name=None):
+    def from_tensor(cls, tensor: TensorLike, name: str | None = None):
         """The spec of one tensor (or anything that has a shape and a dtype)."""
         return cls(tensor.shape, tensor.dtype, name)
 
-    def is_compatible_with(self, spec_or_tensor):
+    def is_compatible_with(self, spec_or_tensor: Any):
         """Whether the other's dtype is this one, and no known size differs from a known one."""
         other = spec_or_tensor
         if dtypes.as_dtype(other.dtype) is not self._dtype:
@@ -61,7 +66,7 @@ class TensorSpec:
             or self._shape.is_compatible_with(other.shape)
         )
 
-    def is_subtype_of(self, other):
+    def is_subtype_of(self, other: Any):
         """Whether every tensor of this spec is one of the other's."""
         if self._dtype is not other.dtype or other.shape is None:
             return self._dtype is other.dtype

@@ -5,10 +5,12 @@ The tape, optimizers, saving and the compiler know only `CoreVariable`.
 
 import operator
 import threading
+from typing import Any
 
 import numpy as np
 
 from framework.core import conversion, dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.change_counters import changes
@@ -32,7 +34,7 @@ class CoreVariable(Operators):
     _casts = False  # whether what is assigned is cast to its dtype, or must have it
     _resizable = False  # whether values of other shapes may be assigned: plans check it then
 
-    def __init__(self, array, trainable=True):
+    def __init__(self, array: Any, trainable: bool = True):
         """Own `array` from here on: internal, no copy."""
         self._array = array
         self._trainable = trainable
@@ -58,7 +60,7 @@ class CoreVariable(Operators):
         return self._trainable
 
     @trainable.setter
-    def trainable(self, value):
+    def trainable(self, value: TensorLike):
         self._trainable = value
         changes.trainable += 1
 
@@ -87,18 +89,27 @@ class CoreVariable(Operators):
 
     # ---- assigning ----
 
-    def assign(self, value, use_locking=False, name=None, read_value=True):
+    def assign(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None,
+        read_value: bool = True,
+    ):  # fmt: skip
         """Hold `value` (of the same shape) from now on. Not differentiable in `value`."""
         value = self._converted(value, "assign")
         if value is not None:
             self._hold(value)
         return self
 
-    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+    def assign_add(
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None,
+        read_value: bool = True,
+    ):  # fmt: skip
         """Add `delta`, in place if the buffer has no other reference."""
         return self._combine(np.add, delta, "assign_add")
 
-    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+    def assign_sub(
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None,
+        read_value: bool = True,
+    ):  # fmt: skip
         """Subtract `delta`, in place if the buffer has no other reference."""
         return self._combine(np.subtract, delta, "assign_sub")
 
@@ -118,7 +129,7 @@ class CoreVariable(Operators):
                 self._hold(Tensor(np.asarray(ufunc(array, delta.array))))
         return self
 
-    def hold(self, array):
+    def hold(self, array: Any) -> None:
         """Own `array`, of the right shape and dtype, from here on: internal, no copy, no check."""
         for recorder in thread.stack:
             recorder.variable_assigned(self, Tensor(array))
@@ -161,7 +172,7 @@ class CoreVariable(Operators):
 
     # ---- what Python sees ----
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """A copy as a NumPy array; a NumPy scalar where 0-d."""
         return self.read().numpy()
 
@@ -247,9 +258,10 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
     __slots__ = ()
 
     def __init__(
-        self, initial_value=None, trainable=None, validate_shape=True, caching_device=None,
-        name=None, variable_def=None, dtype=None, import_scope=None, constraint=None,
-        synchronization=None, aggregation=None, shape=None,
+        self, initial_value: Any = None, trainable: Any = None, validate_shape: bool = True,
+        caching_device: Any = None, name: str | None = None, variable_def: Any = None,
+        dtype: DTypeLike = None, import_scope: Any = None, constraint: Any = None,
+        synchronization: Any = None, aggregation: Any = None, shape: ShapeLike = None,
     ):  # fmt: skip
         if initial_value is None:
             raise InvalidArgumentError("Variable: initial_value must be given.")
@@ -290,7 +302,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
     def get_shape(self):
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: ShapeLike) -> None:
         """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
         self.shape.assert_is_compatible_with(shape)
 
@@ -357,8 +369,11 @@ class KerasVariable(CoreVariable):
     constraint = _setting("_constraint", "What an optimizer puts its new values through, or None.")
     regularizer = _setting("_regularizer", "What gives a penalty for its values, or None.")
 
-    def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True,
-                 aggregation="none", synchronization="auto", name=None, layout=None):  # fmt: skip
+    def __init__(
+        self, initializer: Any, shape: ShapeLike = None, dtype: DTypeLike = None,
+        trainable: bool = True, autocast: bool = True, aggregation: Any = "none",
+        synchronization: Any = "auto", name: str | None = None, layout: Any = None,
+    ):  # fmt: skip
         if name is not None and "/" in name:
             raise InvalidArgumentError(f"Variable: name must not contain '/', got {name!r}.")
         if callable(initializer) and not hasattr(initializer, "dtype"):
@@ -382,11 +397,11 @@ class KerasVariable(CoreVariable):
         self.aggregation = aggregation
         self._constraint = self._regularizer = None
 
-    def assign_add(self, value):
+    def assign_add(self, value: TensorLike):
         """Add `value`."""
         return self._combine(np.add, value, "assign_add")
 
-    def assign_sub(self, value):
+    def assign_sub(self, value: TensorLike):
         """Subtract `value`."""
         return self._combine(np.subtract, value, "assign_sub")
 
@@ -412,7 +427,7 @@ def _holds_floats(value):
 class name_scope:
     """Context that puts a name in front of the paths of the variables made in it."""
 
-    def __init__(self, name, **_kwargs):
+    def __init__(self, name: str | None, **_kwargs: Any):
         self._name = name
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from framework.core import dtypes, nest, random
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
@@ -42,12 +43,12 @@ class Dataset:
     # ---- sources ----
 
     @staticmethod
-    def from_tensors(tensors, name=None):
+    def from_tensors(tensors: TensorLike, name: str | None = None):
         """Return a dataset with one element. Arrays are not copied; see `from_tensor_slices`."""
         return Dataset(Slices(map_named(lambda v, n: array_in(v, n)[None], tensors, "tensors")))
 
     @staticmethod
-    def from_tensor_slices(tensors, name=None):
+    def from_tensor_slices(tensors: TensorLike, name: str | None = None):
         """Return a dataset with one element per row (index of the first axis) of the arrays.
 
         Arrays are not copied: do not write to them while the dataset is in use. A list is
@@ -63,8 +64,10 @@ class Dataset:
         return Dataset(Slices(map_named(array_in, tensors, "tensors")))
 
     @staticmethod
-    def from_generator(generator, output_types=None, output_shapes=None, args=None,
-                       output_signature=None, name=None):  # fmt: skip
+    def from_generator(
+        generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = None,
+        output_signature: Any = None, name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of the elements of `generator(*args)`, called once per iteration.
 
         Args:
@@ -93,7 +96,7 @@ class Dataset:
         return Dataset(GeneratorStage(lambda: generator(*arguments), signature))
 
     @staticmethod
-    def range(*args, output_type="int64", name=None):
+    def range(*args: Any, output_type: Any = "int64", name: str | None = None):
         """Return a dataset of the integers of `range(*args)`.
 
         >>> list(Dataset.range(1, 10, 3).as_numpy_iterator())
@@ -103,12 +106,14 @@ class Dataset:
         return Dataset(Slices(np.arange(*bounds, dtype=dtypes.as_dtype(output_type).np)))
 
     @staticmethod
-    def counter(start=0, step=1, dtype="int64", name=None):
+    def counter(
+        start: TensorLike = 0, step: Any = 1, dtype: DTypeLike = "int64", name: str | None = None,
+    ):  # fmt: skip
         """Return the infinite dataset of start, start + step, ..."""
         return Dataset(Counter(start, step, dtypes.as_dtype(dtype)))
 
     @staticmethod
-    def zip(*args, datasets=None, name=None):
+    def zip(*args: Any, datasets: Any = None, name: str | None = None):
         """Return a dataset of tuples (or a nest) of elements, as long as the shortest dataset.
 
         >>> pairs = Dataset.zip(Dataset.range(2), Dataset.range(10, 20))
@@ -121,7 +126,10 @@ class Dataset:
 
     # ---- selection and order of elements ----
 
-    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
+    def shuffle(
+        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: Any = None,
+        name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of the elements in random order, a new order in each iteration.
 
         A buffer holds up to `buffer_size` elements. Each output is drawn from the buffer and
@@ -139,22 +147,22 @@ class Dataset:
         reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         return Dataset(order.Shuffle(self._framework, size, seed, reshuffle))
 
-    def repeat(self, count=None, name=None):
+    def repeat(self, count: Any = None, name: str | None = None):
         """Return a dataset of the elements repeated `count` times, infinitely if None or -1."""
         count = -1 if count is None else _integer("repeat", "count", count)
         return Dataset(order.Repeat(self._framework, None if count < 0 else count))
 
-    def take(self, count, name=None):
+    def take(self, count: Any, name: str | None = None):
         """Return a dataset of the first `count` elements, of all if -1."""
         count = _integer("take", "count", count)
         return Dataset(order.Slice(self._framework, 0, None if count < 0 else count))
 
-    def skip(self, count, name=None):
+    def skip(self, count: Any, name: str | None = None):
         """Return a dataset without the first `count` elements, an empty one if -1."""
         count = _integer("skip", "count", count)
         return Dataset(order.Slice(self._framework, max(count, 0), 0 if count < 0 else None))
 
-    def shard(self, num_shards, index, name=None):
+    def shard(self, num_shards: Any, index: Any, name: str | None = None):
         """Return a dataset of the elements whose position modulo `num_shards` is `index`."""
         num_shards = _at_least(1, "shard", "num_shards", num_shards)
         index = _at_least(0, "shard", "index", index)
@@ -164,7 +172,7 @@ class Dataset:
             )
         return Dataset(order.Slice(self._framework, index, None, num_shards))
 
-    def concatenate(self, dataset, name=None):
+    def concatenate(self, dataset: Any, name: str | None = None):
         """Return a dataset of these elements, then those of `dataset`.
 
         Raises:
@@ -179,14 +187,14 @@ class Dataset:
                 )
         return Dataset(stage)
 
-    def enumerate(self, start=0, name=None):
+    def enumerate(self, start: TensorLike = 0, name: str | None = None):
         """Return a dataset of pairs (int64 counter, element)."""
         start, stage = operator.index(start), self._framework
         if stage.indexed:  # an array of numbers keeps the fast path
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 
-    def cache(self, filename="", name=None):
+    def cache(self, filename: Any = "", name: str | None = None):
         """Return a dataset that keeps the elements of its first complete iteration in memory."""
         if filename:
             raise InvalidArgumentError(
@@ -195,7 +203,7 @@ class Dataset:
             )
         return Dataset(order.Cache(self._framework))
 
-    def prefetch(self, buffer_size, name=None):
+    def prefetch(self, buffer_size: Any, name: str | None = None):
         """Return a dataset whose elements a background thread computes ahead.
 
         It has an effect only if user code (`map`, a generator, ...) computes elements: a batch of
@@ -211,30 +219,32 @@ class Dataset:
 
     # ---- functions of elements ----
 
-    def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None,
-            use_unbounded_threadpool=False, name=None):  # fmt: skip
+    def map(
+        self, map_func: Any, num_parallel_calls: Any = None, deterministic: Any = None,
+        synchronous: Any = None, use_unbounded_threadpool: bool = False, name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors."""
         return Dataset(transform.Map(self._framework, map_func))
 
-    def filter(self, predicate, name=None):
+    def filter(self, predicate: Any, name: str | None = None):
         """Return a dataset of the elements for which `predicate` returns True (a bool tensor)."""
         return Dataset(transform.Filter(self._framework, predicate))
 
-    def take_while(self, predicate, name=None):
+    def take_while(self, predicate: Any, name: str | None = None):
         """Return a dataset of the elements before the first for which `predicate` is False."""
         return Dataset(transform.Filter(self._framework, predicate, ends=True))
 
-    def flat_map(self, map_func, name=None):
+    def flat_map(self, map_func: Any, name: str | None = None):
         """Return a dataset of the elements of all datasets `map_func(element)`, concatenated."""
         return Dataset(transform.FlatMap(self._framework, map_func))
 
-    def apply(self, transformation_func):
+    def apply(self, transformation_func: Any):
         """Return `transformation_func(self)`, which must be a Dataset."""
         result = transformation_func(self)
         _stage(result, "apply: the result of transformation_func")
         return result
 
-    def reduce(self, initial_state, reduce_func, name=None):
+    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None):
         """Return the final state after `state = reduce_func(state, element)` for each element.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).item()
@@ -247,8 +257,10 @@ class Dataset:
 
     # ---- batches ----
 
-    def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None,
-              name=None):  # fmt: skip
+    def batch(
+        self, batch_size: Any, drop_remainder: bool = False, num_parallel_calls: Any = None,
+        deterministic: Any = None, name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of batches: `batch_size` elements stacked along a new first axis.
 
         Args:
@@ -261,8 +273,10 @@ class Dataset:
         size = _at_least(1, "batch", "batch_size", batch_size)
         return Dataset(transform.Batch(self._framework, size, bool(drop_remainder)))
 
-    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None,
-                     drop_remainder=False, name=None):  # fmt: skip
+    def padded_batch(
+        self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
+        drop_remainder: bool = False, name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of batches of elements padded at their ends to a common shape.
 
         Args:
@@ -279,11 +293,14 @@ class Dataset:
             )
         )
 
-    def unbatch(self, name=None):
+    def unbatch(self, name: str | None = None):
         """Return a dataset of the rows of each element."""
         return Dataset(transform.Unbatch(self._framework))
 
-    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+    def window(
+        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False,
+        name: str | None = None,
+    ):  # fmt: skip
         """Return a dataset of windows: datasets of `size` elements, in an element's structure.
 
         Args:
@@ -330,7 +347,7 @@ class Dataset:
         """Return an iterator over the elements with copied NumPy arrays instead of tensors."""
         return (nest.map_structure(lambda t: t.numpy(), element) for element in self)
 
-    def get_single_element(self, name=None):
+    def get_single_element(self, name: str | None = None):
         """Return the only element; raise InvalidArgumentError if there are none or several."""
         elements = [element for element, _ in zip(self, range(2))]
         if len(elements) != 1:

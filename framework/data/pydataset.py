@@ -2,6 +2,7 @@
 
 import itertools
 from collections import deque
+from typing import Any
 
 from framework.core.errors import InvalidArgumentError
 
@@ -35,7 +36,9 @@ class PyDataset:
     use_multiprocessing = False
     max_queue_size = 10
 
-    def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10):
+    def __init__(
+        self, workers: Any = 1, use_multiprocessing: bool = False, max_queue_size: Any = 10,
+    ):  # fmt: skip
         for name, value, least in (("workers", workers, 0), ("max_queue_size", max_queue_size, 1)):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise InvalidArgumentError(
@@ -45,7 +48,7 @@ class PyDataset:
         self.use_multiprocessing = use_multiprocessing
         self.max_queue_size = max_queue_size
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         """Return batch number `index`."""
         raise NotImplementedError(f"{type(self).__name__} must define __getitem__(self, index).")
 

@@ -2,10 +2,12 @@
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from framework.core import dtypes, nest
+from framework.core.argument_types import ShapeLike
 from framework.core.conversion import array_of, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
@@ -84,7 +86,7 @@ def _leaf(value, name):
 class DatasetSpec:
     """The spec of a dataset inside an element, such as a window."""
 
-    def __init__(self, element_spec, dataset_shape=()):
+    def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()):
         self.element_spec = element_spec
 
     def __eq__(self, other):

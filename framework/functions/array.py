@@ -1,8 +1,11 @@
 """TensorArray: a list of tensors of one dtype, written and read by index."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from framework.core.tensor import Tensor
@@ -36,9 +39,10 @@ class TensorArray:
     """
 
     def __init__(
-        self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None,
-        handle=None, flow=None, infer_shape=True, element_shape=None,
-        colocate_with_first_write_call=True, name=None,
+        self, dtype: DTypeLike, size: Any = None, dynamic_size: Any = None,
+        clear_after_read: Any = None, tensor_array_name: Any = None, handle: Any = None,
+        flow: Any = None, infer_shape: bool = True, element_shape: ShapeLike = None,
+        colocate_with_first_write_call: bool = True, name: str | None = None,
     ):  # fmt: skip
         if size is None:
             raise InvalidArgumentError(
@@ -73,7 +77,7 @@ class TensorArray:
     def handle(self):
         """None: only TensorFlow's graphs have handles."""
 
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """Return the number of elements as an int32 tensor."""
         return Tensor(np.asarray(len(self._elements), np.int32))
 
@@ -81,13 +85,13 @@ class TensorArray:
         """Return this array."""
         return self
 
-    def close(self, name=None):
+    def close(self, name: str | None = None) -> None:
         """Delete the elements."""
         self._elements = []
 
     # ---- one element ----
 
-    def write(self, index, value, name=None):
+    def write(self, index: Any, value: TensorLike, name: str | None = None):
         """Write `value` at `index`; OutOfRangeError beyond the end, unless `dynamic_size`."""
         index = int(index)
         value = self._fitting(value)
@@ -102,7 +106,7 @@ class TensorArray:
         self._cleared.discard(index)
         return self
 
-    def read(self, index, name=None):
+    def read(self, index: Any, name: str | None = None):
         """Return the element at `index`."""
         index = int(index)
         value = self._kept(index, "read")
@@ -158,28 +162,28 @@ class TensorArray:
 
     # ---- all elements ----
 
-    def stack(self, name=None):
+    def stack(self, name: str | None = None):
         """Stack all elements along a new first axis."""
         if not self._elements:
             known = self._shape if self._shape is not None and None not in self._shape else ()
             return Tensor(np.zeros((0, *known), self._dtype.np))
         return movement.stack(*map(self._at, range(len(self._elements))), axis=0)
 
-    def gather(self, indices, name=None):
+    def gather(self, indices: TensorLike, name: str | None = None):
         """Stack the elements at `indices` along a new first axis, without clearing them."""
         indices = sizes(indices, "TensorArray.gather")
         return movement.stack(*(self._kept(i, "gather") for i in indices), axis=0)
 
-    def concat(self, name=None):
+    def concat(self, name: str | None = None):
         """Concatenate all elements along their first axis."""
         return movement.concat(*map(self._at, range(len(self._elements))), axis=0)
 
-    def unstack(self, value, name=None):
+    def unstack(self, value: TensorLike, name: str | None = None):
         """Write row i of `value` at index i; the array gets one element per row."""
         value = self._tensor(value)
         return self._filled(movement.unstack(value, axis=0))
 
-    def scatter(self, indices, value, name=None):
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None):
         """Write the rows of `value` at `indices`."""
         value = self._tensor(value)
         places, rows = sizes(indices, "TensorArray.scatter"), movement.unstack(value, axis=0)
@@ -192,7 +196,7 @@ class TensorArray:
             self.write(index, row)
         return self
 
-    def split(self, value, lengths, name=None):
+    def split(self, value: TensorLike, lengths: Any, name: str | None = None):
         """Write the first `lengths[0]` rows of `value` at index 0, the next `lengths[1]` at 1..."""
         value = self._tensor(value)
         lengths = sizes(lengths, "TensorArray.split")

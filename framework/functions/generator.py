@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from framework.core import dtypes, random
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
@@ -23,7 +24,7 @@ class Generator:
     True
     """
 
-    def __init__(self, copy_from=None, state=None, alg=None):
+    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None):
         if copy_from is None and state is None:
             raise InvalidArgumentError("Generator: use Generator.from_seed(seed).")
         if copy_from is not None:
@@ -32,24 +33,24 @@ class Generator:
         self.reset(state)
 
     @classmethod
-    def from_seed(cls, seed, alg=None):
+    def from_seed(cls, seed: Any, alg: Any = None):
         """Return a generator whose numbers `seed` determines."""
         _check_algorithm(alg)
         return cls(state=(int(seed) % 2**32, 0))
 
     @classmethod
-    def from_state(cls, state, alg):
+    def from_state(cls, state: Any, alg: Any):
         """Return a generator that continues from `state`."""
         _check_algorithm(alg)
         return cls(state=state)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg=None):
+    def from_non_deterministic_state(cls, alg: Any = None):
         """Return a generator seeded by the operating system."""
         return cls.from_seed(int(np.random.SeedSequence().generate_state(1)[0]))
 
     @classmethod
-    def from_key_counter(cls, key, counter, alg):
+    def from_key_counter(cls, key: TensorLike, counter: Any, alg: Any):
         """Return a generator of seed `key` after `counter` draws: an int or a pair (int, 0)."""
         _check_algorithm(alg)
         return cls(state=_state_of(key, counter))
@@ -69,51 +70,62 @@ class Generator:
         """The seed: a 0-d tensor."""
         return self._generator.state.read()[0]
 
-    def reset(self, state):
+    def reset(self, state: Any) -> None:
         """Continue from `state`."""
         self._generator.state.assign(cast(tensor(np.asarray(state)), dtype=np.dtype(np.uint32)))
 
-    def reset_from_seed(self, seed):
+    def reset_from_seed(self, seed: Any) -> None:
         """Restart from `seed`."""
         self.reset((int(seed) % 2**32, 0))
 
-    def reset_from_key_counter(self, key, counter):
+    def reset_from_key_counter(self, key: TensorLike, counter: Any) -> None:
         """Continue from seed `key` after `counter` draws: an int or a pair (int, 0)."""
         self.reset(_state_of(key, counter))
 
-    def skip(self, delta):
+    def skip(self, delta: TensorLike) -> None:
         """Skip `delta` draws."""
         seed, number = np.asarray(self.state).tolist()
         self.reset((seed, number + int(delta)))
 
     @operation
-    def make_seeds(self, count=1):
+    def make_seeds(self, count: Any = 1):
         """Return seeds for stateless functions: an int64 tensor of shape (2, count)."""
         return random.draw(self._generator, "integers", (2, int(count)), dtypes.int64, 0, 2**31)
 
-    def split(self, count=1):
+    def split(self, count: Any = 1):
         """Return `count` new generators, independent of this one and of each other."""
         seeds = np.asarray(self.make_seeds(count))[0]
         return [type(self).from_seed(int(seed)) for seed in seeds]
 
     @operation
-    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def normal(
+        self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+        dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    ):  # fmt: skip
         """Draw normally distributed numbers."""
         return located(self._generator, "normal", shape, dtype, mean, stddev, "normal")
 
     @operation
-    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def truncated_normal(
+        self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+        dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    ):  # fmt: skip
         """Draw normal numbers within two standard deviations of the mean."""
         what = "truncated_normal"
         return located(self._generator, what, shape, dtype, mean, stddev, what)
 
     @operation
-    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+    def uniform(
+        self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike = None,
+        dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    ):  # fmt: skip
         """Draw uniform numbers from `minval` to below `maxval`."""
         return between(self._generator, shape, dtype, minval, maxval, "uniform")
 
     @operation
-    def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
+    def uniform_full_int(
+        self, shape: ShapeLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None,
+    ):  # fmt: skip
         """Draw uniform integers over the whole range of `dtype`."""
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
@@ -121,7 +133,10 @@ class Generator:
         return random.draw(self._generator, "bits", sizes(shape, "uniform_full_int"), dtype)
 
     @always
-    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+    def binomial(
+        self, shape: ShapeLike, counts: TensorLike, probs: TensorLike,
+        dtype: DTypeLike = dtypes.int32, name: str | None = None,
+    ):  # fmt: skip
         """Draw the numbers of successes in `counts` trials with probability `probs`.
 
         Args:

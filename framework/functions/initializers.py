@@ -3,6 +3,7 @@
 from typing import Any
 
 from framework import initializers
+from framework.core.argument_types import DTypeLike, ShapeLike
 from framework.functions.creation import constant
 
 
@@ -21,8 +22,8 @@ class constant_initializer(initializers.Constant):
     value: Any = 0
     support_partition: bool = False
 
-    def __call__(self, shape, dtype=None, **_kwargs):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None, **_kwargs: Any) -> Any:
         return constant(self.value, dtype, shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {"value": self.value}

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from framework import activations
 from framework.constraints import ConstraintField
 from framework.core import dtypes
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError
@@ -47,7 +48,7 @@ class ReLU(Layer, builds_at_init=True):
     threshold: NotNegative = 0.0
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
@@ -57,17 +58,19 @@ class LeakyReLU(Layer, builds_at_init=True):
     negative_slope: NotNegative = 0.3
     supports_masking = True
 
-    def __init__(self, *args, alpha=None, **kwargs):
-        if alpha is not None:
-            warnings.warn(
-                "Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=2
-            )
-            kwargs["negative_slope"] = alpha
-        super().__init__(*args, **kwargs)
+    if not TYPE_CHECKING:  # type checkers derive it from the fields
 
-    __init__._from_fields = True
+        def __init__(self, *args: Any, alpha: TensorLike = None, **kwargs: Any):
+            if alpha is not None:
+                warnings.warn(
+                    "Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=2
+                )
+                kwargs["negative_slope"] = alpha
+            super().__init__(*args, **kwargs)
 
-    def call(self, inputs):
+        __init__._from_fields = True
+
+    def call(self, inputs: TensorLike) -> Any:
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
@@ -77,7 +80,7 @@ class ELU(Layer, builds_at_init=True):
     alpha: float = 1.0
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return activations.elu(inputs, self.alpha)
 
 
@@ -91,7 +94,7 @@ class Softmax(Layer, builds_at_init=True):
     axis: object = -1
     supports_masking = True
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs: TensorLike, mask: TensorLike = None) -> Any:
         if mask is None:
             return activations.softmax(inputs, self.axis)
         if mask.dtype != dtypes.bool_:
@@ -119,7 +122,7 @@ class PReLU(Layer):
     shared_axes: Annotated[Sequence[int] | None, Resolved("axes, or None", _axes_or_none)] = None
     supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         shared = self.shared_axes or ()
         shape = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
         self.alpha = weight(self, "alpha", tuple(shape))
@@ -128,6 +131,6 @@ class PReLU(Layer):
             ndim=len(input_shape), axes={i: input_shape[i] for i in fixed if i not in shared}
         )
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x, alpha = promote(inputs, self.alpha._as_operand())
         return relu(x) - alpha * relu(-x)

@@ -1,8 +1,9 @@
 """Attention layers without projections: Attention and AdditiveAttention."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from framework.core import random
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
@@ -55,7 +56,7 @@ class Attention(Layer, makes_masks=False):
             is_generator = isinstance(self.seed, SeedGenerator)
             self.seed_generator = self.seed if is_generator else SeedGenerator(self.seed)
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         _checked(self, input_shape, "inputs")
         if self.use_scale:
             self.scale = self.add_weight((), "ones", name="scale")
@@ -63,9 +64,9 @@ class Attention(Layer, makes_masks=False):
             self.concat_score_weight = self.add_weight((), "ones", name="concat_score_weight")
 
     def call(
-        self, inputs, mask=None, training=False, return_attention_scores=False,
-        use_causal_mask=False,
-    ):  # fmt: skip
+        self, inputs: TensorLike, mask: TensorLike = None, training: bool = False,
+        return_attention_scores: bool = False, use_causal_mask: bool = False,
+    ) -> Any:  # fmt: skip
         _checked(self, inputs, "inputs")
         query, value, *key = promote(*(_floating(self, x) for x in inputs))
         key = key[0] if key else value
@@ -104,7 +105,7 @@ class Attention(Layer, makes_masks=False):
             weights = dropout(weights, noise, rate=self.dropout)
         return matmul(weights, value), weights
 
-    def compute_mask(self, inputs, previous_mask=None):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
         """Return the mask of the query."""
         _checked(self, inputs, "inputs")
         return None if previous_mask is None else _checked(self, previous_mask, "mask")[0]
@@ -164,7 +165,7 @@ class AdditiveAttention(Attention):
     seed: Seed = None
     score_mode: Literal["dot"] = "dot"
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         _checked(self, input_shape, "inputs")
         if self.use_scale:
             width = input_shape[0][-1]
@@ -176,7 +177,7 @@ class AdditiveAttention(Attention):
             pairs = pairs * self.scale._as_operand()
         return reduce_sum(pairs, axis=(len(pairs.shape) - 1,), keepdims=False)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         del config["score_mode"]
         return config

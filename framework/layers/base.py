@@ -1,9 +1,10 @@
 """Layer, the base class of layers: weights, calls, losses, dtype policy and config."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.change_counters import changes
 from framework.core.configs import copy_of, serialize_value
 from framework.core.configurable import (
@@ -104,7 +105,7 @@ class Layer(
             own.init_arguments = (args, kwargs)
         return self
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         cls, own = type(self), self._framework
         own.initialized = True
         take_input_shape(self, kwargs)
@@ -128,7 +129,7 @@ class Layer(
 
     # ---- calling ----
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `call`: the fast path for one tensor of the right dtype, else `calls.call`."""
         record = self._framework
         direct = record.direct
@@ -146,20 +147,20 @@ class Layer(
                     return _call_on(self, record, x, kwargs.get("training"))
         return calls.call(self, args, kwargs)
 
-    def call(self, *args, **kwargs):
+    def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; subclasses override this method."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
         )
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
         """Return the mask of the outputs; by default the mask of the inputs."""
         return previous_mask
 
     # ---- building ----
 
     @around
-    def build(self, input_shape=None, **shapes):
+    def build(self, input_shape: ShapeLike = None, **shapes: Any):
         """Create the weights for inputs of this shape; by default build the inner layers."""
         if self._framework.layers and (input_shape is not None or shapes):
             args = () if input_shape is None else (input_shape,)
@@ -171,10 +172,11 @@ class Layer(
         "name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint"
     )  # fmt: skip
     def add_weight(
-        self, shape=None, initializer=None, dtype=None, trainable=True, autocast=True,
-        regularizer=None, constraint=None, aggregation="none", overwrite_with_gradient=False,
-        name=None,
-    ):  # fmt: skip
+        self, shape: ShapeLike = None, initializer: Any = None, dtype: DTypeLike = None,
+        trainable: bool = True, autocast: bool = True, regularizer: Any = None,
+        constraint: Any = None, aggregation: Any = "none", overwrite_with_gradient: bool = False,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
         """Return a new variable of this layer.
 
         Keras 2's argument order also works: name, shape, dtype, initializer, regularizer,
@@ -214,7 +216,7 @@ class Layer(
             return {"input_shape": next(iter(shapes.values()))}
         return {"shapes_dict": shapes}
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: Any) -> None:
         """Create the weights for the shapes that `get_build_config` returned."""
         if config and "input_shape" in config:
             self.build(_shapes(config["input_shape"]))
@@ -223,7 +225,7 @@ class Layer(
 
     # ---- files ----
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         """Put the values of the layer's own variables into a store, without those of inner layers.
 
         Args:
@@ -232,7 +234,7 @@ class Layer(
         record = self._framework
         store_variables([*record.trainable_variables, *record.non_trainable_variables], store)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         """Set the layer's own variables from what `save_own_variables` stored."""
         record = self._framework
         variables = [*record.trainable_variables, *record.non_trainable_variables]
@@ -240,14 +242,14 @@ class Layer(
 
     # ---- shapes ----
 
-    def compute_output_spec(self, *args, **kwargs):
+    def compute_output_spec(self, *args: Any, **kwargs: Any):
         """Return the outputs for these inputs as KerasTensors; the layer must be built."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
             shapes = symbolic_calls.output_shapes(self, args, kwargs)
             return symbolic_calls.spec_from_shapes(self, shapes)
         return symbolic_calls.run_symbolically(self, args, kwargs)
 
-    def compute_output_shape(self, *args, **kwargs):
+    def compute_output_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shape of the outputs for an input shape, by a symbolic call."""
         args, kwargs = symbolic_calls.arguments_of_shapes(self, args, kwargs)
         with undisturbed(), calling(self.name):
@@ -266,7 +268,7 @@ class Layer(
 
     # ---- losses ----
 
-    def add_loss(self, loss):
+    def add_loss(self, loss: Any) -> None:
         """Add 0-d tensors to the losses of the current call."""
         if thread.symbolic is not None:
             return
@@ -306,7 +308,7 @@ class Layer(
         return policies
 
     @dtype_policy.setter
-    def dtype_policy(self, value):
+    def dtype_policy(self, value: TensorLike):
         record = self._framework
         old = record.dtype_policy
         record.dtype_policy, record.direct = dtype_policy_of(value), None
@@ -338,7 +340,7 @@ class Layer(
         """The names of the outer layers and this layer, joined by "/"; None until it is built."""
         return self._framework.path
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments as plain values, for `from_config`."""
         config = {
             "name": self.name,

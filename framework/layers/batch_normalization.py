@@ -1,7 +1,10 @@
 """BatchNormalization, with batch statistics in training and moving averages in inference."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Configurable
@@ -83,7 +86,7 @@ class BatchNormalization(
         if self.renorm:
             self.renorm_clipping = _checked_clipping(self.renorm_clipping)
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike):
         shape = _size(self, input_shape)
         add_scale_and_center(self, shape)
         self.moving_mean = _statistic(self, "moving_mean", shape, self.moving_mean_initializer)
@@ -100,7 +103,7 @@ class BatchNormalization(
             self.renorm_stddev = _statistic(self, "renorm_stddev", shape, deviation)
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs: TensorLike, training: Any = None, mask: TensorLike = None) -> Any:
         if mask is not None and mask.ndim != inputs.ndim - 1:
             raise ShapeError(
                 f"BatchNormalization layer {self.name!r}: expected a mask with one axis less "

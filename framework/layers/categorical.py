@@ -1,10 +1,11 @@
 """Discretization (numbers to bins) and CategoryEncoding (class indices to vectors)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import one_of
 from framework.core.conversion import tensor
@@ -85,7 +86,7 @@ class CategoryEncoding(Layer):
                 f"`num_tokens` must be >= 1. Received: num_tokens={self.num_tokens}."
             )
 
-    def call(self, inputs, count_weights=None):
+    def call(self, inputs: TensorLike, count_weights: Any = None) -> Any:
         dtype = self.compute_dtype.np
         if count_weights is not None:
             if self.output_mode != "count":
@@ -96,7 +97,7 @@ class CategoryEncoding(Layer):
             count_weights = cast(tensor(count_weights), dtype=dtype)
         return encode(tensor(inputs), self.output_mode, self.num_tokens, dtype, count_weights)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         del config["sparse"]
         return config
@@ -154,7 +155,7 @@ class Discretization(Layer, takes_lists=True):
         """Discard the data of `update_state`."""
         self.summary = np.zeros((2, 0), np.float32)  # increasing values; their weights
 
-    def update_state(self, data):
+    def update_state(self, data: TensorLike) -> None:
         """Add a batch to the summary, from which `finalize_state` computes the boundaries."""
         values = np.sort(np.asarray(data, np.float32).reshape(-1))
         step = max(values.size * self.epsilon, 1)
@@ -167,7 +168,7 @@ class Discretization(Layer, takes_lists=True):
         quantiles = _compressed(self.summary, 1 / self.num_bins)
         self.bin_boundaries = quantiles[0, :-1].tolist()
 
-    def adapt(self, data, steps=None):
+    def adapt(self, data: TensorLike, steps: Any = None) -> None:
         """Compute the boundaries of `num_bins` bins with about equally many numbers each.
 
         Args:
@@ -184,7 +185,7 @@ class Discretization(Layer, takes_lists=True):
             self.update_state(batch)
         self.finalize_state()
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         if self.bin_boundaries is None:
             raise InvalidArgumentError(
                 "You need to either pass the `bin_boundaries` argument at construction time or "
@@ -198,13 +199,13 @@ class Discretization(Layer, takes_lists=True):
     def input_dtype(self):
         return dtypes.as_dtype(dtypes.floatx())
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         del config["trainable"]
         return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         config = dict(config)
         adapted = config.pop("bin_boundaries") if config.get("num_bins") is not None else None
         layer = cls(**config)

@@ -1,7 +1,10 @@
 """Convolutions over one, two and three spatial axes."""
 
+from typing import Any
+
 from framework.activations import Activation as ActivationField
 from framework.activations import linear, relu
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
@@ -45,7 +48,7 @@ class _Convolution(KernelAndBias, Windowed):
             )
         refuse_strides_with_dilation(self)
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         count = set_input_spec(self, input_shape)
         if count % self.groups:
             raise ShapeError(
@@ -58,7 +61,7 @@ class _Convolution(KernelAndBias, Windowed):
         self.kernel = weight(self, "kernel", shape)
         add_bias(self, self.filters)
 
-    def convolution_op(self, inputs, kernel):
+    def convolution_op(self, inputs: TensorLike, kernel: TensorLike):
         """Return the convolution without bias, for subclasses that change the kernel first."""
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.dtype:
             inputs, kernel = promote(inputs, kernel)
@@ -66,7 +69,7 @@ class _Convolution(KernelAndBias, Windowed):
         x = last(inputs, self.data_format)
         return restored(conv(x, kernel, groups=self.groups, **window_of(self)), self.data_format)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel = self.kernel._as_operand()
         overridden = type(self).convolution_op is not _Convolution.convolution_op
         if self.bias is None or overridden or self.data_format == "channels_first":
@@ -80,7 +83,7 @@ class _Convolution(KernelAndBias, Windowed):
         y = conv_bias(inputs, kernel, bias, groups=self.groups, relu=fuses_relu, **window_of(self))
         return y if fuses_relu or activation is linear or activation is None else activation(y)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         sizes = _output_sizes(self, input_shape)
         return with_spatial(input_shape, sizes, self.data_format, self.filters)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
 from framework.core import dtypes, nest, random
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.configs import deserialize
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -49,13 +50,13 @@ class Dense(KernelAndBias, Layer):
     def __post_init__(self):
         self.input_spec = InputSpec(min_ndim=2)
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         size = input_shape[-1]
         self.kernel = weight(self, "kernel", (size, self.units))
         self.bias = weight(self, "bias", (self.units,)) if self.use_bias else None
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
@@ -85,7 +86,7 @@ class Activation(Layer, builds_at_init=True):
     activation: ActivationField
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return self.activation(inputs)
 
 
@@ -123,7 +124,7 @@ class Dropout(Layer, builds_at_init=True):
             is_generator = isinstance(self.seed, SeedGenerator)
             self.seed_generator = self.seed if is_generator else SeedGenerator(self.seed)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
         shape = tuple(inputs.shape)
@@ -166,7 +167,7 @@ class Identity(Layer, builds_at_init=True):
 
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return inputs
 
 
@@ -214,22 +215,24 @@ class Lambda(Layer, builds_at_init=True):
             parameters = ()
         self._framework.passed_on = [n for n in ("mask", "training") if n in parameters]
 
-    def call(self, inputs, mask=None, training=None):
+    def call(self, inputs: TensorLike, mask: TensorLike = None, training: Any = None) -> Any:
         values = {"mask": mask, "training": training}
         return self.function(
             inputs, **self.arguments, **{n: values[n] for n in self._framework.passed_on}
         )
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         names = ("function", "output_shape", "mask")
         found = {n: deserialize(config[n]) for n in names if isinstance(config.get(n), dict)}
         return cls(**{**config, **found})
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
         return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
 
-    def compute_output_spec(self, inputs, mask=None, training=None):
+    def compute_output_spec(
+        self, inputs: TensorLike, mask: TensorLike = None, training: Any = None,
+    ):  # fmt: skip
         if self.output_shape is None:
             return symbolic_calls.run_symbolically(
                 self, (inputs,), {"mask": mask, "training": training}
@@ -257,8 +260,10 @@ class InputLayer(Layer):
     """The layer of a model input; `Input` creates one and returns its output."""
 
     def __init__(
-        self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
-        input_tensor=None, optional=False, name=None, **kwargs,
+        self, shape: ShapeLike = None, batch_size: Any = None, dtype: DTypeLike = None,
+        sparse: Any = None, ragged: Any = None, batch_shape: ShapeLike = None,
+        input_tensor: TensorLike = None, optional: bool = False, name: str | None = None,
+        **kwargs: Any,
     ):  # fmt: skip
         shape = kwargs.pop("input_shape", shape)  # Keras's older names
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
@@ -285,10 +290,10 @@ class InputLayer(Layer):
         self._framework.first_call = ((output,), {}, output)
         self.built = True
 
-    def call(self, *args):
+    def call(self, *args: Any) -> Any:
         return args[0] if args else None
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             "batch_shape": self.batch_shape, "dtype": str(self.dtype), "sparse": False,
             "ragged": False, "name": self.name, "optional": self.optional,
@@ -302,9 +307,10 @@ def _sizes(shape):
 
 
 def Input(
-    shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None, name=None,
-    tensor=None, optional=False,
-):  # fmt: skip
+    shape: ShapeLike = None, batch_size: int | None = None, dtype: DTypeLike = None,
+    sparse: bool | None = None, ragged: bool | None = None, batch_shape: ShapeLike = None,
+    name: str | None = None, tensor: TensorLike = None, optional: bool = False,
+) -> Any:  # fmt: skip
     """Return a model input: a KerasTensor to call layers on.
 
     Args:

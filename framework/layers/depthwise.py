@@ -1,7 +1,10 @@
 """Depthwise convolutions, and separable ones, which add a pointwise convolution."""
 
+from typing import Any
+
 from framework.activations import Activation as ActivationField
 from framework.constraints import ConstraintField
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
@@ -42,14 +45,14 @@ class _Depthwise(Windowed):
     depthwise_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         count = set_input_spec(self, input_shape)
         _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count, self.depth_multiplier)
         self.kernel = weight(self, "kernel", shape, "depthwise")
         add_bias(self, count * self.depth_multiplier)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
@@ -57,7 +60,7 @@ class _Depthwise(Windowed):
         y = depthwise(last(inputs, self.data_format), kernel, **window_of(self))
         return finished(self, restored(y, self.data_format))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         count = channels(input_shape, self.data_format) * self.depth_multiplier
         sizes = _output_sizes(self, input_shape)
         return with_spatial(input_shape, sizes, self.data_format, count)
@@ -114,7 +117,7 @@ class _Separable(Windowed):
     pointwise_constraint: ConstraintField = None
     bias_constraint: ConstraintField = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         count = set_input_spec(self, input_shape)
         _output_sizes(self, input_shape)
         depthwise_shape = (*self.kernel_size, count, self.depth_multiplier)
@@ -124,7 +127,7 @@ class _Separable(Windowed):
         self.pointwise_kernel = weight(self, "pointwise_kernel", pointwise_shape, "pointwise")
         add_bias(self, self.filters)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel, pointwise = self.depthwise_kernel._as_operand(), self.pointwise_kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel, pointwise = promote(inputs, kernel, pointwise)
@@ -141,7 +144,7 @@ class _Separable(Windowed):
         )
         return finished(self, restored(y, self.data_format))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         sizes = _output_sizes(self, input_shape)
         return with_spatial(input_shape, sizes, self.data_format, self.filters)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from framework.activations import Activation as ActivationField
 from framework.activations import linear
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
@@ -88,7 +89,7 @@ class EinsumDense(
             raise AttributeError("You must build the layer before accessing `kernel`.")
         return with_lora(self, self._kernel._as_operand()) if self.lora_enabled else self._kernel
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         labels = _parsed(self.equation, len(input_shape))
         sizes = _sizes_of(labels, self.equation, tuple(input_shape), self.output_shape)
         of_inputs, of_kernel, of_outputs = labels
@@ -103,7 +104,7 @@ class EinsumDense(
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = with_lora(self, kernel)
@@ -116,7 +117,7 @@ class EinsumDense(
             outputs = outputs if self.bias is None else add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = lora_config(self, super().get_config())
         if not self.gptq_unpacked_column_size:
             del config["gptq_unpacked_column_size"]

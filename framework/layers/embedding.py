@@ -1,9 +1,11 @@
 """Embedding layers, which look up rows of a trained table."""
 
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from framework.constraints import ConstraintField
 from framework.core import dtypes
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.promotion import promote
@@ -28,7 +30,7 @@ class _TableLayer(Adaptable, Layer):
         return Layer.weights.fget(self)
 
     @weights.setter
-    def weights(self, value):
+    def weights(self, value: TensorLike):
         self.__dict__["_given"] = value
 
 
@@ -69,12 +71,16 @@ class Embedding(_TableLayer, makes_masks=False):
     _adapted = "embeddings"
     _embeddings = None
 
-    def __init__(self, *args, input_length=None, **kwargs):
-        if input_length is not None:
-            warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
-        super().__init__(*args, **kwargs)
+    if not TYPE_CHECKING:  # type checkers derive it from the fields
 
-    __init__._from_fields = True
+        def __init__(self, *args: Any, input_length: Any = None, **kwargs: Any):
+            if input_length is not None:
+                warnings.warn(
+                    "Argument `input_length` is deprecated. Just remove it.", stacklevel=2
+                )
+            super().__init__(*args, **kwargs)
+
+        __init__._from_fields = True
 
     def __post_init__(self):
         self.autocast = False
@@ -86,7 +92,7 @@ class Embedding(_TableLayer, makes_masks=False):
             is_list = isinstance(weights, list) and len(weights) == 1
             self.set_weights(weights if is_list else [weights])
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike = None) -> None:
         if self._embeddings is not None:
             return
         shape = (self.input_dim, self.output_dim)
@@ -104,7 +110,7 @@ class Embedding(_TableLayer, makes_masks=False):
             return with_lora(self, self._embeddings._as_operand())
         return self._embeddings
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         table = self.embeddings
         table = table if self.lora_enabled else table._as_operand()
         if inputs.dtype not in (dtypes.int32, dtypes.int64):
@@ -114,11 +120,11 @@ class Embedding(_TableLayer, makes_masks=False):
         dtype = self.compute_dtype
         return rows if rows.dtype is dtype else cast(rows, dtype=dtype.np)
 
-    def compute_mask(self, inputs, previous_mask=None):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
         """Return a mask that is True where inputs are not 0; None without `mask_zero`."""
         return not_equal(inputs, 0) if self.mask_zero else None
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = lora_config(self, super().get_config())
         del config["weights"]
         return {"activity_regularizer": None, **config}
@@ -157,7 +163,7 @@ class ReversibleEmbedding(Embedding):
     lora_alpha: float | None = None
     quantization_config: Unquantized = None
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike = None) -> None:
         super().build(input_shape)
         if not self.tie_weights:
             self.reverse_embeddings = self.add_weight(
@@ -165,7 +171,7 @@ class ReversibleEmbedding(Embedding):
                 name="reverse_embeddings",
             )  # fmt: skip
 
-    def call(self, inputs, reverse=False):
+    def call(self, inputs: TensorLike, reverse: bool = False) -> Any:
         if not reverse:
             rows = super().call(inputs)
             mask = super().compute_mask(inputs)
@@ -183,6 +189,6 @@ class ReversibleEmbedding(Embedding):
         cap = self.logit_soft_cap
         return scores if cap is None else tanh(scores / cap) * cap
 
-    def compute_mask(self, inputs, previous_mask=None):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None) -> None:
         """Return None: `call` sets the mask of rows itself."""
         return

@@ -4,7 +4,9 @@ Ainslie et al. 2023, arXiv:2305.13245.
 """
 
 import math
+from typing import Any
 
+from framework.core.argument_types import ShapeLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import Seed
 from framework.layers.core import PositiveInt
@@ -59,7 +61,9 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
             )
         self._framework.scale = 1 / math.sqrt(self.head_dim)
 
-    def build(self, query_shape, value_shape, key_shape=None):
+    def build(
+        self, query_shape: ShapeLike, value_shape: ShapeLike, key_shape: ShapeLike = None,
+    ) -> None:  # fmt: skip
         key_shape = value_shape if key_shape is None else key_shape
         queries = (None, self.num_query_heads, self.head_dim)
         keys = (None, self.num_key_value_heads, self.head_dim)
@@ -93,7 +97,9 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
         )
         return reshape(x, shape=(batch, length, self.num_query_heads, width))
 
-    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+    def compute_output_shape(
+        self, query_shape: ShapeLike, value_shape: ShapeLike, key_shape: ShapeLike = None,
+    ) -> Any:  # fmt: skip
         if query_shape[-1] != value_shape[-1]:
             raise ShapeError(
                 "The last dimension of `query_shape` and `value_shape` must be equal, but are "
@@ -106,7 +112,7 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
     def _scores_shape(self, query_shape, value_shape):
         return query_shape[0], self.num_query_heads, query_shape[1], value_shape[1]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         del config["flash_attention"]
         return config

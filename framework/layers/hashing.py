@@ -1,11 +1,12 @@
 """Hashing: map values to bucket indices without a vocabulary."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
@@ -88,13 +89,15 @@ class Hashing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    def __init__(self, *args, **kwargs):
-        if kwargs.get("dtype") is None:
-            mode = kwargs.get("output_mode", args[3] if len(args) > 3 else "int")
-            kwargs["dtype"] = "int64" if mode == "int" else dtypes.floatx()
-        super().__init__(*args, **kwargs)
+    if not TYPE_CHECKING:  # type checkers derive it from the fields
 
-    __init__._from_fields = True
+        def __init__(self, *args: Any, **kwargs: Any):
+            if kwargs.get("dtype") is None:
+                mode = kwargs.get("output_mode", args[3] if len(args) > 3 else "int")
+                kwargs["dtype"] = "int64" if mode == "int" else dtypes.floatx()
+            super().__init__(*args, **kwargs)
+
+        __init__._from_fields = True
 
     def __post_init__(self):
         refuse_sparse(self)
@@ -108,10 +111,10 @@ class Hashing(Layer):
                 "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or "
                 f"'int64'. Received: dtype={self.dtype}"
             )
-        self._framework.table = _BucketTable(self.num_bins, self.mask_value, self.salt)
+        self._table = _BucketTable(self.num_bins, self.mask_value, self.salt)
 
-    def call(self, inputs):
-        indices = look_up(tensor(inputs), table=self._framework.table)
+    def call(self, inputs: TensorLike) -> Any:
+        indices = look_up(tensor(inputs), table=self._table)
         dtype = self.compute_dtype.np
         if self.output_mode == "int":
             return indices if indices.dtype == dtype else cast(indices, dtype=dtype)

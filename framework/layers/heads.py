@@ -2,9 +2,10 @@
 
 import functools
 import string
-from typing import Annotated
+from typing import Annotated, Any
 
 from framework.core import dtypes
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -45,9 +46,10 @@ class MultiHeadBase(Layer, makes_masks=False):
         return self.activity_regularizer
 
     def call(
-        self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
-        attention_mask=None, return_attention_scores=False, training=None, use_causal_mask=False,
-    ):  # fmt: skip
+        self, query: TensorLike, value: TensorLike, key: TensorLike = None, query_mask: Any = None,
+        value_mask: Any = None, key_mask: Any = None, attention_mask: Any = None,
+        return_attention_scores: bool = False, training: Any = None, use_causal_mask: bool = False,
+    ) -> Any:  # fmt: skip
         key = value if key is None else key
         query_mask = builtin(self)._take_masks(self, query, value, key, query_mask)
         masks = {"query_mask": query_mask, "value_mask": value_mask, "key_mask": key_mask}
@@ -121,8 +123,9 @@ class MultiHeadBase(Layer, makes_masks=False):
         return _attend_by_scores(self, query, key, value, attention_mask, training)
 
     def compute_output_spec(
-        self, query, value, key=None, query_mask=None, value_mask=None, key_mask=None,
-        attention_mask=None, return_attention_scores=False, training=None, use_causal_mask=False,
+        self, query: TensorLike, value: TensorLike, key: TensorLike = None, query_mask: Any = None,
+        value_mask: Any = None, key_mask: Any = None, attention_mask: Any = None,
+        return_attention_scores: bool = False, training: Any = None, use_causal_mask: bool = False,
     ):  # fmt: skip
         shapes = [None if x is None else tuple(x.shape) for x in (query, value, key)]
         outputs = KerasTensor(self.compute_output_shape(*shapes), self.compute_dtype)

@@ -1,6 +1,7 @@
 """InputSpec: the rank, shape and dtype that a layer expects, and the check of its inputs."""
 
 from framework.core import dtypes, nest
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Configurable
 from framework.core.errors import InvalidArgumentError, ShapeError
 
@@ -48,7 +49,7 @@ class InputSpec(Configurable):
         self._plain = self.shape is None and self.dtype is None
         self._axes = tuple((axis, n) for axis, n in self.axes.items() if n is not None)
 
-    def fits(self, shape):
+    def fits(self, shape: ShapeLike):
         """Return True if a shape is certainly valid: a fast check; False means unknown."""
         if not self._plain or len(shape) not in self._ranks:
             return False
@@ -57,7 +58,7 @@ class InputSpec(Configurable):
                 return False
         return True
 
-    def complaint(self, x):
+    def complaint(self, x: TensorLike):
         """Return a message about the difference between `x` and the spec, or None if it matches."""
         shape = tuple(x.shape)
         rank = len(shape)

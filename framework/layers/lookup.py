@@ -3,11 +3,12 @@
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configs import deserialize
 from framework.core.configurable import one_of
@@ -85,13 +86,13 @@ class Lookup(Layer, strings=False):
         """Return the number of words, including mask and OOV tokens."""
         return _first_word(self) + len(self._framework.words or ())
 
-    def get_vocabulary(self, include_special_tokens=True):
+    def get_vocabulary(self, include_special_tokens: bool = True):
         """Return the words in the order of their indices, with or without mask and OOV tokens."""
         special = [self.mask_token] * _first_unknown(self)
         special += [self.oov_token] * self.num_oov_indices
         return [*(special if include_special_tokens else ()), *(self._framework.words or ())]
 
-    def set_vocabulary(self, vocabulary, idf_weights=None):
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
         """Set the vocabulary.
 
         Args:
@@ -119,7 +120,7 @@ class Lookup(Layer, strings=False):
 
     # ---- adapting ----
 
-    def adapt(self, data, steps=None):
+    def adapt(self, data: TensorLike, steps: Any = None) -> None:
         """Build the vocabulary from data: frequent words first, equal counts in reverse order.
 
         Args:
@@ -135,7 +136,7 @@ class Lookup(Layer, strings=False):
             self.update_state(words[:, None] if is_column else words)
         self.finalize_state()
 
-    def update_state(self, data):
+    def update_state(self, data: TensorLike) -> None:
         """Count the words of a batch; `finalize_state` builds the vocabulary."""
         if self._framework.static:
             raise InvalidArgumentError(
@@ -170,7 +171,7 @@ class Lookup(Layer, strings=False):
 
     # ---- the call ----
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         own = self._framework
         if self.output_mode != "int" and not self.pad_to_max_tokens and own.words is None:
             raise InvalidArgumentError(
@@ -192,7 +193,7 @@ class Lookup(Layer, strings=False):
 
     # ---- files ----
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["vocabulary"] is not None:
             config["vocabulary"] = [_word(self, w) for w in np.asarray(self.vocabulary, object)]
@@ -201,16 +202,16 @@ class Lookup(Layer, strings=False):
         return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         return cls(**without_paths(config))
 
-    def save_assets(self, dir_path):
+    def save_assets(self, dir_path: Any) -> None:
         """Write the vocabulary to a file if it is not in the config."""
         if self.vocabulary is None:
             lines = "\n".join(str(w) for w in self.get_vocabulary())
             Path(dir_path, "vocabulary.txt").write_text(lines, encoding="utf-8")
 
-    def load_assets(self, dir_path):
+    def load_assets(self, dir_path: Any) -> None:
         """Read the vocabulary that `save_assets` wrote."""
         if self.vocabulary is None:
             lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()

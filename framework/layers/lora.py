@@ -3,6 +3,8 @@
 Hu et al. 2021, arXiv:2106.09685.
 """
 
+from typing import Any
+
 from framework import initializers
 from framework.core.cast import cast
 from framework.core.errors import InvalidArgumentError
@@ -17,7 +19,10 @@ class Adaptable:
     lora_enabled = False
     _adapted = "kernel"
 
-    def enable_lora(self, rank, lora_alpha=None, a_initializer="he_uniform", b_initializer="zeros"):
+    def enable_lora(
+        self, rank: Any, lora_alpha: Any = None, a_initializer: Any = "he_uniform",
+        b_initializer: Any = "zeros",
+    ) -> None:  # fmt: skip
         """Freeze the weight and train a low-rank delta instead.
 
         Args:

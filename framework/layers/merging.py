@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
@@ -27,14 +28,14 @@ class Merge(Layer, builds_at_init=True, merge=None):
 
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         inputs = promote(*_at_least(inputs, 1, self))
         rank = max(x.ndim for x in inputs)
         inputs = [_expanded_to(x, rank) for x in inputs]
         _refuse_shapes(inputs, self)
         return type(self)._framework.merge(self, inputs)
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
         """Return the logical or of the masks; None if an input has no mask."""
         if previous_mask is None or any(m is None for m in previous_mask):
             return None
@@ -128,7 +129,7 @@ class Concatenate(Layer, builds_at_init=True):
     axis: int = -1
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         inputs = promote(*_at_least(inputs, 1, self))
         shapes = [tuple(x.shape) for x in inputs]
         axis = one_axis(self.axis, len(shapes[0]), f"Concatenate layer {self.name!r}")
@@ -140,7 +141,7 @@ class Concatenate(Layer, builds_at_init=True):
             )
         return concat(*inputs, axis=axis)
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
         """Return the concatenated masks, or their logical or if `axis` is the last axis.
 
         An input without a mask counts as unmasked; without any mask the result is None.
@@ -201,7 +202,7 @@ class Dot(Layer, makes_masks=False):
     normalize: bool = False
     supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         if len(input_shape) != 2 or not isinstance(input_shape[0], (tuple, list)):
             raise InvalidArgumentError(
                 "A `Dot` layer should be called on a list of 2 inputs. Received: "
@@ -209,7 +210,7 @@ class Dot(Layer, makes_masks=False):
             )
         _dot_axes(self, *input_shape)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x, y = promote(*inputs)
         i, j = _dot_axes(self, tuple(x.shape), tuple(y.shape))
         if self.normalize:
@@ -223,7 +224,7 @@ class Dot(Layer, makes_masks=False):
         product = einsum(f"{of_x},{of_y}->{kept}", x, y)
         return expand_axes(product, (1,)) if product.ndim == 1 else product
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
         return None
 
 

@@ -5,8 +5,9 @@ Vaswani et al. 2017, arXiv:1706.03762.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
+from framework.core.argument_types import ShapeLike
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.initializers import Seed
@@ -98,7 +99,9 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
                 x._keras_mask = None
         return query_mask
 
-    def build(self, query_shape, value_shape, key_shape=None):
+    def build(
+        self, query_shape: ShapeLike, value_shape: ShapeLike, key_shape: ShapeLike = None,
+    ) -> None:  # fmt: skip
         key_shape = value_shape if key_shape is None else key_shape
         refuse_lengths(value_shape, key_shape)
         key_sizes = (self.num_heads, self.key_dim)
@@ -128,7 +131,9 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
     def _axes(self):
         return self.attention_axes
 
-    def compute_output_shape(self, query_shape, value_shape, key_shape=None):
+    def compute_output_shape(
+        self, query_shape: ShapeLike, value_shape: ShapeLike, key_shape: ShapeLike = None,
+    ) -> Any:  # fmt: skip
         refuse_lengths(value_shape, value_shape if key_shape is None else key_shape)
         if self.output_shape:
             return (*query_shape[:-1], *self.output_shape)
@@ -156,7 +161,7 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
     def output_dense(self):
         return self._output_dense
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         del config["flash_attention"]
         config["activity_regularizer"] = serialize_value(self._framework.activity)

@@ -1,9 +1,10 @@
 """Layers of noise, dropout and activity penalties, which are the identity in inference."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 from framework.core import random
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, fields_of
 from framework.core.errors import InvalidArgumentError
@@ -42,7 +43,7 @@ class GaussianNoise(_Noise):
     def __post_init__(self):
         _make_generator(self, self.stddev)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if not training or self.stddev == 0:
             return inputs
         shape = tuple(inputs.shape)
@@ -68,7 +69,7 @@ class GaussianDropout(_Noise):
     def __post_init__(self):
         _make_generator(self, self.rate)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
@@ -101,7 +102,7 @@ class AlphaDropout(_Noise):
         self.noise_shape = checked_noise_shape(self.noise_shape, "AlphaDropout")
         _make_generator(self, self.rate)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
         shape = tuple(inputs.shape)
@@ -120,7 +121,7 @@ class _SpatialDropout(_Noise, axes=1):
         _make_generator(self, self.rate)
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
         batch, *sizes = inputs.shape
@@ -131,7 +132,7 @@ class _SpatialDropout(_Noise, axes=1):
         noise = random.draw(self.seed_generator, "uniform", shape, noise_dtype(inputs))
         return dropout(inputs, noise, rate=self.rate)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["trainable"]:
             del config["trainable"]  # Keras's constructor does not take it
@@ -198,10 +199,10 @@ class ActivityRegularization(Layer, builds_at_init=True):
         if self.activity_regularizer is None:
             self.activity_regularizer = L1L2(self.l1, self.l2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return inputs
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         config.pop("activity_regularizer", None)
         return config

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
@@ -83,7 +84,7 @@ class LayerNormalization(ScaleInitializers, ScalePenalties, _Normalization, last
                 stacklevel=4,
             )
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         if isinstance(self.axis, list):
             self.axis = sorted(self.axis)
         shape = _size(self, input_shape)
@@ -93,7 +94,7 @@ class LayerNormalization(ScaleInitializers, ScalePenalties, _Normalization, last
         else:
             add_scale_and_center(self, shape)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x = wide(inputs)
         axes = all_axes(_int_if_one(self.axis), x.ndim, "LayerNormalization")
         sizes = tuple(x.shape[a] for a in axes)
@@ -120,13 +121,13 @@ class RMSNormalization(Layer):
     axis: Axes = -1
     epsilon: float = 1e-6
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         self.axis = sorted(self.axis) if isinstance(self.axis, list) else self.axis
         shape = _size(self, input_shape)
         self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
         self.scale = self.add_weight(shape, "ones", name="scale")
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x = wide(inputs)
         axes = all_axes(_int_if_one(self.axis), x.ndim, "RMSNormalization")
         scale = _to(self.scale._as_operand(), x.dtype)
@@ -165,7 +166,7 @@ class GroupNormalization(ScaleInitializers, ScalePenalties, _Normalization):
         self.gamma = self.beta = None
         self.autocast = False
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         (size,) = _size(self, input_shape)
         if self.groups == -1:
             self.groups = size
@@ -178,7 +179,7 @@ class GroupNormalization(ScaleInitializers, ScalePenalties, _Normalization):
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: size})
         add_scale_and_center(self, (size,))
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x = wide(inputs)
         shape = tuple(-1 if n is None else n for n in x.shape)
         axis = one_axis(self.axis, x.ndim, "GroupNormalization")
@@ -210,7 +211,7 @@ class UnitNormalization(Layer, builds_at_init=True):
     axis: Axes = -1
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         x = inputs if inputs.dtype.is_floating else cast(inputs, dtype=dtypes.floatx().np)
         axes = all_axes(self.axis, x.ndim, "UnitNormalization")
         return norm.unit(x, axes, 1e-24)

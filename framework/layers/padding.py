@@ -1,5 +1,8 @@
 """Zero padding and cropping of spatial axes."""
 
+from typing import Any
+
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.internal_state import builtin
@@ -30,10 +33,10 @@ class _ZeroPadding(_EdgeLayer):
     def __post_init__(self):
         _set_pairs(self, "padding")
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return pad(inputs, widths=_all_axes(self, self._framework.pairs, (0, 0)))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         old = spatial(input_shape, _format_of(self))
         new = [
             None if n is None else n + sum(p)
@@ -81,12 +84,12 @@ class _Cropping(_EdgeLayer):
     def __post_init__(self):
         _set_pairs(self, "cropping")
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         self.compute_output_shape(inputs.shape)
         kept = [slice(before, -after or None) for before, after in self._framework.pairs]
         return getitem(inputs, index=_all_axes(self, kept, slice(None)))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         old = spatial(input_shape, _format_of(self))
         new = [
             None if n is None else n - sum(p)

@@ -1,10 +1,11 @@
 """Pooling: the maximum or mean of sliding windows, or of whole axes."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
 from framework.core.errors import InvalidArgumentError
@@ -65,7 +66,7 @@ class _Pooling(Layer, builds_at_init=True, axes=1):
         self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return windowed.slide(
             type(self)._framework.pool, inputs, size=self.pool_size, strides=self.strides,
             padding=self.padding, first=self.data_format == "channels_first",
@@ -80,7 +81,7 @@ class _Max(_Pooling, pool=pool.max_pool):
 class _Average(_Pooling, pool=pool.mean_pool):
     """The mean of each window."""
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return super().call(windowed.floating(inputs))
 
 
@@ -175,7 +176,7 @@ class _GlobalPooling(Layer, builds_at_init=True, axes=1):
         self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return type(self)._framework.reduce(inputs, axis=_spatial(self), keepdims=self.keepdims)
 
 
@@ -215,7 +216,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
 
     supports_masking = True
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs: TensorLike, mask: TensorLike = None) -> Any:
         inputs, axis = windowed.floating(inputs), _spatial(self)
         if mask is None:
             return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
@@ -226,7 +227,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
         count = cast(mask, dtype=inputs.dtype.np)
         return total / reduce_sum(count, axis=axis, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs, previous_mask=None):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
         return None
 
 
@@ -257,7 +258,7 @@ class _AdaptivePooling(Layer, axes=1):
         self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return type(self)._framework.pool(
             inputs, sizes=self.output_size, first=self.data_format == "channels_first",
             what=f"{type(self).__name__} layer {self.name!r}",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.axes import one_axis
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
@@ -40,7 +41,7 @@ class Rescaling(Layer, builds_at_init=True, takes_lists=True):
     offset: Numbers = 0.0
     supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         dtype = self.compute_dtype
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
@@ -106,7 +107,7 @@ class Normalization(Layer, takes_lists=True):
                 f"axis={self.axis} names; got the shapes {shapes[0]} and {shapes[1]}."
             )
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         rank = len(input_shape)
         self._build_input_shape = tuple(input_shape)
         kept = tuple(sorted(one_axis(a, rank, f"Normalization layer {self.name!r}")
@@ -129,7 +130,7 @@ class Normalization(Layer, takes_lists=True):
             fixed = self.input_mean, self.input_variance
             self.mean, self.variance = (_broadcastable(self, value) for value in fixed)
 
-    def adapt(self, data):
+    def adapt(self, data: TensorLike) -> None:
         """Compute mean and variance from data, replacing those of earlier data.
 
         Args:
@@ -167,7 +168,7 @@ class Normalization(Layer, takes_lists=True):
             adapted = self.adapt_mean, self.adapt_variance
             self.mean, self.variance = (_shaped(self, value) for value in adapted)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         dtype = self.compute_dtype
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
@@ -179,15 +180,15 @@ class Normalization(Layer, takes_lists=True):
         deviation = maximum(sqrt(variance), epsilon())
         return inputs * deviation + mean if self.invert else (inputs - mean) / deviation
 
-    def convert_weight(self, weight):
+    def convert_weight(self, weight: Any):
         """Return the value of a variable as a tensor; any other value unchanged."""
         return weight.read() if isinstance(weight, CoreVariable) else weight
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """Return the input shape."""
         return tuple(input_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         return {
             **config,

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
+from framework.core.argument_types import TensorLike
 from framework.core.configurable import Resolved, one_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
@@ -36,7 +37,7 @@ class Flatten(Layer, builds_at_init=True):
         self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         rank = inputs.ndim
         if self.data_format == "channels_first" and rank > 2:
             inputs = transpose(inputs, perm=(0, *range(2, rank), 1))
@@ -66,7 +67,7 @@ class Reshape(Layer, builds_at_init=True):
 
     target_shape: Annotated[Sequence[int | None], Resolved("a shape", _target)]
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         shape = tuple(inputs.shape)
         return reshape(inputs, shape=(shape[0], *_sizes(self, shape)))
 
@@ -92,7 +93,7 @@ class Permute(Layer, builds_at_init=True):
     def __post_init__(self):
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return transpose(inputs, perm=(0, *self.dims))
 
 
@@ -104,7 +105,7 @@ class RepeatVector(Layer, builds_at_init=True):
     def __post_init__(self):
         self.input_spec = InputSpec(ndim=2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return concat(*[expand_axes(inputs, (1,))] * self.n, axis=1)
 
 

@@ -1,8 +1,9 @@
 """SpectralNormalization: divide a layer's kernel by its largest singular value."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError
@@ -41,7 +42,7 @@ class SpectralNormalization(Wrapper):
     layer: LayerField
     power_iterations: Annotated[int, Resolved("a positive integer", _positive)] = 1
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         super().build(input_shape)
         self.input_spec = InputSpec(min_ndim=1, axes={-1: input_shape[-1]})
         self.kernel = getattr(self.layer, "kernel", getattr(self.layer, "embeddings", None))
@@ -55,7 +56,7 @@ class SpectralNormalization(Wrapper):
             name="vector_u", dtype=self.kernel.dtype,
         )  # fmt: skip
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: TensorLike, training: bool = False) -> Any:
         if training:
             vector, kernel = self.normalized_weights()
             self.vector_u.assign(vector)

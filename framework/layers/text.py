@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -179,10 +180,10 @@ class TextVectorization(Layer):
         self._framework.tokens = _Tokenizer(self, self.output_sequence_length)
         self._framework.all_tokens = _Tokenizer(self, None)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))
 
-    def adapt(self, data, batch_size=None, steps=None):
+    def adapt(self, data: TensorLike, batch_size: Any = None, steps: Any = None) -> None:
         """Build the vocabulary from sentences: frequent words first, equal counts in reverse order.
 
         Args:
@@ -195,7 +196,7 @@ class TextVectorization(Layer):
             self.update_state(batch)
         self.finalize_state()
 
-    def update_state(self, data):
+    def update_state(self, data: TensorLike) -> None:
         """Count the words of a batch; `finalize_state` builds the vocabulary."""
         self._lookup_layer.update_state(look_up(tensor(data), table=self._framework.all_tokens))
 
@@ -207,7 +208,7 @@ class TextVectorization(Layer):
         """Discard all counts."""
         self._lookup_layer.reset_state()
 
-    def get_vocabulary(self, include_special_tokens=True):
+    def get_vocabulary(self, include_special_tokens: bool = True):
         """Return the words in the order of their indices, optionally without the special ones."""
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
@@ -215,23 +216,23 @@ class TextVectorization(Layer):
         """Return the number of words, including the empty and the unknown word."""
         return self._lookup_layer.vocabulary_size()
 
-    def set_vocabulary(self, vocabulary, idf_weights=None):
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
         """Set the vocabulary, and one weight per word for output mode "tf_idf"."""
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         inner = self._lookup_layer.get_config()
         return {**config, **{k: inner[k] for k in ("vocabulary", "idf_weights")}}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         return cls(**without_paths(config))
 
-    def save_assets(self, dir_path):
+    def save_assets(self, dir_path: Any) -> None:
         """Write the vocabulary to a file if it is not in the config."""
         self._lookup_layer.save_assets(dir_path)
 
-    def load_assets(self, dir_path):
+    def load_assets(self, dir_path: Any) -> None:
         """Read the vocabulary that `save_assets` wrote."""
         self._lookup_layer.load_assets(dir_path)

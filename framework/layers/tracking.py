@@ -4,6 +4,9 @@ The order is that of the first assignment, as in Keras: saved weights and optimi
 it. Lists and dicts that a layer holds notify the layer when they change.
 """
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.change_counters import changes
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import Owning, Record, Shown
@@ -142,7 +145,7 @@ class VariableOwner(Owning):
         return self._framework.trainable
 
     @trainable.setter
-    def trainable(self, value):
+    def trainable(self, value: TensorLike):
         value = bool(value)
         self._framework.trainable = value
         changes.trainable += 1
@@ -165,15 +168,15 @@ class VariableOwner(Owning):
                 waiting.extend(reversed(layer._framework.layers))
         return layers
 
-    def get_weights(self):
+    def get_weights(self) -> list[Any]:
         """Return the values of `weights` as NumPy arrays."""
         return [v.numpy() for v in self.weights]
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: TensorLike) -> None:
         """Set the values of `weights` from a list of arrays of the same shapes."""
         set_values(self.weights, weights, "layer", self.name)
 
-    def count_params(self):
+    def count_params(self) -> int:
         """Return the number of elements in all weights."""
         if not self.built:
             raise InvalidArgumentError(

@@ -1,6 +1,9 @@
 """Transposed convolutions: from the output shape of a convolution to its input shape."""
 
+from typing import Any
+
 from framework.activations import Activation as ActivationField
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
@@ -50,13 +53,13 @@ class _Transposed(KernelAndBias, Windowed):
                 )
         refuse_strides_with_dilation(self)
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         count = set_input_spec(self, input_shape)
         shape = (*self.kernel_size, self.filters, count)
         self.kernel = weight(self, "kernel", shape)
         add_bias(self, self.filters)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         kernel = self.kernel._as_operand()
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
@@ -67,7 +70,7 @@ class _Transposed(KernelAndBias, Windowed):
         )  # fmt: skip
         return finished(self, restored(y, self.data_format))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         sizes, _ = _target(self, input_shape)
         return with_spatial(input_shape, sizes, self.data_format, self.filters)
 

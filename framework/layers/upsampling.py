@@ -1,9 +1,10 @@
 """Layers that enlarge spatial axes by integer factors."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import one_of
 from framework.core.errors import InvalidArgumentError
 from framework.kernels.resizing import METHODS, weights
@@ -37,13 +38,13 @@ class _UpSampling(Layer, builds_at_init=True, rank=0):
         self._framework.sizes = self.size = ints(self.size, type(self)._framework.rank, "size")
         self.input_spec = InputSpec(ndim=type(self)._framework.rank + 2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         first = 1 if self.data_format == "channels_last" else 2
         for axis, n in enumerate(self._framework.sizes, first):
             inputs = _repeated(inputs, axis, n)
         return inputs
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         old = spatial(input_shape, self.data_format)
         new = [
             None if n is None else n * m for n, m in zip(old, self._framework.sizes, strict=True)
@@ -89,7 +90,7 @@ class UpSampling2D(_UpSampling, rank=2):
     data_format: DataFormat = None
     interpolation: Annotated[str, one_of("nearest", *METHODS)] = "nearest"
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         if self.interpolation == "nearest":
             return super().call(inputs)
         if not inputs.dtype.is_floating:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.auto_names import auto_name
 from framework.core.axes import all_axes
 from framework.core.configurable import Resolved, Watched, one_of, serialize_value
@@ -52,7 +53,7 @@ class Reduction:
         return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
 
     @classmethod
-    def validate(cls, key):
+    def validate(cls, key: TensorLike):
         """Raise a ValueError unless `key` is one of the four names."""
         if key not in cls.all():
             raise InvalidArgumentError(
@@ -89,11 +90,11 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
         if self.name is None:
             self.name = auto_name(type(self).__name__)
 
-    def call(self, y_true, y_pred):
+    def call(self, y_true: TensorLike, y_pred: TensorLike) -> Any:
         """Return the loss of each sample, not reduced."""
         raise NotImplementedError(f"{type(self).__name__} must define call(y_true, y_pred).")
 
-    def __call__(self, y_true, y_pred, sample_weight=None):
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: Any = None) -> Any:
         """Return the reduced loss.
 
         Args:
@@ -124,7 +125,7 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
             values = values * weights
         return _reduced(values, weights, self.reduction)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments; `dtype` only if it is not floatx."""
         config = super().get_config()
         if config.get("dtype") == floatx():

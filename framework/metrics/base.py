@@ -1,9 +1,12 @@
 """The base class of metrics: state variables, updates and resetting."""
 
+from typing import Any
+
 import numpy as np
 
 from framework import initializers
 from framework.core import nest
+from framework.core.argument_types import DTypeLike, ShapeLike
 from framework.core.auto_names import auto_name
 from framework.core.configurable import Watched, serialize_value
 from framework.core.conversion import array_of, tensor
@@ -57,7 +60,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
     dtype: ComputeDtype = None
     name: Name = None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         own = self._framework
         own.variables, own.metrics = [], []
         super().__init__(*args, **kwargs)
@@ -70,7 +73,10 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 
     # ---- state ----
 
-    def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
+    def add_variable(
+        self, shape: ShapeLike, initializer: Any, dtype: DTypeLike = None, aggregation: Any = "sum",
+        name: str | None = None,
+    ):  # fmt: skip
         """Return a new state variable, not trainable.
 
         Args:
@@ -91,9 +97,9 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 
     @name_first("name", "shape", "aggregation", "synchronization", "initializer", "dtype")
     def add_weight(
-        self, shape=(), initializer=None, dtype=None, name=None, *, aggregation=None,
-        synchronization=None,
-    ):  # fmt: skip
+        self, shape: ShapeLike = (), initializer: Any = None, dtype: DTypeLike = None,
+        name: str | None = None, *, aggregation: Any = None, synchronization: Any = None,
+    ) -> Any:  # fmt: skip
         """Return a new state variable, not trainable: `add_variable` with defaults.
 
         Keras 2's argument order also works: name, shape, aggregation, synchronization,
@@ -116,11 +122,11 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 
     # ---- use ----
 
-    def update_state(self, *args, **kwargs):
+    def update_state(self, *args: Any, **kwargs: Any):
         """Update the state with one batch."""
         raise NotImplementedError(f"{type(self).__name__} must define update_state().")
 
-    def result(self):
+    def result(self) -> Any:
         """Return the value since the last reset: a 0-d tensor, or a dict of 0-d tensors."""
         raise NotImplementedError(f"{type(self).__name__} must define result().")
 
@@ -129,7 +135,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
         for variable in self.variables:
             variable.assign(np.zeros(variable.array.shape, variable.array.dtype))
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Update the state with one batch, and return the result so far."""
         _require_init(self)
         self.update_state(*args, **kwargs)
@@ -137,11 +143,11 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 
     # ---- stateless versions ----
 
-    def stateless_update_state(self, metric_variables, *args, **kwargs):
+    def stateless_update_state(self, metric_variables: Any, *args: Any, **kwargs: Any):
         """Return the state after an update of `metric_variables`; the metric does not change."""
         return _with_state(self, metric_variables, lambda: self.update_state(*args, **kwargs))[1]
 
-    def stateless_result(self, metric_variables):
+    def stateless_result(self, metric_variables: Any):
         """Return the result for the state `metric_variables`; the metric does not change."""
         return _with_state(self, metric_variables, self.result)[0]
 

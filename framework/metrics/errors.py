@@ -1,5 +1,8 @@
 """Metrics that average a loss: regression errors, cross-entropies and others."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.shared_fields import ComputeDtype, Name
 from framework.losses import classification as classes
 from framework.losses import regression as errors
@@ -35,14 +38,16 @@ class RootMeanSquaredError(Mean, direction="down"):
     name: Name = "root_mean_squared_error"
     dtype: ComputeDtype = None
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: Any = None,
+    ) -> None:  # fmt: skip
         """Update the state with one batch; weights are one per sample or one per value."""
         tensors, dtype = on_tensors(), self.dtype
         y_true, y_pred = operand(y_true, dtype, tensors), operand(y_pred, dtype, tensors)
         y_true, y_pred = matched(y_true, y_pred, self.name)
         accumulate(self, square(y_pred - y_true), sample_weight, None, tensors)
 
-    def result(self):
+    def result(self) -> Any:
         """Return the root of the mean so far."""
         return sqrt(super().result())
 
@@ -117,7 +122,7 @@ class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categoric
     ignore_class: int | None = None
     axis: int = -1
 
-    def values(self, y_true, y_pred):
+    def values(self, y_true: TensorLike, y_pred: TensorLike):
         y_pred = floating(y_pred)
         if self.ignore_class is None:
             return self.loss(y_true, y_pred)

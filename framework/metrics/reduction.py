@@ -1,9 +1,11 @@
 """Sum, Mean, and means of a function of labels and predictions."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.formula import follow
@@ -67,7 +69,7 @@ class Sum(Metric):
         super().__post_init__()
         self.total = self.add_variable((), "zeros", self.dtype, name="total")
 
-    def update_state(self, values, sample_weight=None):
+    def update_state(self, values: TensorLike, sample_weight: Any = None) -> None:
         """Add `values` times their weights to the sum."""
         tensors, dtype = on_tensors(), self.dtype
         values = operand(values, dtype, tensors)
@@ -76,7 +78,7 @@ class Sum(Metric):
         values, _ = _samplewise(values, sample_weight, reduce_sum, self.name)
         self.total.assign_add(_total(values))
 
-    def result(self):
+    def result(self) -> Any:
         """Return the sum so far."""
         return self.total.read()
 
@@ -104,11 +106,11 @@ class Mean(Metric):
         self.total = self.add_variable((), "zeros", self.dtype, name="total")
         self.count = self.add_variable((), "zeros", self.dtype, name="count")
 
-    def update_state(self, values, sample_weight=None):
+    def update_state(self, values: TensorLike, sample_weight: Any = None) -> None:
         """Update the mean with `values` and their weights."""
         accumulate(self, values, sample_weight, None, on_tensors())
 
-    def result(self):
+    def result(self) -> Any:
         """Return the mean so far, 0 without values."""
         return divide_no_nan(self.total.read(), self.count.read())
 
@@ -136,11 +138,13 @@ class MeanOfFunction(Mean, computed="values"):
         if formula is not None:
             follow(cls, formula, cls._framework.computed, metrics, Metric)
 
-    def values(self, y_true, y_pred):
+    def values(self, y_true: TensorLike, y_pred: TensorLike):
         """Return one value per sample."""
         raise NotImplementedError(f"{type(self).__name__} must define values(y_true, y_pred).")
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: Any = None,
+    ) -> None:  # fmt: skip
         """Update the state with one batch.
 
         Args:
@@ -157,11 +161,11 @@ class MeanOfFunction(Mean, computed="values"):
 class MeanOfLoss(MeanOfFunction, computed="loss", direction="down"):
     """The mean of `loss(y_true, y_pred)`; both operands have the same floating dtype."""
 
-    def loss(self, y_true, y_pred):
+    def loss(self, y_true: TensorLike, y_pred: TensorLike):
         """Return one value per sample."""
         raise NotImplementedError(f"{type(self).__name__} must define loss(y_true, y_pred).")
 
-    def values(self, y_true, y_pred):
+    def values(self, y_true: TensorLike, y_pred: TensorLike):
         return builtin(self).loss(self, *floats(y_true, y_pred))
 
 
@@ -181,7 +185,7 @@ class MeanMetricWrapper(MeanOfFunction):
         np.float32(1.5)
     """
 
-    def __init__(self, fn, name=None, dtype=None, **kwargs):
+    def __init__(self, fn: Any, name: str | None = None, dtype: DTypeLike = None, **kwargs: Any):
         if not callable(fn):
             raise InvalidArgumentError(
                 f"MeanMetricWrapper: fn: expected a function fn(y_true, y_pred), got {fn!r}."
@@ -189,15 +193,15 @@ class MeanMetricWrapper(MeanOfFunction):
         super().__init__(name=name, dtype=dtype)
         self._fn, self._fn_kwargs = fn, kwargs
 
-    def values(self, y_true, y_pred):
+    def values(self, y_true: TensorLike, y_pred: TensorLike):
         return call_on_tensors(partial(self._fn, **self._fn_kwargs), y_true, y_pred)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         fn = serialize_value(self._fn)
         return {**super().get_config(), "fn": fn, **serialize_value(self._fn_kwargs)}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Any):
         return cls(**config)
 
 

@@ -1,5 +1,8 @@
 """Model: the base class of models, a layer with `compile`, `fit`, `summary` and `profile`."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
@@ -62,7 +65,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         TensorShape([4, 2])
     """
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         functional = Model._framework.functional
         if _is_functional(args, kwargs) and not isinstance(self, functional):
             self.__class__ = _functional_form(type(self))
@@ -72,7 +75,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
     __init__._from_fields = True
 
-    def call(self, *args, **kwargs):
+    def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; a subclass implements this method."""
         raise NotImplementedError(
             f"Model {type(self).__name__} does not have a `call()` method implemented."
@@ -84,12 +87,12 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return self._flatten_layers(include_self=False, recursive=False)
 
     @layers.setter
-    def layers(self, _):
+    def layers(self, _: Any):
         raise AttributeError(
             "`Model.layers` attribute is reserved and should not be used. Please use another name."
         )
 
-    def get_layer(self, name=None, index=None):
+    def get_layer(self, name: str | None = None, index: Any = None):
         """Return the layer with this name, or at this index of `layers`."""
         layers = self.layers
         if (name is None) == (index is None):
@@ -112,7 +115,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
     # ---- files (their modules are imported at the first use) ----
 
-    def save(self, filepath, overwrite=True, zipped=None):
+    def save(self, filepath: Any, overwrite: bool = True, zipped: Any = None) -> None:
         """Save the model with its weights, optimizer state and vocabularies to "NAME.keras".
 
         The file is written whole or not at all; Keras 3 can load it.
@@ -126,7 +129,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         save_model(self, filepath, overwrite, zipped)
 
-    def save_weights(self, filepath, overwrite=True):
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
         """Save the weights to a file.
 
         Args:
@@ -138,7 +141,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         save_weights(self, filepath, overwrite)
 
-    def load_weights(self, filepath, skip_mismatch=False, limits=None):
+    def load_weights(self, filepath: Any, skip_mismatch: bool = False, limits: Any = None) -> None:
         """Set the weights from a file that `save_weights` or `save` of the same model wrote.
 
         Args:
@@ -150,7 +153,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         load_weights(self, filepath, skip_mismatch, limits)
 
-    def to_json(self, **kwargs):
+    def to_json(self, **kwargs: Any):
         """Return the config of the model as a JSON text, without weights.
 
         Args:
@@ -163,8 +166,9 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
     # ---- checks and reports ----
 
     def check_gradients(
-        self, x, y=None, sample_weight=None, *, loss=None, n=5, tolerance=None, seed=0
-    ):
+        self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None, *, loss: Any = None,
+        n: Any = 5, tolerance: Any = None, seed: Any = 0,
+    ):  # fmt: skip
         """Compare the gradients of the loss with finite differences, in float64.
 
         Args:
@@ -188,7 +192,10 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         return check_model(self, x, y, sample_weight, loss, options)
 
-    def profile(self, x, y=None, sample_weight=None, *, repeats=5, print_fn=None):
+    def profile(
+        self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None, *,
+        repeats: TensorLike = 5, print_fn: Any = None,
+    ):  # fmt: skip
         """Print the time and memory of a training step, layer by layer.
 
         The compiled step runs op by op on the batch, several times; then the model's state is
@@ -232,9 +239,10 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return result
 
     def summary(
-        self, line_length=None, positions=None, print_fn=None, expand_nested=False,
-        show_trainable=False, layer_range=None, show_groups=False,
-    ):  # fmt: skip
+        self, line_length: Any = None, positions: Any = None, print_fn: Any = None,
+        expand_nested: bool = False, show_trainable: bool = False, layer_range: Any = None,
+        show_groups: bool = False,
+    ) -> None:  # fmt: skip
         """Print a table of the layers, their output shapes and their numbers of parameters.
 
         Args:

@@ -1,6 +1,9 @@
 """Sequential: a model that is a stack of layers."""
 
+from typing import Any
+
 from framework.core import nest
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configs import serialize_value
 from framework.core.errors import InvalidArgumentError, SymbolicValueError
 from framework.core.symbolic import KerasTensor
@@ -33,7 +36,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         (TensorShape([2, 1]), 21)
     """
 
-    def __init__(self, layers=None, trainable=True, name=None):
+    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None):
         super().__init__(trainable=trainable, name=name)
         self._framework.stack = []
         for layer in layers or ():
@@ -41,7 +44,7 @@ class Sequential(Model, makes_masks=False, locks=False):
 
     # ---- the stack ----
 
-    def add(self, layer, rebuild=True):
+    def add(self, layer: Any, rebuild: bool = True) -> None:
         """Append a layer; `rebuild` is accepted for compatibility."""
         if isinstance(layer, KerasTensor) and layer.origin is not None:
             layer = layer.origin[0]
@@ -72,7 +75,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         else:
             self.built = False
 
-    def pop(self, rebuild=True):
+    def pop(self, rebuild: bool = True):
         """Remove the last layer and return it; `rebuild` is accepted for compatibility."""
         if not self._framework.stack:
             raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
@@ -85,7 +88,7 @@ class Sequential(Model, makes_masks=False, locks=False):
 
     # ---- building and calling ----
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike = None) -> None:
         """Create the weights for inputs of this shape; its first element is ignored."""
         if not self._framework.stack:
             raise InvalidArgumentError(
@@ -107,7 +110,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         if self._framework.is_symbolic:
             _connect(self)
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs: TensorLike, training: Any = None, mask: TensorLike = None) -> Any:
         if self._framework.input_layer is not None:
             inputs = standardized(
                 inputs, self._framework.input_layer.output, self.name, sizes=False
@@ -118,21 +121,21 @@ class Sequential(Model, makes_masks=False, locks=False):
             inputs = layer(inputs)
         return inputs
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """Return the outputs' shape for inputs of a shape, without building any layer."""
         for layer in self._framework.stack:
             input_shape = layer.compute_output_shape(input_shape)
         return input_shape
 
-    def compute_output_spec(self, *args, **kwargs):
+    def compute_output_spec(self, *args: Any, **kwargs: Any):
         return run_symbolically(self, args, kwargs)
 
-    def compute_mask(self, inputs, previous_mask):
+    def compute_mask(self, inputs: TensorLike, previous_mask: Any) -> None:
         """Return None: the inner layers set the outputs' masks."""
 
     # ---- config ----
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Return the layers in Keras's format."""
         record = self._framework
         layers = [*([record.input_layer] if record.input_layer else ()), *record.stack]
@@ -147,7 +150,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         """Return the model that `get_config` described, with new layers and new weights."""
         if "layers" not in config:
             return cls(**config)

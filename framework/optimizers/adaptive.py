@@ -1,5 +1,8 @@
 """Optimizers that scale each element's step by its gradients' history."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import absolute, maximum, minimum, power, sqrt
 from framework.optimizers.base import Fraction, NotNegativeOrNone, Optimizer, Rate, optimizers
@@ -28,10 +31,10 @@ class Adagrad(Optimizer):
 
     slots = ("accumulator",)
 
-    def initial(self, name, value):
+    def initial(self, name: str | None, value: TensorLike):
         return super().initial(name, value) + self.initial_accumulator_value
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         slot.accumulator = slot.accumulator + grad * grad
         return param - lr * grad / sqrt(slot.accumulator + self.epsilon)
 
@@ -52,7 +55,7 @@ class Adadelta(Optimizer):
 
     slots = ("accumulated_grad", "accumulated_delta_var")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         rho = self.rho
         slot.accumulated_grad = rho * slot.accumulated_grad + (1 - rho) * (grad * grad)
         size = sqrt(slot.accumulated_delta_var + self.epsilon)
@@ -84,7 +87,7 @@ class RMSprop(Optimizer):
 
     slots = Slots("velocity").when("momentum", "momentum").when("centered", "average_gradient")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         slot.velocity = spread = self.rho * slot.velocity + (1 - self.rho) * (grad * grad)
         if self.centered:
             slot.average_gradient = self.rho * slot.average_gradient + (1 - self.rho) * grad
@@ -109,7 +112,7 @@ class Adam(Optimizer):
     amsgrad: bool = False
     slots = Slots("momentum", "velocity").when("amsgrad", "velocity_hat")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         rate = lr * sqrt(1 - power(self.beta_2, step)) / (1 - power(self.beta_1, step))
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = second = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
@@ -160,7 +163,7 @@ class Adamax(Optimizer):
 
     slots = ("momentum", "norm")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.norm = maximum(self.beta_2 * slot.norm, absolute(grad))
         return param - lr * slot.momentum / (
@@ -189,10 +192,10 @@ class Nadam(Optimizer):
     slots = ("momentum", "velocity")
     shared = ("u_product",)
 
-    def advance(self, shared, step):
+    def advance(self, shared: Any, step: Any) -> None:
         shared.u_product = shared.u_product * _u(self, step)
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         now, ahead = _u(self, step), _u(self, step + 1)
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
@@ -229,10 +232,10 @@ class ScheduleFreeAdamW(Optimizer):
 
     slots = ("momentum", "velocity")
 
-    def initial(self, name, value):
+    def initial(self, name: str | None, value: TensorLike):
         return value if name == "momentum" else super().initial(name, value)
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         if self.warmup_steps:
             lr = lr * minimum(step / self.warmup_steps, 1.0)
         mean = (param - (1 - self.beta_1) * slot.momentum) / self.beta_1

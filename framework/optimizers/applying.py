@@ -1,6 +1,7 @@
 """Apply gradients: check them, apply options and clipping, update each variable by its plan."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Applying(Rates, Updating):
         cls._framework.protocol = protocol_of(cls)
         cls._framework.hooked = cls.update_step is not Updating.update_step
 
-    def apply_gradients(self, grads_and_vars):
+    def apply_gradients(self, grads_and_vars: Any):
         """Update variables by their gradients.
 
         Args:
@@ -71,7 +72,7 @@ class Applying(Rates, Updating):
         own = self._framework
         return self.iterations if own.optional else own.iterations
 
-    def apply(self, grads, trainable_variables=None):
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
         """Update variables by their gradients, passed as two lists of equal length.
 
         Args:

@@ -139,7 +139,7 @@ class Optimizer(
     name: str | None = None
     groups: Rules = None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         own = self._framework
         begin_rates(self)
         own.iterations = KerasVariable(np.zeros((), np.int64), trainable=False, name="iteration")
@@ -203,7 +203,7 @@ class Optimizer(
         """All variables that the next update depends on: Keras's `variables` and the multiplier."""
         return [*self.variables, self._framework.multiplier]
 
-    def build(self, variables):
+    def build(self, variables: Any) -> None:
         """Create the slots now instead of at each variable's first update.
 
         Args:
@@ -220,7 +220,7 @@ class Optimizer(
             plan_of(self, variable)
         self._framework.built_for, self.built = variables, True
 
-    def bind(self, root):
+    def bind(self, root: Any) -> None:
         """Make the paths that `groups` match start at `root`: a model, layer or Module.
 
         Raises:
@@ -230,14 +230,14 @@ class Optimizer(
             self._framework.groups.bind(root)
             forget_plans(self)
 
-    def group_of(self, variable):
+    def group_of(self, variable: Any):
         """Return the settings of `groups` for a variable, by name; {} if no rule matches it."""
         if self._framework.groups is None:
             return {}
         self._framework.groups.meet([variable])
         return self._framework.groups.settings(variable)
 
-    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         """Apply no weight decay to some variables.
 
         Args:
@@ -254,7 +254,7 @@ class Optimizer(
 
     # ---- around the update ----
 
-    def minimize(self, loss, var_list, tape=None):
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None):
         """Differentiate a loss and apply the gradients.
 
         Args:
@@ -287,11 +287,11 @@ class Optimizer(
         gradients = tape.gradient(scaled, var_list)
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
-    def scale_loss(self, loss):
+    def scale_loss(self, loss: Any):
         """Return the loss times `loss_scale_factor`; `apply` divides the gradients by it."""
         return loss * self.loss_scale_factor if self.loss_scale_factor else loss
 
-    def finalize_variable_values(self, var_list):
+    def finalize_variable_values(self, var_list: Any) -> None:
         """End training: if `use_ema`, assign the averages to the variables in `var_list`."""
         if self.use_ema:
             for variable in var_list:
@@ -301,7 +301,7 @@ class Optimizer(
 
     # ---- config and copies ----
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if "learning_rate" in config:
             config["learning_rate"] = serialized_rate(self)
@@ -310,7 +310,7 @@ class Optimizer(
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         """Return an optimizer made from the dict that `get_config` returned, without slots.
 
         Args:

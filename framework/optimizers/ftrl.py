@@ -1,5 +1,8 @@
 """Follow the regularized leader."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import clip, power
 from framework.optimizers.base import Optimizer, Rate, optimizers
@@ -48,11 +51,11 @@ class Ftrl(Optimizer):
                 value = getattr(self, name)
                 raise InvalidArgumentError(f"Ftrl: expected {name} >= 0, got {value}.")
 
-    def initial(self, name, value):
+    def initial(self, name: str | None, value: TensorLike):
         zeros = super().initial(name, value)
         return zeros + self.initial_accumulator_value if name == "accumulator" else zeros
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
         shrunk = grad + 2 * self.l2_shrinkage_regularization_strength * param
         before = power(slot.accumulator, -self.learning_rate_power)

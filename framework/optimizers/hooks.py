@@ -1,9 +1,11 @@
 """Keras's methods that optimizers written for Keras call and override."""
 
 import warnings
+from typing import Any
 
 from framework import initializers
 from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.stored import load_variables, store_variables
 from framework.core.variable import KerasVariable
@@ -17,8 +19,9 @@ class KerasHooks:
     _built_for: list  # the variables passed to build
 
     def add_variable(
-        self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
-    ):
+        self, shape: ShapeLike, initializer: Any = "zeros", dtype: DTypeLike = None,
+        aggregation: Any = "none", layout: Any = None, name: str | None = None,
+    ):  # fmt: skip
         """Return a new variable of the optimizer.
 
         Args:
@@ -35,14 +38,18 @@ class KerasHooks:
         self._framework.own_variables.append(variable)
         return variable
 
-    def add_variable_from_reference(self, reference_variable, name=None, initializer="zeros"):
+    def add_variable_from_reference(
+        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros",
+    ):  # fmt: skip
         """Return a new variable of the optimizer with another variable's shape and dtype."""
         return self.add_variable(
             reference_variable.shape, initializer, reference_variable.dtype,
             name=slot_name(reference_variable, name or "var"),
         )  # fmt: skip
 
-    def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
+    def add_optimizer_variables(
+        self, trainable_variables: Any, name: str | None, initializer: Any = "zeros",
+    ):  # fmt: skip
         """Return a list of new variables, one per trainable variable; with several names, lists."""
         names = [name] if isinstance(name, str) else list(name)
         several = isinstance(initializer, (list, tuple))
@@ -59,15 +66,15 @@ class KerasHooks:
         columns = [[row[i] for row in rows] for i in range(len(names))]
         return columns[0] if isinstance(name, str) else tuple(columns)
 
-    def assign(self, variable, value):
+    def assign(self, variable: Any, value: TensorLike) -> None:
         """Call `variable.assign(value)`."""
         variable.assign(value)
 
-    def assign_add(self, variable, value):
+    def assign_add(self, variable: Any, value: TensorLike) -> None:
         """Call `variable.assign_add(value)`."""
         variable.assign_add(value)
 
-    def assign_sub(self, variable, value):
+    def assign_sub(self, variable: Any, value: TensorLike) -> None:
         """Call `variable.assign_sub(value)`."""
         variable.assign_sub(value)
 
@@ -83,16 +90,16 @@ class KerasHooks:
 
     # ---- values in and out ----
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: TensorLike) -> None:
         """Set the values of `variables` from a list of arrays of the same shapes."""
         remedy = " Call optimizer.build(variables) first."
         set_values(self.variables, weights, "optimizer", self.name, remedy)
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         """Put the values of `variables` into a store: a mapping with the keys "0", "1", ..."""
         store_variables(self.variables, store)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         """Set the values of `variables` to those that `save_own_variables` stored.
 
         If their number differs, as before `build`, the variables stay and a warning says so.
@@ -107,7 +114,7 @@ class KerasHooks:
             return
         load_variables(self.variables, store, f"Optimizer {self.name!r}")
 
-    def stateless_apply(self, optimizer_variables, grads, trainable_variables):
+    def stateless_apply(self, optimizer_variables: Any, grads: Any, trainable_variables: Any):
         """Return the new values of all variables after an update, without changing the variables.
 
         Args:

@@ -1,9 +1,11 @@
 """Optimizers whose `update` is not elementwise: Lamb, Adafactor and Muon."""
 
 import re
+from typing import Any
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import greater, maximum, minimum, power, select, sqrt, square
 from framework.ops.movement import expand_axes, transpose
@@ -35,7 +37,7 @@ class Lamb(Optimizer):
 
     slots = ("momentum", "velocity")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         slot.momentum = slot.momentum + (grad - slot.momentum) * (1 - self.beta_1)
         slot.velocity = slot.velocity + (grad * grad - slot.velocity) * (1 - self.beta_2)
         root = sqrt(slot.velocity / (1 - power(self.beta_2, step))) + self.epsilon
@@ -71,7 +73,7 @@ class Adafactor(Optimizer):
     slots = ("row", "column", "velocity")
     compiles = False
 
-    def initial(self, name, value):
+    def initial(self, name: str | None, value: TensorLike):
         if name == "velocity":
             return super().initial(name, value)
         if value.ndim < 2:
@@ -79,7 +81,7 @@ class Adafactor(Optimizer):
         shape = value.shape[:-1] if name == "row" else (*value.shape[:-2], value.shape[-1])
         return np.zeros(shape)
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         size = maximum(self.epsilon_2, _rms(param)) * minimum(lr, 1 / sqrt(step))
         decay = 1 - power(step, self.beta_2_decay)
         squares = grad * grad + self.epsilon_1
@@ -145,13 +147,13 @@ class Muon(Optimizer):
 
     slots = ("momentum", "velocity")
 
-    def slots_of(self, variable):
+    def slots_of(self, variable: Any):
         return ("momentum", "velocity") if _by_adam(self, variable) else ("momentum",)
 
     def _decay_of(self, variable):
         return self.adam_weight_decay if _by_adam(self, variable) else self.weight_decay
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         if hasattr(slot, "velocity"):
             return _adam(self, param, grad, slot, lr * self.adam_lr_ratio, step)
         slot.momentum = slot.momentum + (grad + slot.momentum * (self.momentum - 1))

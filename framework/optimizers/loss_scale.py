@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
@@ -79,7 +80,14 @@ class LossScaleOptimizer(
         optimizer.apply_gradients(zip(gradients, variables))
 
     Args:
-        inner_optimizer: the optimizer that updates the variables; clipping, decay and other options
+        if TYPE_CHECKING:  # the other fields of `Optimizer` are set on the inner one
+
+        def __init__(
+            self, inner_optimizer: Any, initial_scale: float = 2.0**15,
+            dynamic_growth_steps: int = 2000, *, name: str | None = None,
+        ) -> None: ...  # fmt: skip
+
+    inner_optimizer: the optimizer that updates the variables; clipping, decay and other options
             are set on it. Its `loss_scale_factor` is removed.
         initial_scale: the first scale.
         dynamic_growth_steps: finite steps in a row after which the scale is doubled.
@@ -112,18 +120,18 @@ class LossScaleOptimizer(
 
     # ---- scaling ----
 
-    def scale_loss(self, loss):
+    def scale_loss(self, loss: Any):
         """Return the loss times the scale; `apply_gradients` divides the gradients by the scale."""
         self._framework.stage = "scaled"
         return loss * cast(self.dynamic_scale.read(), dtype=loss.array.dtype)
 
-    def get_scaled_loss(self, loss):
+    def get_scaled_loss(self, loss: Any):
         """Return the loss times the scale; call `get_unscaled_gradients` on the gradients."""
         scaled = self.scale_loss(loss)
         self._framework.stage = "to be unscaled"
         return scaled
 
-    def get_unscaled_gradients(self, grads):
+    def get_unscaled_gradients(self, grads: Any):
         """Return the gradients of a scaled loss divided by the scale; None stays None."""
         if self._framework.stage == "unscaled":
             raise InvalidArgumentError(
@@ -136,7 +144,7 @@ class LossScaleOptimizer(
 
     # ---- applying ----
 
-    def apply(self, grads, trainable_variables=None):
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
         """Unscale the gradients if necessary; update if all of them are finite."""
         _require_scaled(self, "apply_gradients")
         if self._framework.stage == "to be unscaled":
@@ -155,7 +163,7 @@ class LossScaleOptimizer(
         else:
             _skip(self)
 
-    def check_finite(self, grads):
+    def check_finite(self, grads: Any):
         """Return whether all elements of all gradients are finite."""
         finite = True
         for g in grads:
@@ -171,7 +179,7 @@ class LossScaleOptimizer(
         return self.inner_optimizer.learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         self.inner_optimizer.learning_rate = value
 
     @property
@@ -189,25 +197,25 @@ class LossScaleOptimizer(
         own = [self.dynamic_scale, self.step_counter, self.skipped_steps]
         return [*own, *state_of(self.inner_optimizer)]
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         store_variables(_stored(self), store)
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         load_variables(_stored(self), store, f"Optimizer {self.name!r}")
 
-    def build(self, var_list):
+    def build(self, var_list: Any) -> None:
         self.inner_optimizer.build(var_list)
 
-    def bind(self, root):
+    def bind(self, root: Any) -> None:
         bind(self.inner_optimizer, root)
 
-    def group_of(self, variable):
+    def group_of(self, variable: Any):
         return group_of(self.inner_optimizer, variable)
 
-    def scale_learning_rate(self, factor):
+    def scale_learning_rate(self, factor: Any) -> None:
         scale_rates(self.inner_optimizer, factor)
 
-    def finalize_variable_values(self, var_list):
+    def finalize_variable_values(self, var_list: Any) -> None:
         self.inner_optimizer.finalize_variable_values(var_list)
 
 

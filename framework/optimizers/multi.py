@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import MutableMapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from framework.core.argument_types import TensorLike
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import builtin, readable
@@ -30,7 +31,7 @@ class OptimizerMap(MutableMapping):
         ('adam', 'sgd')
     """
 
-    def __init__(self, default_optimizer, optimizer_map=None):
+    def __init__(self, default_optimizer: Any, optimizer_map: Any = None):
         if not isinstance(default_optimizer, Optimizer):
             raise TypeError(
                 f"OptimizerMap: expected a default optimizer, got {default_optimizer!r}."
@@ -42,7 +43,7 @@ class OptimizerMap(MutableMapping):
         for key, optimizer in (optimizer_map or {}).items():
             self[key] = optimizer
 
-    def __getitem__(self, path):
+    def __getitem__(self, path: Any) -> Any:
         if path in self._by_key:
             return self._by_key[path]
         keys = [key for key in self._by_key if re.fullmatch(key, path)]
@@ -73,11 +74,11 @@ class OptimizerMap(MutableMapping):
     def __len__(self):
         return len(self._by_key)
 
-    def __call__(self, variable):
+    def __call__(self, variable: Any) -> Any:
         """Return the optimizer for a variable."""
         return self[getattr(variable, "path", variable.name)]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Return the config from which `from_config` makes an equal map."""
         return {
             "default_optimizer": serialize_value(self.default_optimizer),
@@ -85,7 +86,7 @@ class OptimizerMap(MutableMapping):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         """Return a map made from the dict that `get_config` returned."""
         inner = config["optimizer_map"] or {}
         return cls(get(config["default_optimizer"]), {key: get(c) for key, c in inner.items()})
@@ -150,6 +151,13 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         (np.float32(0.75), np.float32(0.5))
     """
 
+    if TYPE_CHECKING:  # without the fields of `Optimizer` that it has no use for
+
+        def __init__(
+            self, optimizer_map: Any, *, loss_scale_factor: float | None = None,
+            name: str | None = None,
+        ) -> None: ...  # fmt: skip
+
     weight_decay = clipnorm = clipvalue = global_clipnorm = gradient_accumulation_steps = None
     use_ema = False
     optimizer_map: Annotated[Any, Resolved("an OptimizerMap", _as_map, serialize=_serialized)]
@@ -179,7 +187,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         )
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         raise AttributeError(
             "A MultiOptimizer has no learning rate; set it on each of its .optimizers."
         )
@@ -189,7 +197,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         """The group rules of all inner optimizers, or None without rules."""
         return [rule for o in self._framework.inner for rule in rules_of(o) or ()] or None
 
-    def scale_learning_rate(self, factor):
+    def scale_learning_rate(self, factor: Any) -> None:
         for optimizer in self._framework.inner:
             scale_rates(optimizer, factor)
 
@@ -204,7 +212,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         own = self._framework
         return [own.iterations, *(v for o in own.inner for v in state_of(o))]
 
-    def build(self, variables):
+    def build(self, variables: Any) -> None:
         if hasattr(variables, "trainable_variables"):
             MultiOptimizer.bind(self, variables)
             variables = variables.trainable_variables
@@ -212,11 +220,11 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         for optimizer, own in _by_optimizer(self, self._framework.built_for):
             optimizer.build(own)
 
-    def bind(self, root):
+    def bind(self, root: Any) -> None:
         for optimizer in self._framework.inner:
             bind(optimizer, root)
 
-    def group_of(self, variable):
+    def group_of(self, variable: Any):
         return group_of(optimizer_of(self, variable), variable)
 
     def _apply(self, grads, variables, form):
@@ -225,7 +233,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         iterations = self._framework.iterations
         form.write(iterations, form.number(form.count(iterations) + 1, COUNT))
 
-    def finalize_variable_values(self, var_list):
+    def finalize_variable_values(self, var_list: Any) -> None:
         for optimizer, own in _by_optimizer(self, var_list):
             optimizer.finalize_variable_values(own)
 

@@ -1,7 +1,10 @@
 """The learning rate of an optimizer: a number, a schedule or a callable, and its multiplier."""
 
+from typing import Any
+
 import numpy as np
 
+from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.change_counters import changes
 from framework.core.configurable import serialize_value
@@ -30,7 +33,7 @@ class Rates:
         return rate_now(self, None, Tensors)
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         try:
             if not isinstance(value, WeakNumber) or value < 0:  # a traced number stays symbolic
                 value = as_rate(value)
@@ -45,7 +48,7 @@ class Rates:
             self._framework.schedule = None
             self._framework.learning_rate.assign(value)
 
-    def scale_learning_rate(self, factor):
+    def scale_learning_rate(self, factor: Any) -> None:
         """Multiply all learning rates, including those of groups, from the next update on.
 
         A number is replaced by the product; the values of a schedule or callable are multiplied.

@@ -1,5 +1,7 @@
 """SGD and Lion: steps along the gradient, or along the sign of the momentum."""
 
+from typing import Any
+
 from framework.core.errors import InvalidArgumentError
 from framework.ops.elementwise import sign
 from framework.optimizers.base import Optimizer, Rate, optimizers
@@ -42,7 +44,7 @@ class SGD(Optimizer):
         if not 0 <= self.momentum <= 1:
             raise InvalidArgumentError(f"SGD: expected momentum in [0, 1], got {self.momentum}.")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         if not self.momentum:
             return param - lr * grad
         slot.momentum = self.momentum * slot.momentum - lr * grad
@@ -72,7 +74,7 @@ class Lion(Optimizer):
         if not 0 < self.beta_1 <= 1:
             raise InvalidArgumentError(f"Lion: expected beta_1 in (0, 1], got {self.beta_1}.")
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         direction = sign(slot.momentum * self.beta_1 + grad * (1 - self.beta_1))
         slot.momentum = slot.momentum * self.beta_2 + grad * (1 - self.beta_2)
         return param - lr * direction

@@ -1,11 +1,13 @@
 """Update variables: an elementwise `update` is compiled into one pass over the elements."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from framework.compiler.fused_function import FusedFunction
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due
+from framework.core.argument_types import TensorLike
 from framework.core.buffers import exclusive
 from framework.core.change_counters import changes
 from framework.core.internal_state import Record
@@ -92,22 +94,22 @@ class Updating(KerasHooks):
     compiles = True
     """Whether to try compiling `update`; an `update` that is not elementwise runs uncompiled."""
 
-    def update(self, param, grad, slot, lr, step):
+    def update(self, param: Any, grad: Any, slot: Any, lr: Any, step: Any) -> Any:
         """Return the parameter after one step."""
         raise NotImplementedError(f"{type(self).__name__} must define update().")
 
-    def initial(self, name, value):
+    def initial(self, name: str | None, value: TensorLike):
         """Return the first value of the slot `name` of a variable with the array `value`: zeros."""
         return np.zeros(value.shape, value.dtype)
 
-    def slots_of(self, variable):
+    def slots_of(self, variable: Any):
         """Return the names of a variable's slots."""
         return member(self, "slots")
 
-    def advance(self, shared, step):
+    def advance(self, shared: Any, step: Any) -> None:
         """Advance the state that all variables share, once per update: set its attributes."""
 
-    def use_loops(self, use=True):
+    def use_loops(self, use: bool = True) -> None:
         """Use compiled loops from the next update on, or never.
 
         By default (None) an optimizer behaves like a compiled step: the first updates use NumPy,
@@ -117,7 +119,7 @@ class Updating(KerasHooks):
         self._framework.by_loops = use
         forget_plans(self)
 
-    def update_step(self, gradient, variable, learning_rate):
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Update one variable by its gradient; subclasses written for Keras override this."""
         dtype = variable.array.dtype
         step = np.asarray(int(self.iterations) + 1, dtype)

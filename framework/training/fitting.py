@@ -12,10 +12,12 @@ The first batch also matches losses and metrics to the outputs (`output_matching
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from framework.core.configurable import unexpected_argument
+from framework.core.argument_types import TensorLike
+from framework.core.configurable import known_arguments_only
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import as_batch, as_batches, as_whole
 from framework.metrics.base import on_tensors
@@ -44,11 +46,13 @@ from framework.training.validation import split_off, validation_batches
 class Fitting:
     """`fit`, `evaluate`, `predict`, and the losses and metrics they read; base of `Trainer`."""
 
+    @known_arguments_only
     def fit(
-        self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None,
-        validation_split=0.0, validation_data=None, shuffle=True, class_weight=None,
-        sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
-        validation_batch_size=None, validation_freq=1, **unknown,
+        self, x: TensorLike = None, y: TensorLike = None, batch_size: Any = None, epochs: int = 1,
+        verbose: Any = "auto", callbacks: Any = None, validation_split: Any = 0.0,
+        validation_data: Any = None, shuffle: bool = True, class_weight: Any = None,
+        sample_weight: Any = None, initial_epoch: int = 0, steps_per_epoch: Any = None,
+        validation_steps: Any = None, validation_batch_size: Any = None, validation_freq: Any = 1,
     ):  # fmt: skip
         """Train for a number of epochs.
 
@@ -86,8 +90,6 @@ class Fitting:
             ValueError: the model is not compiled, the arrays' lengths differ, or there is no data.
             TypeError: an unknown argument.
         """
-        if unknown:
-            raise unexpected_argument("fit", unknown, Fitting.fit)
         require_compiled(self, "fit")
         _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
         if validation_split and validation_data is None:
@@ -120,10 +122,12 @@ class Fitting:
             if trained_by is not None:
                 trained_by._observer = None
 
+    @known_arguments_only
     def evaluate(
-        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None,
-        callbacks=None, return_dict=False, **unknown,
-    ):  # fmt: skip
+        self, x: TensorLike = None, y: TensorLike = None, batch_size: Any = None,
+        verbose: Any = "auto", sample_weight: Any = None, steps: Any = None, callbacks: Any = None,
+        return_dict: bool = False,
+    ) -> Any:  # fmt: skip
         """Return the loss and metrics on data.
 
         Args:
@@ -135,8 +139,6 @@ class Fitting:
             The loss, or a list in Keras's order (the loss, the metrics that `metrics` names, the
             other values by name), or with `return_dict` a dict by name.
         """
-        if unknown:
-            raise unexpected_argument("evaluate", unknown, Fitting.evaluate)
         require_compiled(self, "evaluate")
         _check_verbose("evaluate", verbose)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
@@ -145,7 +147,10 @@ class Fitting:
         logs = run_evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
         return in_keras_order(self, logs, return_dict)
 
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+    def predict(
+        self, x: TensorLike, batch_size: Any = None, verbose: Any = "auto", steps: Any = None,
+        callbacks: Any = None,
+    ) -> Any:  # fmt: skip
         """Return the outputs for all rows, NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
@@ -186,7 +191,10 @@ class Fitting:
             results.update(result if isinstance(result, dict) else {metric.name: result})
         return results if on_tensors() else as_floats(results)
 
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+    def compute_loss(
+        self, x: TensorLike = None, y: TensorLike = None, y_pred: TensorLike = None,
+        sample_weight: Any = None, training: bool = True,
+    ) -> Any:  # fmt: skip
         """Return the compiled loss of a batch plus the layers' losses, a 0-d tensor."""
         compilation = require_compiled(self, "compute_loss")
         total = None
@@ -197,7 +205,9 @@ class Fitting:
             raise no_loss(self)
         return total
 
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+    def compute_metrics(
+        self, x: TensorLike, y: TensorLike, y_pred: TensorLike, sample_weight: Any = None,
+    ):  # fmt: skip
         """Update the compiled metrics with a batch and return the values of all metrics."""
         require_compiled(self, "compute_metrics").metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()

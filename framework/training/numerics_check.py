@@ -1,9 +1,12 @@
 """debugging.numerics: finds the op that computes the first value that is not finite."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.autodiff.debug.nonfinite_values import Checker, NumericsError, is_finite
 from framework.core import nest
+from framework.core.argument_types import TensorLike
 from framework.core.recorders import serials, thread
 from framework.core.tensor import Tensor
 from framework.training.snapshot import Snapshot
@@ -44,7 +47,7 @@ class numerics:
         self._errors.__exit__(*_)
         thread.numerics = self._outer
 
-    def step(self, step, x, y, sample_weight):
+    def step(self, step: Any, x: TensorLike, y: TensorLike, sample_weight: Any):
         """Run `step` on a batch of tensors with checks and return its loss."""
         model, optimizer = step.model, step.optimizer
         state = None

@@ -1,10 +1,13 @@
 """Trainer: the mixin that gives a model `compile`, the batch steps of `fit` and `training_step`."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.compiler.plan_cache import compiles
 from framework.core import nest
-from framework.core.configurable import unexpected_argument
+from framework.core.argument_types import TensorLike
+from framework.core.configurable import known_arguments_only
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import readable
 from framework.data.batches import as_batch
@@ -60,11 +63,13 @@ class Trainer(Fitting):
 
     # ---- compile ----
 
+    @known_arguments_only
     def compile(
-        self, optimizer="rmsprop", loss=None, loss_weights=None, metrics=None,
-        weighted_metrics=None, run_eagerly=False, steps_per_execution=1, jit_compile="auto",
-        auto_scale_loss=True, *, accumulate=None, **unknown,
-    ):  # fmt: skip
+        self, optimizer: Any = "rmsprop", loss: Any = None, loss_weights: Any = None,
+        metrics: Any = None, weighted_metrics: Any = None, run_eagerly: bool = False,
+        steps_per_execution: Any = 1, jit_compile: Any = "auto", auto_scale_loss: bool = True, *,
+        accumulate: Any = None,
+    ) -> None:  # fmt: skip
         """Configure the model for training.
 
         Args:
@@ -86,8 +91,6 @@ class Trainer(Fitting):
             ValueError: an unknown name (the nearest is suggested), or incompatible arguments.
             TypeError: an unknown argument.
         """
-        if unknown:
-            raise unexpected_argument("compile", unknown, Trainer.compile)
         check_count("steps_per_execution", steps_per_execution, 1, "compile")
         optimizer = scaling_of(optimizer_of(optimizer), self, auto_scale_loss)
         training = Compilation(
@@ -110,7 +113,7 @@ class Trainer(Fitting):
         """Return the arguments of `compile` as a config; None if the model is not compiled."""
         return config_of(self._framework.compile_arguments) if self.compiled else None
 
-    def compile_from_config(self, config):
+    def compile_from_config(self, config: Any) -> None:
         """Compile with a config that `get_compile_config` returned."""
         self.compile(**arguments_in(config))
         if self.built:
@@ -141,36 +144,36 @@ class Trainer(Fitting):
 
     # ---- methods that a user may override, as in Keras ----
 
-    def train_step(self, data):
+    def train_step(self, data: TensorLike) -> Any:
         """Train on one batch: `data` is x, (x, y) or (x, y, sample_weight)."""
         x, y, sample_weight = unpack(data)
         step = compiled_step(self)
         step(x, y, sample_weight)
         return _reported(self, step._logs)
 
-    def test_step(self, data):
+    def test_step(self, data: TensorLike) -> Any:
         """Evaluate one batch."""
         x, y, sample_weight = (as_tensors(part) for part in unpack(data))
         return _reported(self, evaluate_batch(self, x, y, sample_weight))
 
-    def predict_step(self, data):
+    def predict_step(self, data: TensorLike) -> Any:
         """Return the model's outputs for one batch."""
         x, _, _ = unpack(data)
         return self(as_tensors(x), training=False)
 
-    def make_train_function(self, force=False):
+    def make_train_function(self, force: bool = False):
         """Return `train_function(iterator)`, which trains on the iterator's next batch."""
         if self.train_function is None or force:
             self.train_function = lambda iterator: self.train_step(next(iterator))
         return self.train_function
 
-    def make_test_function(self, force=False):
+    def make_test_function(self, force: bool = False):
         """Return `test_function(iterator)`, which evaluates the iterator's next batch."""
         if self.test_function is None or force:
             self.test_function = lambda iterator: self.test_step(next(iterator))
         return self.test_function
 
-    def make_predict_function(self, force=False):
+    def make_predict_function(self, force: bool = False):
         """Return `predict_function(iterator)`, which predicts the iterator's next batch."""
         if self.predict_function is None or force:
             self.predict_function = lambda iterator: self.predict_step(next(iterator))
@@ -178,7 +181,10 @@ class Trainer(Fitting):
 
     # ---- single batches ----
 
-    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+    def train_on_batch(
+        self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None,
+        class_weight: Any = None, return_dict: bool = False,
+    ) -> Any:  # fmt: skip
         """Train on one batch and return its loss and metrics, in the form that `evaluate` has."""
         require_compiled(self, "train_on_batch")
         x, y, sample_weight = as_batch((x, y, sample_weight))
@@ -190,14 +196,17 @@ class Trainer(Fitting):
         self.reset_metrics()
         return in_keras_order(self, self.train_step(pack(x, y, sample_weight)), return_dict)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+    def test_on_batch(
+        self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:  # fmt: skip
         """Evaluate one batch and return its loss and metrics, in the form that `evaluate` has."""
         require_compiled(self, "test_on_batch")
         self.reset_metrics()
         batch = as_batch((x, y, sample_weight))
         return in_keras_order(self, self.test_step(pack(*batch)), return_dict)
 
-    def predict_on_batch(self, x):
+    def predict_on_batch(self, x: TensorLike) -> Any:
         """Return the outputs for one batch, as NumPy arrays."""
         return nest.map_structure(np.asarray, self.predict_step((as_tensors(x),)))
 
@@ -228,8 +237,9 @@ class Trainer(Fitting):
     # ---- the explicit API ----
 
     def training_step(
-        self, loss=None, optimizer=None, metrics=None, *, loss_weights=None, weighted_metrics=None,
-        clipnorm=None, clipvalue=None, global_clipnorm=None, accumulate=None,
+        self, loss: Any = None, optimizer: Any = None, metrics: Any = None, *,
+        loss_weights: Any = None, weighted_metrics: Any = None, clipnorm: Any = None,
+        clipvalue: Any = None, global_clipnorm: Any = None, accumulate: Any = None,
     ):  # fmt: skip
         """Return one training step as a callable, for hand-written loops.
 

@@ -7,6 +7,7 @@ hand-written tape the first taint of the forward pass raises at once.
 """
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class NumericsError(InvalidArgumentError):
         rows: the rows of the batch, a list; None if unknown.
     """
 
-    def __init__(self, message, origin=None):
+    def __init__(self, message: Any, origin: Any = None):
         super().__init__(message)
         for name in ("op", "phase", "layer", "line", "rows"):
             setattr(self, name, getattr(origin, name, None))

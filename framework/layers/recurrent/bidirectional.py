@@ -1,5 +1,8 @@
 """Bidirectional: run a recurrent layer forwards and backwards."""
 
+from typing import Any
+
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import serialize_value
 from framework.core.errors import InvalidArgumentError
@@ -34,7 +37,10 @@ class Bidirectional(Layer):
 
     supports_masking = True
 
-    def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
+    def __init__(
+        self, layer: Any, merge_mode: Any = "concat", weights: TensorLike = None,
+        backward_layer: Any = None, **kwargs: Any,
+    ):  # fmt: skip
         layer, backward_layer = nested.as_layer(layer), nested.as_layer(backward_layer)
         for name, value in (("layer", layer), ("backward_layer", backward_layer)):
             if not isinstance(value, Layer) and (value is not None or name == "layer"):
@@ -64,14 +70,16 @@ class Bidirectional(Layer):
         self.return_sequences = layer.return_sequences
         self.input_spec = layer.input_spec
 
-    def build(self, sequences_shape, initial_state_shape=None):
+    def build(self, sequences_shape: ShapeLike, initial_state_shape: ShapeLike = None) -> None:
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
                 layer.build(sequences_shape)
         if self._framework.initial_weights:
             self.set_weights(self._framework.initial_weights)
 
-    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+    def compute_output_shape(
+        self, sequences_shape: ShapeLike, initial_state_shape: ShapeLike = None,
+    ) -> Any:  # fmt: skip
         shape = self.forward_layer.compute_output_shape(sequences_shape)
         states = ()
         if self.return_state:
@@ -83,7 +91,10 @@ class Bidirectional(Layer):
             return (shape, shape, *states)
         return (shape, *states) if self.return_state else shape
 
-    def call(self, sequences, initial_state=None, mask=None, training=None):
+    def call(
+        self, sequences: Any, initial_state: Any = None, mask: TensorLike = None,
+        training: Any = None,
+    ) -> Any:  # fmt: skip
         how = {
             name: value for name, value in (("training", training), ("mask", mask))
             if name in signature_of(self.forward_layer).names
@@ -105,7 +116,7 @@ class Bidirectional(Layer):
             return output
         return (*output, *states) if self.merge_mode is None else (output, *states)
 
-    def compute_mask(self, _, mask):
+    def compute_mask(self, _: Any, mask: TensorLike):
         mask = mask[0] if isinstance(mask, (list, tuple)) else mask
         mask = mask if self.return_sequences else None
         masks = (mask, mask) if self.merge_mode is None else (mask,)
@@ -131,7 +142,7 @@ class Bidirectional(Layer):
         """Call `reset_state`; the older name of Keras."""
         self.reset_state()
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "merge_mode": self.merge_mode,
@@ -140,7 +151,7 @@ class Bidirectional(Layer):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         config = dict(config)
         for name in ("layer", "backward_layer"):
             config[name] = nested.as_layer(config.get(name), custom_objects)

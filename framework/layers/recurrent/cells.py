@@ -4,10 +4,13 @@ A cell takes the inputs of one step and a list of states, and returns the output
 `sequence` runs common configurations of a cell over all steps by one op.
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.activations import Activation, sigmoid, tanh
 from framework.core import dtypes
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.internal_state import builtin
@@ -43,7 +46,7 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
 
     implementation = 2
 
-    def __init__(self, *args, implementation=2, **kwargs):
+    def __init__(self, *args: Any, implementation: Any = 2, **kwargs: Any):
         self.__dict__["implementation"] = implementation
         super().__init__(*args, **kwargs)
 
@@ -62,7 +65,7 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
         )
         self.output_size = self.units
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         columns = self.units * type(self)._framework.gates
         self.kernel = weight(self, "kernel", (input_shape[-1], columns))
         shape = (self.units, columns)
@@ -80,7 +83,7 @@ class Cell(DropoutRNNCell, Layer, gates=1, states=1):
     def _initial_bias(self):
         return self.bias_initializer
 
-    def get_initial_state(self, batch_size=None):
+    def get_initial_state(self, batch_size: Any = None):
         """Return the initial states, a list of zeros."""
         return [
             zeros(batch_size, self.units, self.compute_dtype)
@@ -111,7 +114,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
     use_bias: bool = True
     seed: int | None = None
 
-    def call(self, sequence, states, training=False):
+    def call(self, sequence: Any, states: Any, training: bool = False) -> Any:
         h = states[0] if isinstance(states, (list, tuple)) else states
         kernel, recurrent_kernel, bias = _weights_now(self)
         x = in_dtype_of(kernel, sequence)
@@ -124,7 +127,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
         output = self.activation(z + matmul(h, recurrent_kernel))
         return output, [output] if isinstance(states, (list, tuple)) else output
 
-    def sequence(self, sequences, states, mask, training, **how):
+    def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
         """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
         if not _is_usual(self, SimpleRNNCell) or _drops(self, training):
             return None
@@ -160,7 +163,7 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
         size = 3 * self.units
         return (2, size) if self.reset_after else (size,)
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs: TensorLike, states: Any, training: bool = False) -> Any:
         h = states[0] if isinstance(states, (list, tuple)) else states
         kernel, recurrent_kernel, bias = _weights_now(self)
         of_input, of_state = (None, None) if bias is None else (bias, None)
@@ -183,7 +186,7 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
         h = z * h + (1 - z) * candidate
         return h, [h] if isinstance(states, (list, tuple)) else h
 
-    def sequence(self, sequences, states, mask, training, **how):
+    def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
         """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
         usual = _is_usual(self, GRUCell) and self.recurrent_activation is sigmoid
         if not usual or not self.reset_after or _drops(self, training):
@@ -220,7 +223,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
             return self.bias_initializer
         return forget_ones(self.bias_initializer, self.units)
 
-    def call(self, inputs, states, training=False):
+    def call(self, inputs: TensorLike, states: Any, training: bool = False) -> Any:
         h, c = states
         kernel, recurrent_kernel, bias = _weights_now(self)
         x = in_dtype_of(kernel, inputs)
@@ -237,7 +240,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
         h = o * self.activation(c)
         return h, [h, c]
 
-    def sequence(self, sequences, states, mask, training, **how):
+    def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
         """Run all steps by one op; return (outputs, h, c) or (h, c), None if unsupported."""
         usual = _is_usual(self, LSTMCell) and self.recurrent_activation is sigmoid
         if not usual or _drops(self, training):

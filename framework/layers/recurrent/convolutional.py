@@ -1,6 +1,9 @@
 """ConvLSTM: an LSTM whose products are convolutions (Shi et al. 2015, arXiv:1506.04214)."""
 
+from typing import Any
+
 from framework.activations import Activation
+from framework.core.argument_types import ShapeLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.kernels.windows import output_sizes
 from framework.layers.base import Layer
@@ -132,7 +135,9 @@ class ConvLSTM(LSTMFields, OwnCell, rank=0, cell_class=ConvLSTMCell, cell_name="
         self.input_spec = InputSpec(ndim=type(self)._framework.rank + 3)
         super().__post_init__()
 
-    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+    def compute_output_shape(
+        self, sequences_shape: ShapeLike, initial_state_shape: ShapeLike = None,
+    ) -> Any:  # fmt: skip
         batch, steps, *rest = sequences_shape
         shape = self.cell.state_shape((batch, *rest))
         output = (batch, steps, *shape[1:]) if self.return_sequences else shape

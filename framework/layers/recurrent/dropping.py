@@ -1,7 +1,7 @@
 """Dropout inside recurrent cells: one mask for all steps of a sequence."""
 
 import threading
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -32,11 +32,11 @@ class DropoutRNNCell:
 
     dropout_mask_count = None  # the number of masks; None for one mask instead of a list
 
-    def get_dropout_mask(self, step_input):
+    def get_dropout_mask(self, step_input: Any):
         """Return the mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""
         return _mask(self, "inputs", step_input, self.dropout)
 
-    def get_recurrent_dropout_mask(self, step_input):
+    def get_recurrent_dropout_mask(self, step_input: Any):
         """Return the mask of the state; None without recurrent dropout."""
         return _mask(self, "state", step_input, self.recurrent_dropout)
 

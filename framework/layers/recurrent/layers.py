@@ -1,6 +1,6 @@
 """SimpleRNN, GRU and LSTM: RNN with a built-in cell, which takes their arguments."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from framework.activations import Activation
 from framework.layers.core import PositiveInt
@@ -13,7 +13,7 @@ from framework.layers.recurrent.rnn import OwnCell, own_cell
 class _WithCell(OwnCell):
     """Base of SimpleRNN, GRU and LSTM."""
 
-    def __init__(self, *args, implementation=2, **kwargs):
+    def __init__(self, *args: Any, implementation: Any = 2, **kwargs: Any):
         self._framework.implementation = implementation
         super().__init__(*args, **kwargs)
 

@@ -1,5 +1,8 @@
 """Masking: mask the steps of a sequence whose features all equal one value."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.layers.base import Layer
 from framework.ops.elementwise import not_equal, select
@@ -26,11 +29,11 @@ class Masking(Layer, builds_at_init=True, makes_masks=True):
 
     mask_value: object = 0.0
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike = None):
         x = tensor(inputs)
         return reduce_any(not_equal(x, self.mask_value), axis=(x.ndim - 1,), keepdims=False)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike) -> Any:
         mask = self.compute_mask(inputs)
         outputs = select(expand_axes(mask, (mask.ndim,)), inputs, 0)
         outputs._keras_mask = mask

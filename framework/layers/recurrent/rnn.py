@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from framework.core import nest
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, fields_of, serialize_value
 from framework.core.conversion import tensor
@@ -81,7 +82,7 @@ class RNN(Layer):
 
     # ---- building and shapes ----
 
-    def build(self, sequences_shape, initial_state_shape=None):
+    def build(self, sequences_shape: ShapeLike, initial_state_shape: ShapeLike = None) -> None:
         build_cell(self.cell, (sequences_shape[0], *sequences_shape[2:]))
         if not self.stateful:
             return
@@ -96,7 +97,9 @@ class RNN(Layer):
             )
         _make_states(self, sequences_shape[0])
 
-    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+    def compute_output_shape(
+        self, sequences_shape: ShapeLike, initial_state_shape: ShapeLike = None,
+    ) -> Any:  # fmt: skip
         batch, length = sequences_shape[:2]
         size = output_size(self.cell)
         if not isinstance(size, int):
@@ -104,14 +107,14 @@ class RNN(Layer):
         output = (batch, length, size) if self.return_sequences else (batch, size)
         return (output, *_state_shapes(self, batch)) if self.return_state else output
 
-    def compute_mask(self, _, mask):
+    def compute_mask(self, _: Any, mask: TensorLike):
         mask = nest.flatten(mask)[0]
         output = mask if self.return_sequences else None
         return [output, *[None for _ in self.state_size]] if self.return_state else output
 
     # ---- states ----
 
-    def get_initial_state(self, batch_size):
+    def get_initial_state(self, batch_size: Any):
         """Return the default initial states, a list."""
         return first_states(self.cell, batch_size, self.compute_dtype)
 
@@ -126,7 +129,10 @@ class RNN(Layer):
 
     # ---- the call ----
 
-    def call(self, sequences, initial_state=None, mask=None, training=False):
+    def call(
+        self, sequences: Any, initial_state: Any = None, mask: TensorLike = None,
+        training: bool = False,
+    ) -> Any:  # fmt: skip
         states = _states_for(self, sequences, initial_state)
         _reset_masks(self.cell)
         last, outputs, states = self.inner_loop(sequences, states, mask, training=training)
@@ -139,7 +145,9 @@ class RNN(Layer):
             return output
         return (output, *nest.map_structure(lambda s: _as(s, self.compute_dtype), states))
 
-    def inner_loop(self, sequences, initial_state, mask, training=False):
+    def inner_loop(
+        self, sequences: Any, initial_state: Any, mask: TensorLike, training: bool = False,
+    ):  # fmt: skip
         """Return (last output, outputs of all steps, last states)."""
         states = initial_state if nest.is_nested(initial_state) else [initial_state]
         mask = time_loop.as_mask(nest.flatten(mask)[0])
@@ -167,7 +175,7 @@ class RNN(Layer):
 
     # ---- config ----
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if isinstance(self, OwnCell):
             config |= {n: getattr(self, n) for n in ("unroll", "zero_output_for_mask")}
@@ -175,7 +183,7 @@ class RNN(Layer):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         if "cell" in config:
             config = {**config, "cell": nested.as_layer(config["cell"], custom_objects)}
         return cls(**config)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from framework.core import nest
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import builtin
@@ -80,16 +81,16 @@ class StackedRNNCells(Layer):
     def output_size(self):
         return output_size(self.cells[-1])
 
-    def get_initial_state(self, batch_size=None):
+    def get_initial_state(self, batch_size: Any = None):
         """Return the initial states of each cell, a list of lists."""
         return [first_states(cell, batch_size, self.compute_dtype) for cell in self.cells]
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         for cell in self.cells:
             build_cell(cell, input_shape)
             input_shape = (input_shape[0], output_size(cell))
 
-    def call(self, inputs, states, training=False, **kwargs):
+    def call(self, inputs: TensorLike, states: Any, training: bool = False, **kwargs: Any) -> Any:
         new_states = []
         for cell, own in zip(self.cells, states):
             how = {**kwargs, "training": training} if takes_training(cell) else kwargs
@@ -99,7 +100,7 @@ class StackedRNNCells(Layer):
             new_states.append(nest.pack_sequence_as(own, nest.flatten(new)))
         return inputs, new_states
 
-    def sequence(self, sequences, states, mask, training, **how):
+    def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
         """Run all steps by one op per cell; return None if a cell has no such op."""
         runs = [sequence_of(cell) for cell in self.cells]
         if type(self).call is not StackedRNNCells.call or not all(runs):
@@ -124,7 +125,7 @@ class StackedRNNCells(Layer):
         return (sequences, *new_states) if sequence else tuple(new_states)
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         cells = [nested.as_layer(cell, custom_objects) for cell in config["cells"]]
         return cls(**{**config, "cells": cells})
 

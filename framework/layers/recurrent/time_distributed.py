@@ -1,5 +1,8 @@
 """Wrapper, the base of layers that wrap a layer, and TimeDistributed."""
 
+from typing import Any
+
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.layers import nested
 from framework.layers.base import Layer
@@ -17,13 +20,13 @@ class Wrapper(Layer):
 
     layer: LayerField
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike = None) -> None:
         if not self.layer.built:
             self.layer.build(input_shape)
             self.layer.built = True
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: Any, custom_objects: Any = None):
         return cls(**{**config, "layer": nested.as_layer(config["layer"], custom_objects)})
 
 
@@ -67,14 +70,14 @@ class TimeDistributed(Wrapper):
 
     supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike) -> None:
         super().build(_of_step(input_shape, self.name))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         shape = self.layer.compute_output_shape(_of_step(input_shape, self.name))
         return (shape[0], input_shape[1], *shape[1:])
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs: TensorLike, training: Any = None, mask: TensorLike = None) -> Any:
         if mask is not None:
             _check_mask(mask.shape, inputs.shape, self.name)
         takes = signature_of(self.layer).names

@@ -1,5 +1,8 @@
 """Callback: the base class with all hooks."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.internal_state import ClassRecord, Owning, Record, Shown
 
 
@@ -40,60 +43,60 @@ class Callback(Owning):
     def model(self):
         return self._model
 
-    def set_model(self, model):
+    def set_model(self, model: Any) -> None:
         self._model = model
 
-    def set_params(self, params):
+    def set_params(self, params: TensorLike) -> None:
         self.params = params
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         """Called before the first epoch."""
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None) -> None:
         """Called after the last epoch, with the last epoch's logs."""
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
         """Called before epoch `epoch`, counted from 0."""
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         """Called after epoch `epoch`; `logs` include the validation's, named "val_..."."""
 
-    def on_batch_begin(self, batch, logs=None):
+    def on_batch_begin(self, batch: Any, logs: Any = None) -> None:
         """The older name of `on_train_batch_begin`."""
 
-    def on_batch_end(self, batch, logs=None):
+    def on_batch_end(self, batch: Any, logs: Any = None) -> None:
         """The older name of `on_train_batch_end`."""
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: Any, logs: Any = None) -> None:
         """Called before training batch `batch` of an epoch, counted from 0."""
         self.on_batch_begin(batch, logs=logs)
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: Any, logs: Any = None) -> None:
         """Called after training batch `batch`."""
         self.on_batch_end(batch, logs=logs)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: Any = None) -> None:
         """Called before an evaluation or validation."""
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: Any = None) -> None:
         """Called after an evaluation or validation."""
 
-    def on_test_batch_begin(self, batch, logs=None):
+    def on_test_batch_begin(self, batch: Any, logs: Any = None) -> None:
         """Called before each evaluated batch."""
 
-    def on_test_batch_end(self, batch, logs=None):
+    def on_test_batch_end(self, batch: Any, logs: Any = None) -> None:
         """Called after each evaluated batch."""
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: Any = None) -> None:
         """Called before `predict` runs its first batch."""
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: Any = None) -> None:
         """Called after `predict` has run its last batch."""
 
-    def on_predict_batch_begin(self, batch, logs=None):
+    def on_predict_batch_begin(self, batch: Any, logs: Any = None) -> None:
         """Called before each predicted batch."""
 
-    def on_predict_batch_end(self, batch, logs=None):
+    def on_predict_batch_end(self, batch: Any, logs: Any = None) -> None:
         """Called after each predicted batch; `logs["outputs"]` are the model's outputs."""
 
 

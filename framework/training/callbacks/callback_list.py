@@ -1,5 +1,8 @@
 """CallbackList: calls the hooks of several callbacks."""
 
+from typing import Any
+
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks.base import Callback
 from framework.training.callbacks.history import History
@@ -23,7 +26,10 @@ class CallbackList:
     returns the logs; it is called only if a callback overrides the hook.
     """
 
-    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
+    def __init__(
+        self, callbacks: Any = None, add_history: bool = False, add_progbar: bool = False,
+        model: Any = None, **params: Any,
+    ):  # fmt: skip
         self.callbacks = _flat(callbacks)
         for callback in self.callbacks:
             if not hasattr(callback, "set_model") or not hasattr(callback, "on_train_begin"):
@@ -44,16 +50,16 @@ class CallbackList:
         if wanted and not any(isinstance(c, cls) for c in self.callbacks):
             self.callbacks.append(cls())
 
-    def append(self, callback):
+    def append(self, callback: Any) -> None:
         self.callbacks.append(callback)
         self._listeners = {}
 
-    def set_params(self, params):
+    def set_params(self, params: TensorLike) -> None:
         self.params = params
         for callback in self.callbacks:
             callback.set_params(params)
 
-    def set_model(self, model):
+    def set_model(self, model: Any) -> None:
         self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
@@ -64,7 +70,7 @@ class CallbackList:
         """Return the first History of the list."""
         return next(c for c in self.callbacks if isinstance(c, History))
 
-    def listeners(self, hook):
+    def listeners(self, hook: Any):
         """Return [(bound method, takes lazy logs)] of the callbacks that override `hook`."""
         if hook not in self._listeners:
             self._listeners[hook] = [
@@ -74,7 +80,7 @@ class CallbackList:
             ]
         return self._listeners[hook]
 
-    def call(self, hook, *args, logs=None):
+    def call(self, hook: Any, *args: Any, logs: Any = None) -> Any:
         listeners = self.listeners(hook)
         if listeners:
             for listener, lazy in listeners:

@@ -3,6 +3,7 @@
 import csv
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,9 @@ class CSVLogger(Callback):
         ','
     """
 
-    def __init__(self, filename, separator=",", append=False, batch=False):
+    def __init__(
+        self, filename: Any, separator: Any = ",", append: bool = False, batch: bool = False,
+    ):  # fmt: skip
         self.sep, self.filename, self.append = separator, Path(filename), append
         self.keys = None
         record = self._framework
@@ -35,7 +38,7 @@ class CSVLogger(Callback):
             # on the instance: without `batch` the hook must not be overridden
             self.on_train_batch_end = partial(_write_batch, self)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         has_header = self.append and self.filename.exists() and self.filename.stat().st_size > 0
         self.keys = None
         if has_header:
@@ -46,10 +49,10 @@ class CSVLogger(Callback):
         record.file, record.writer = self.filename.open(mode, newline=""), None
         record.heading = not has_header
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
         self._framework.epoch = epoch
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         logs = logs or {}
         if self._framework.by_batch:
             return
@@ -59,7 +62,7 @@ class CSVLogger(Callback):
                 self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may have them
         _write(self, epoch, logs)
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None) -> None:
         record = self._framework
         if record.file is not None:
             record.file.close()

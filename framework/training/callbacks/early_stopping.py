@@ -1,5 +1,7 @@
 """EarlyStopping: stops training when a logged value stops improving."""
 
+from typing import Any
+
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 
@@ -23,19 +25,20 @@ class EarlyStopping(Monitor):
     """
 
     def __init__(
-        self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
-        restore_best_weights=False, start_from_epoch=0,
+        self, monitor: Any = "val_loss", min_delta: Any = 0, patience: int = 0, verbose: Any = 0,
+        mode: Any = "auto", baseline: Any = None, restore_best_weights: bool = False,
+        start_from_epoch: Any = 0,
     ):  # fmt: skip
         super().__init__(monitor, mode, min_delta)
         self.patience, self.verbose, self.baseline = patience, verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
         _reset(self)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)
         _reset(self)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         current = value_in(self, logs)
         if current is None or epoch < self.start_from_epoch:
             return
@@ -54,7 +57,7 @@ class EarlyStopping(Monitor):
             self.stopped_epoch = epoch
             self.model.stop_training = True
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None) -> None:
         if self.stopped_epoch > 0 and self.verbose > 0:
             print(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:

@@ -1,6 +1,7 @@
 """History: the logs of every epoch."""
 
 from functools import partial
+from typing import Any
 
 from framework.training.callbacks.base import Callback
 
@@ -15,19 +16,19 @@ class History(Callback):
             and batches are running means.)
     """
 
-    def __init__(self, batch=False):
-        self.epoch = []
-        self.history = {}
-        self.batches = {}
+    def __init__(self, batch: bool = False):
+        self.epoch: list[int] = []
+        self.history: dict[str, list[Any]] = {}
+        self.batches: dict[str, list[Any]] = {}
         if batch:
             self._framework.needs = frozenset({"loss"})
             # on the instance: without `batch` the hook must not be overridden
             self.on_train_batch_end = partial(_keep_loss, self)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         self.epoch = []
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)

@@ -1,5 +1,7 @@
 """LambdaCallback: a callback whose hooks are functions."""
 
+from typing import Any
+
 from framework.core.errors import suggest
 from framework.training.callbacks.base import Callback
 
@@ -21,8 +23,9 @@ class LambdaCallback(Callback):
     """
 
     def __init__(
-        self, on_epoch_begin=None, on_epoch_end=None, on_train_begin=None, on_train_end=None,
-        on_train_batch_begin=None, on_train_batch_end=None, **kwargs,
+        self, on_epoch_begin: Any = None, on_epoch_end: Any = None, on_train_begin: Any = None,
+        on_train_end: Any = None, on_train_batch_begin: Any = None, on_train_batch_end: Any = None,
+        **kwargs: Any,
     ):  # fmt: skip
         given = {
             "on_epoch_begin": on_epoch_begin, "on_epoch_end": on_epoch_end,

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+from typing import Any
 
 from framework.core.errors import InvalidArgumentError
 from framework.optimizers.asking import inside, is_several, scale_rates, several
@@ -26,7 +27,7 @@ class LearningRateScheduler(Callback):
         >>> halving = LearningRateScheduler(lambda epoch, rate: rate * 0.5)
     """
 
-    def __init__(self, schedule, verbose=0):
+    def __init__(self, schedule: Any, verbose: Any = 0):
         if not callable(schedule):
             raise InvalidArgumentError(
                 f"LearningRateScheduler: schedule must be a function of (epoch, rate), got "
@@ -35,14 +36,14 @@ class LearningRateScheduler(Callback):
         self.schedule, self.verbose = schedule, verbose
         self._framework.takes_rate = _takes_two(schedule)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
         for name, optimizer in _rated(self).items():
             rate = _new_rate(self, epoch, float(optimizer.learning_rate))
             optimizer.learning_rate = rate
             if self.verbose > 0:
                 print(f"\nEpoch {epoch + 1}: {_words(name)} is {rate:.6g}.")
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         if logs is not None:
             logs.update(_rates(self))
 
@@ -70,8 +71,9 @@ class ReduceLROnPlateau(Monitor):
     """
 
     def __init__(
-        self, monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto",
-        min_delta=1e-4, cooldown=0, min_lr=0.0, **kwargs,
+        self, monitor: Any = "val_loss", factor: Any = 0.1, patience: int = 10, verbose: Any = 0,
+        mode: Any = "auto", min_delta: Any = 1e-4, cooldown: Any = 0, min_lr: Any = 0.0,
+        **kwargs: Any,
     ):  # fmt: skip
         if kwargs:
             raise TypeError(
@@ -87,14 +89,14 @@ class ReduceLROnPlateau(Monitor):
         self.cooldown, self.min_lr = cooldown, min_lr
         _reset(self)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)
         _reset(self)
 
     def in_cooldown(self):
         return self.cooldown_counter > 0
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         logs = {} if logs is None else logs
         logs.update(_rates(self))
         current = value_in(self, logs)

@@ -1,6 +1,7 @@
 """Monitor: the base class of callbacks that compare a logged value between epochs."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Monitor(Callback):
         ValueError: at the start of training, if "auto" cannot decide.
     """
 
-    def __init__(self, monitor="val_loss", mode="auto", min_delta=0.0):
+    def __init__(self, monitor: Any = "val_loss", mode: Any = "auto", min_delta: Any = 0.0):
         if mode not in ("auto", "min", "max"):
             raise InvalidArgumentError(
                 f'{type(self).__name__}: mode must be "auto", "min" or "max", got {mode!r}.'
@@ -37,7 +38,7 @@ class Monitor(Callback):
         self.monitor_op = None  # np.less or np.greater, once it is known
         self._framework.warned = False
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         _set_mode(self)
 
 

@@ -1,5 +1,7 @@
 """SwapEMAWeights: evaluates with the moving average of the weights."""
 
+from typing import Any
+
 from framework.core.errors import InvalidArgumentError
 from framework.optimizers.asking import inside
 from framework.training.callbacks.base import Callback
@@ -17,25 +19,25 @@ class SwapEMAWeights(Callback):
         True
     """
 
-    def __init__(self, swap_on_epoch=False):
+    def __init__(self, swap_on_epoch: bool = False):
         self.swap_on_epoch = swap_on_epoch
         self._framework.swapped = False
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None) -> None:
         _averages(self)  # raises before the first epoch, not after it
         self._framework.swapped = False
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
         if self.swap_on_epoch:
             _swap(self, False)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: Any = None) -> None:
         _swap(self, True)
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: Any = None) -> None:
         _swap(self, False)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
         if not self.swap_on_epoch:
             return
         _swap(self, True)
@@ -44,13 +46,13 @@ class SwapEMAWeights(Callback):
                 average.assign(variable.array.copy())
             self._framework.swapped = False
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: Any = None) -> None:
         _swap(self, True)
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: Any = None) -> None:
         _swap(self, False)
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None) -> None:
         _swap(self, False)
 
 

@@ -1,5 +1,7 @@
 """TerminateOnNaN: stops training when the loss becomes nan or infinite."""
 
+from typing import Any
+
 import numpy as np
 
 from framework.core.errors import FrameworkError
@@ -21,10 +23,10 @@ class TerminateOnNaN(Callback):
         True
     """
 
-    def __init__(self, raise_error=False):
+    def __init__(self, raise_error: bool = False):
         self.raise_error = raise_error
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: Any, logs: Any = None) -> None:
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
             return
