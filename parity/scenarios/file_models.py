@@ -26,6 +26,16 @@ def _functional(name):
     return globals()[f"_{name}"]
 
 
+def _activations(keras):
+    names = (
+        "relu", "tanh", "sigmoid", "softmax", "elu", "selu", "gelu", "silu", "softplus", "softsign",
+        "hard_sigmoid", "mish", "leaky_relu", "log_softmax", "exponential", "relu6", "celu",
+    )  # fmt: skip
+    x = keras.Input((4,))
+    y = keras.layers.Concatenate()([keras.layers.Dense(2, name)(x) for name in names])
+    return keras.Model(x, keras.layers.Dense(1)(y))
+
+
 def _shared(keras):
     a, b = keras.Input((4,), name="a"), keras.Input((4,), name="b")
     dense = keras.layers.Dense(3, activation="tanh", name="shared")
@@ -215,16 +225,11 @@ def table():
     two = [inputs(6, 4), inputs(6, 4, seed=5)]
     found = {
         "dense": _stack((4,), *[lambda L: L.Dense(3, "relu")] * 2),
-        "activations": _stack((4,), *(
-            lambda L, a=a: L.Dense(3, a) for a in (
-                "relu", "tanh", "sigmoid", "softmax", "elu", "selu", "gelu", "silu", "softplus",
-                "softsign", "hard_sigmoid", "mish", "leaky_relu", "log_softmax", "exponential",
-            )
-        )),
+        "activations": (_activations, inputs(6, 4)),
         "activation layers": _stack(
             (4,), lambda L: L.Dense(6), lambda L: L.LeakyReLU(0.2), lambda L: L.PReLU(),
             lambda L: L.ELU(0.5), lambda L: L.ReLU(max_value=2.0), lambda L: L.Activation("tanh"),
-            lambda L: L.Softmax(),
+            lambda L: L.Softmax(), lambda L: L.Dense(1),
         ),
         "dropouts": _stack(
             (4,), lambda L: L.Dense(4), lambda L: L.Dropout(0.0), lambda L: L.GaussianNoise(0.0),

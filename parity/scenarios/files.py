@@ -55,7 +55,7 @@ def _dense(keras):
 
 
 def _sgd(keras):
-    return keras.optimizers.SGD(0.05)
+    return keras.optimizers.SGD(0.02)
 
 
 def _optimizer(name, options):
@@ -105,7 +105,7 @@ class Exchange:
             model.run_eagerly = True
         before = [np.array(w) for w in model.get_weights()]
         predicted = _flat(model(self.x))
-        losses = _steps(model, self.x, targets, 4)
+        losses = _steps(model, self.x, targets, 12)
         extra = {f"predicted {i}": value for i, value in enumerate(predicted)}
         extra |= {"step": losses[:2]}
         after = [np.array(w) for w in model.get_weights()]
