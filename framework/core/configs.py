@@ -41,6 +41,9 @@ _PUBLIC = {
 }
 """Module and name of classes that Keras does not export from the module of their package."""
 
+_OF_KERAS_2 = ("keras.layers", "keras.models")
+"""Where the classes of records without a module are: Keras 2 wrote the class name only."""
+
 _FUNCTION_PACKAGES = ("keras.activations", "keras.losses", "keras.metrics")
 
 
@@ -352,7 +355,8 @@ def class_of(config):
     name, registered = config.get("class_name"), config.get("registered_name")
     found = custom_object(config)
     if found is None and isinstance(name, str):
-        found = _public_class(config.get("module"), name)
+        modules = [config["module"]] if "module" in config else _OF_KERAS_2
+        found = next(filter(None, (_public_class(m, name) for m in modules)), None)
     if inspect.isclass(found) and hasattr(found, "from_config"):
         return found
     raise UnknownObjectError(

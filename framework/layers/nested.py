@@ -11,11 +11,7 @@ from framework.layers.base import Layer
 def as_layer(value, custom_objects=None):
     """Return the layer that a config describes; any other value unchanged."""
     is_config = isinstance(value, dict) and "class_name" in value
-    if not is_config:
-        return value
-    if "module" not in value:  # of Keras 2, which named layers without their modules
-        value = {**value, "module": "keras.layers"}
-    return deserialize(value, custom_objects)
+    return deserialize(value, custom_objects) if is_config else value
 
 
 def copy(layer, **changes):

@@ -8,6 +8,7 @@ import inspect
 from importlib import import_module
 
 from framework.core import nest
+from framework.core.configs import custom_object
 from framework.core.errors import LoadError, SaveError, UnknownObjectError
 from framework.core.op import Op
 from framework.core.registry import snake_case
@@ -149,10 +150,17 @@ _REFUSED = frozenset((
 ))  # fmt: skip
 
 
+_ARGUMENTS_OF_LAYERS = frozenset(("dtype", "layers", "trainable"))
+
+
 def is_operation(record):
-    """Return whether a record describes an operation instead of a layer."""
-    module = record.get("module") if isinstance(record, dict) else None
-    return isinstance(module, str) and module.startswith(_PREFIX)
+    """Return whether a record describes an operation instead of a layer.
+
+    In ".h5" files neither has a module, but every built-in layer has one of a few arguments.
+    """
+    if "module" in record:
+        return isinstance(record["module"], str) and record["module"].startswith(_PREFIX)
+    return custom_object(record) is None and _ARGUMENTS_OF_LAYERS.isdisjoint(record["config"])
 
 
 class LoadedOperation:

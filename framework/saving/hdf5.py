@@ -127,7 +127,8 @@ class Reader:
             attributes = (self._file[path] if path else self._file).attrs
             if name not in attributes:
                 return None
-            size = attributes.get_id(name).get_storage_size()
+            found = attributes.get_id(name)
+            size = math.prod(found.shape or ()) * found.dtype.itemsize
             if size > self._limits.json_bytes:
                 raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")
             return _text(attributes[name])

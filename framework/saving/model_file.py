@@ -11,10 +11,11 @@ from contextlib import nullcontext
 from framework.core.configs import CustomObjectScope, deserialize, serialize_value, sharing
 from framework.core.errors import DamagedFileError, LoadError, SaveError
 from framework.core.stored import budget
-from framework.saving import hdf5, texts
+from framework.saving import hdf5, legacy_h5, texts
 from framework.saving.archive import Archive
 from framework.saving.limits import DEFAULT
 from framework.saving.weights import (
+    LEGACY,
     WEIGHTS,
     Assets,
     opened,
@@ -87,7 +88,7 @@ def _write(model, file, folder):
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limits=None):
-    """Load a model from a ".keras" file.
+    """Load a model from a ".keras" file, or from an ".h5" file of Keras 2 or 3.
 
     The file cannot run code. Its config may name the framework's own classes and functions,
     registered ones and those in `custom_objects`.
@@ -107,9 +108,11 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limi
         name, context = getattr(filepath, "name", "the file"), nullcontext(filepath)
     else:
         name = os.fspath(filepath)
-        require_ending(name, (".keras",), LoadError)
+        require_ending(name, (".keras", *LEGACY), LoadError)
         context = opened(name)
     with context as file:
+        if str(name).endswith(LEGACY):
+            return _load_legacy(file, str(name), custom_objects, compile, limits)
         archive = Archive(file, str(name), limits)
         config = texts.parse(
             archive.read(_CONFIG, limits.json_bytes, "limits.json_bytes"), _CONFIG, limits
@@ -121,6 +124,21 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limi
         with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
             model = _made(config, custom_objects, reader.checked_bytes() + limits.extra_bytes, name)
             read_variables(model, reader, assets=Assets(archive, limits))
+    return model
+
+
+def _load_legacy(file, name, custom_objects, compiles, limits):
+    with hdf5.Reader(file, name, limits) as reader:
+        config = legacy_h5.config_of(reader, limits)
+        size = reader.checked_bytes() + limits.extra_bytes
+        model = _made(config, custom_objects, size, name)
+        try:
+            with CustomObjectScope(custom_objects):
+                legacy_h5.read_model(model, reader, compiles, limits)
+        except LoadError:
+            raise
+        except Exception as error:  # of the compile arguments
+            raise LoadError(f"{name}: the model cannot be restored: {error}") from error
     return model
 
 

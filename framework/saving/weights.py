@@ -15,7 +15,7 @@ from framework.core.errors import (
     SaveError,
     UnsafeFileError,
 )
-from framework.saving import hdf5, named_arrays
+from framework.saving import hdf5, legacy_h5, named_arrays
 from framework.saving.archive import Archive
 from framework.saving.limits import DEFAULT
 from framework.saving.tree import parts
@@ -24,6 +24,7 @@ from framework.saving.writing import replacing
 WEIGHTS = "model.weights.h5"
 ASSETS = "assets"
 NAMED = (".npz", ".safetensors")
+LEGACY = (".h5", ".hdf5")
 
 
 # ---- stores --------------------------------------------------------------------------------------
@@ -201,9 +202,12 @@ def load_weights(root, filepath, skip_mismatch=False, limits=None):
             if misfits:
                 warnings.warn(f"{name}: {'; '.join(misfits)}.", stacklevel=3)
             return
-        require_ending(name, (".weights.h5", ".keras", *NAMED), LoadError)
+        require_ending(name, (".weights.h5", ".keras", *LEGACY, *NAMED), LoadError)
         with hdf5.Reader(file, name, limits) as reader:
-            read_variables(root, reader, skip_mismatch)
+            if name.endswith(".weights.h5"):
+                read_variables(root, reader, skip_mismatch)
+            else:
+                legacy_h5.read_weights(root, reader)
 
 
 def opened(filepath):

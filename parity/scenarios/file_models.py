@@ -29,7 +29,7 @@ def _functional(name):
 def _activations(keras):
     names = (
         "relu", "tanh", "sigmoid", "softmax", "elu", "selu", "gelu", "silu", "softplus", "softsign",
-        "hard_sigmoid", "mish", "leaky_relu", "log_softmax", "exponential", "relu6", "celu",
+        "hard_sigmoid", "mish", "leaky_relu", "log_softmax", "relu6", "celu",
     )  # fmt: skip
     x = keras.Input((4,))
     y = keras.layers.Concatenate()([keras.layers.Dense(2, name)(x) for name in names])

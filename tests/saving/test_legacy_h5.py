@@ -1,0 +1,111 @@
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from framework import keras
+from framework.core.errors import LoadError
+from parity.scenarios.file_models import inputs
+
+
+def dense(name, units, **more):
+    return {"class_name": "Dense", "config": {
+        "name": name, "trainable": True, "dtype": "float32", "units": units, **more}}  # fmt: skip
+
+
+def start(**more):
+    config = {"name": "x", "dtype": "float32", "sparse": False, "ragged": False}
+    return {
+        "class_name": "InputLayer",
+        "config": {**config, "batch_input_shape": [None, 4], **more},
+    }
+
+
+SEQUENTIAL = {"class_name": "Sequential", "config": {
+    "name": "m", "layers": [start(), dense("a", 3, activation="relu"), dense("b", 2)]}}  # fmt: skip
+
+FUNCTIONAL = {"class_name": "Functional", "config": {
+    "name": "m", "layers": [
+        {**start(), "name": "x", "inbound_nodes": []},
+        {**dense("a", 3, activation="relu"), "name": "a", "inbound_nodes": [[["x", 0, 0, {}]]]},
+        {**dense("b", 2), "name": "b", "inbound_nodes": [[["a", 0, 0, {}]]]},
+    ],
+    "input_layers": [["x", 0, 0]], "output_layers": [["b", 0, 0]]}}  # fmt: skip
+
+TRAINING = {
+    "loss": "mse", "metrics": ["mae"], "weighted_metrics": None, "loss_weights": None,
+    "optimizer_config": {"class_name": "SGD", "config": {
+        "name": "SGD", "learning_rate": 0.25, "decay": 0.0, "momentum": 0.5, "nesterov": False}},
+}  # fmt: skip
+
+
+def write(path, config, training=TRAINING, change=None):
+    """Write a file in Keras 2's layout; return the weights in it."""
+    weights = [inputs(4, 3), inputs(3), inputs(3, 2), inputs(2)]
+    with h5py.File(path, "w") as file:
+        file.attrs["keras_version"], file.attrs["backend"] = "2.15.0", "tensorflow"
+        file.attrs["model_config"] = json.dumps(config)
+        if training:
+            file.attrs["training_config"] = json.dumps(training)
+        group = file.create_group("model_weights")
+        group.attrs["layer_names"] = [b"x", b"a", b"b"]
+        group.create_group("x").attrs["weight_names"] = np.array([], "S1")
+        for name, arrays in (("a", weights[:2]), ("b", weights[2:])):
+            layer = group.create_group(name)
+            names = [f"{name}/kernel:0", f"{name}/bias:0"]
+            layer.attrs["weight_names"] = [n.encode() for n in names]
+            for full, array in zip(names, arrays, strict=True):
+                layer.create_dataset(full, data=array)
+        if change:
+            change(file)
+    return weights
+
+
+@pytest.mark.parametrize("config", [SEQUENTIAL, FUNCTIONAL], ids=["sequential", "functional"])
+def test_a_file_of_keras_2(config, tmp_path):
+    weights = write(tmp_path / "m.h5", config)
+    model = keras.models.load_model(tmp_path / "m.h5")
+    for a, b in zip(model.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+    x = inputs(5, 4)
+    hidden = np.maximum(x @ weights[0] + weights[1], 0)
+    np.testing.assert_allclose(model(x), hidden @ weights[2] + weights[3], rtol=1e-5, atol=1e-6)
+    assert (float(model.optimizer.learning_rate), model.optimizer.momentum) == (0.25, 0.5)
+    assert len(model.train_on_batch(x, inputs(5, 2))) == 2
+    assert not keras.models.load_model(tmp_path / "m.h5", compile=False).compiled
+
+
+def test_weights_alone(tmp_path):
+    weights = write(tmp_path / "m.h5", SEQUENTIAL)
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(2)])
+    model.load_weights(tmp_path / "m.h5")
+    np.testing.assert_array_equal(model.get_weights()[2], weights[2])
+
+
+def _remove_config(file):
+    del file.attrs["model_config"]
+
+
+def _remove_layer(file):
+    file["model_weights"].attrs["layer_names"] = [b"x", b"a"]
+
+
+def _link(file):
+    file["model_weights/c"] = h5py.ExternalLink("/etc/passwd", "/")
+
+
+@pytest.mark.parametrize(("config", "training", "change"), [
+    (SEQUENTIAL, TRAINING, _remove_config), (SEQUENTIAL, TRAINING, _remove_layer),
+    (SEQUENTIAL, TRAINING, _link), (SEQUENTIAL, {"loss": "mse"}, None),
+    (SEQUENTIAL, {**TRAINING, "loss": "system"}, None), ({"class_name": "os"}, TRAINING, None),
+    ({"class_name": "Sequential", "config": {"name": "m", "layers": [
+        start(), {"class_name": "Lambda", "config": {
+            "name": "l", "function": ["4wAA", None, None], "function_type": "lambda"}}]}},
+     TRAINING, None),
+])  # fmt: skip
+def test_a_hostile_file_is_one_clear_error(config, training, change, tmp_path):
+    """CVE-2025-9905: Keras did not check files of this format."""
+    write(tmp_path / "m.h5", config, training, change)
+    with pytest.raises(LoadError):
+        keras.models.load_model(tmp_path / "m.h5", safe_mode=False)
