@@ -2,7 +2,8 @@
 
 All blocks of a file run in order in one namespace. A comment behind a `print` call, or the comment
 lines right under it, is what the call prints; `...` in it stands for anything, and a line that
-begins with two spaces may go on with the one before. The table of gradients at kinks is computed
+begins with two spaces may go on with the one before. Blocks marked `py` are excerpts and do not
+run. The table of gradients at kinks is computed
 anew.
 """
 
