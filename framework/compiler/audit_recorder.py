@@ -169,7 +169,7 @@ class AuditRecorder(GraphRecorder):
             value = self._read[serial]
         else:
             value = self._graph.variables.get(serial)
-            if value is None:  # the graph does not read it
+            if value is None:  # the graph does not read this variable
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value
             if variable._resizable and (node := self._next(GuardNode)) is not None:

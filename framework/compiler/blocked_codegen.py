@@ -31,7 +31,10 @@ class BlockedFunction:
 
     def __init__(self, name, group, bound, over):
         self.name, self._group, self._bound, self._over = name, group, bound, over
-        self._scratch, self._full = [], []  # dtypes; names of blocks filled with one number
+        self._scratch, self._full = (
+            [],
+            [],
+        )  # dtypes of scratch blocks; names of blocks filled with one number
         self._free = []  # (index of a scratch block, dtype)
         self._names, self._lines, self._late = {}, [], []
         self._inputs = [f"x{i}" for i in range(len(group.inputs))]

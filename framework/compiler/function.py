@@ -144,20 +144,20 @@ class Function:
         if self._signature.specs is not None:
             args, kwargs = self._signature.fitted(args, kwargs)
         if not (self._wanted and compiles()):
-            return self._beside_others(args, kwargs)
+            return self._call_with_recorders(args, kwargs)
         return self._by_key(args, kwargs)
 
-    def _beside_others(self, args, kwargs):
+    def _call_with_recorders(self, args, kwargs):
         """Handle a call with open recorders, or with compilation turned off."""
         tape = listening_tape() if self._wanted and tier.tier() != "off" else None
         if tape is None:
-            return self._plainly(args, kwargs)
+            return self._call_eagerly(args, kwargs)
         key, arrays, _ = self._described(args, kwargs)
         body = _Body(self, args, kwargs)
-        in_python = lambda: self._plainly(args, kwargs)
+        in_python = lambda: self._call_eagerly(args, kwargs)
         return self._taped(key, arrays, tape, body, in_python)
 
-    def _plainly(self, args, kwargs):
+    def _call_eagerly(self, args, kwargs):
         """Run the body eagerly, with arrays among the arguments as tensors."""
         self._in_python += 1
         if not all(type(value) in _AS_THEY_ARE for value in (*args, *kwargs.values())):

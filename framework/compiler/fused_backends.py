@@ -16,7 +16,7 @@ import numpy as np
 
 from framework.compiler import lowering
 from framework.compiler.blocked_codegen import BlockedFunction
-from framework.compiler.fusion import FusionGroup, grouped, takes_passes, ufunc_of
+from framework.compiler.fusion import FusionGroup, gains_as_loop, grouped, ufunc_of
 from framework.compiler.ir import Graph
 from framework.compiler.loop_lowering import CHUNK, GroupLoop, fits_loop
 from framework.core.errors import InvalidArgumentError
@@ -32,7 +32,7 @@ class Namespace(dict):
         self.keys_of = {}
 
     def bound(self, key, text, value):
-        """Return the name of an object, added at its first use."""
+        """Return the name of an object in the namespace, added at its first use."""
         if key not in self.keys_of:
             self.keys_of[key] = f"{text}_{len(self.keys_of)}"
             self[self.keys_of[key]] = value
@@ -157,7 +157,7 @@ class NumbaLoops:
         self._graph, self._places = graph, places
         self.numbers = ScalarNodes(graph)
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
-        groups = grouped(rest, fits_loop, takes_passes, numbers=True).nodes
+        groups = grouped(rest, fits_loop, gains_as_loop, numbers=True).nodes
         if not all(type(g) is FusionGroup for g in groups):
             raise InvalidArgumentError("an op of the function has no loop form.")
         arrays = [v for v in graph.arguments if v.shape]

@@ -240,7 +240,7 @@ _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_b
 _LARGE = 1 << 20  # elements from which a loop runs at memory bandwidth
 
 
-def takes_passes(node):
+def gains_as_loop(node):
     """Return whether a single node is faster as a loop: NumPy takes several passes or broadcasts a
     column at half speed, or the arrays are large and the op is not a ufunc."""
     shape = node.outputs[0].shape
@@ -251,7 +251,7 @@ def takes_passes(node):
     return node.op.name in _SEVERAL_PASSES or node.outputs[0].size >= _LARGE
 
 
-def lone(node, uses):
+def single_node_group(node, uses):
     """Return a group of one node; None if it is neither elementwise nor a sum.
 
     Args:

@@ -29,7 +29,7 @@ class Liveness:
                 self.read_last[id(value)] = position
             for value in node.all_outputs:
                 self._add(value)
-                if not makes_own(node, value):
+                if not returns_new_array(node, value):
                     self._join(value, node)
         for value in graph.ends:
             self._add(value)
@@ -40,7 +40,7 @@ class Liveness:
         # indices of the arguments that a result may be a view of
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.nodes)) for v in graph.ends)
-        stops = [position for position, node in enumerate(graph.nodes) if may_stop(node)]
+        stops = [position for position, node in enumerate(graph.nodes) if may_end_call(node)]
         self.last_stop = max(stops, default=-1)  # position of the last node that can end a call
 
     def root(self, value):
@@ -68,7 +68,7 @@ class Liveness:
                     self.members[b] += self.members.pop(a)
 
 
-def makes_own(node, value):
+def returns_new_array(node, value):
     """Return whether an output of the node is certainly a new array."""
     if type(node) is not OpNode or node.op.fresh:
         return True
@@ -81,7 +81,7 @@ def makes_own(node, value):
     return node.op.plain and (ufunc_of(node.op) is not None or into(node) is not None)
 
 
-def may_stop(node):
+def may_end_call(node):
     """Return whether a node can end a call early: no variable may have changed before it."""
     if type(node) is OpNode:
         raises = node.op.raises

@@ -21,7 +21,7 @@ _MANY = 1024  # elements from which a scalar operand is slower than an array fil
 
 def call(ufunc, name, operands, out):
     """Return the source of a ufunc call that writes into `out`, or allocates if `out` is None."""
-    if out is not None:  # these two require the keyword
+    if out is not None:  # np.maximum and np.minimum require the keyword
         out = f"out={out}" if ufunc in (np.maximum, np.minimum) else out
         operands = [*operands, out]
     return f"{name}({', '.join(operands)})"

@@ -1,7 +1,7 @@
 """Code generation of plans for the Numba backend: loop kernels and parallel regions."""
 
 from framework.compiler import loop_kernels
-from framework.compiler.fusion import FusionGroup, is_sum, lone
+from framework.compiler.fusion import FusionGroup, is_sum, single_node_group
 from framework.compiler.ir import DrawNode, OpNode, Value
 from framework.compiler.liveness import alike
 from framework.compiler.loop_lowering import GroupLoop, fits_loop
@@ -187,7 +187,7 @@ class NumbaCodegen(NumpyCodegen):
         """Return a group of a single ungrouped node that can join a region, or None."""
         small = all(v.nbytes <= _JOINS for v in (*node.inputs, *node.all_outputs))
         suits = small or is_sum(node) == "leading" or (self._heavy and not is_sum(node))
-        return lone(node, self._uses) if suits and fits_loop(node) else None
+        return single_node_group(node, self._uses) if suits and fits_loop(node) else None
 
     def _product(self, position, node, product):
         """Add a matrix product to the open region."""

@@ -7,7 +7,7 @@ import numpy as np
 from framework.compiler.epilogues import fuse_epilogues
 from framework.compiler.ir import DrawNode, Graph, GuardNode, OpNode, Value
 from framework.compiler.kernel_patterns import match_kernel_patterns
-from framework.compiler.liveness import may_stop
+from framework.compiler.liveness import may_end_call
 from framework.core.op import table
 
 _FOLDED = 1 << 16  # elements of the largest constant that is folded
@@ -15,8 +15,8 @@ _FOLDED = 1 << 16  # elements of the largest constant that is folded
 
 def optimized(graph):
     """Return the graph after all passes that both backends use."""
-    graph = without_dead(simplified(graph), stays=may_stop)
-    return match_kernel_patterns(without_dead(fuse_epilogues(graph), stays=may_stop))
+    graph = without_dead(simplified(graph), stays=may_end_call)
+    return match_kernel_patterns(without_dead(fuse_epilogues(graph), stays=may_end_call))
 
 
 def for_loops(graph):
@@ -26,7 +26,7 @@ def for_loops(graph):
         nodes += _outer_product(node) or [_sum_without_reshape(node) or node]
     nodes = _raising_nodes_first(graph, nodes)
     graph = Graph(graph.arguments, nodes, graph.assigned, graph.results)
-    return without_dead(graph, stays=may_stop)
+    return without_dead(graph, stays=may_end_call)
 
 
 def _raising_nodes_first(graph, nodes):
@@ -41,10 +41,10 @@ def _raising_nodes_first(graph, nodes):
         if type(node) is DrawNode:
             continue
         read = [producers.get(id(v)) for v in node.inputs if v.constant is None]
-        if None in read or not (node.op.kind == "movement" or may_stop(node)):
+        if None in read or not (node.op.kind == "movement" or may_end_call(node)):
             continue
         path = [*itertools.chain(*read), node]
-        if may_stop(node):
+        if may_end_call(node):
             first.update((id(s), s) for s in path)
         producers.update((id(v), path) for v in node.all_outputs)
     return [*first.values(), *(node for node in nodes if id(node) not in first)]

@@ -6,7 +6,7 @@ from framework.compiler import lowering
 from framework.compiler.audits import Audits
 from framework.compiler.blocked_codegen import alone
 from framework.compiler.compiler_log import brief
-from framework.compiler.fusion import FusionGroup, grouped, takes_passes, ufunc_of
+from framework.compiler.fusion import FusionGroup, gains_as_loop, grouped, ufunc_of
 from framework.compiler.ir import OpNode, are_current, can_be_undone, check, generators
 from framework.compiler.loop_lowering import LARGE, TRIAL, calls_until_due, fits_loop, work
 from framework.compiler.numba_codegen import NumbaCodegen
@@ -177,7 +177,7 @@ class Plan:
 
     def _consider(self, call):
         """Decide at which call loops replace NumPy calls, if at all."""
-        graph = grouped(for_loops(self._graph), fits_loop, takes_passes, numbers=True)
+        graph = grouped(for_loops(self._graph), fits_loop, gains_as_loop, numbers=True)
         cost = sum(work(s) for s in graph.nodes if type(s) is FusionGroup)
         if not cost:
             return
@@ -247,7 +247,7 @@ class Plan:
             free.append(entry)
 
     def _another(self):
-        """Return (list, function, warns, entry) if the list is empty: bind a new arena or wait."""
+        """Return (list, function, warns, entry) for an empty list: use a new arena, or wait."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)

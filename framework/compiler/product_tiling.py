@@ -35,7 +35,7 @@ class TiledProduct:
 
 
 def tile_products(graph):
-    """Return the graph with such pairs replaced by a TiledProduct, at the group's position."""
+    """Return the graph with each product and its only reader replaced by a TiledProduct."""
     uses, makers = graph.uses(), {}
     for node in graph.nodes:
         if type(node) is OpNode and node.op.name == "matmul":
@@ -58,7 +58,7 @@ def tile_products(graph):
 
 
 def _can_tile(node, group):
-    """Return whether a group can read a product row by row, and it pays."""
+    """Return whether a group can read a product row by row and saves time by it."""
     (made,) = node.outputs
     if made.shape != group.shape or made.nbytes < _LEAST or any(is_sum(s) for s in group.nodes):
         return False

@@ -251,7 +251,7 @@ class Watch:
         self._functions = {}  # id of a code object -> a function with that code
         self._remember(function)
         self._guards, self._roots = {}, []
-        self._seen, self._held = set(), []  # ids of code objects that are done; the objects
+        self._seen, self._held = set(), []  # ids of processed code objects; the objects, kept alive
         self._random = {}  # id of a generator -> (generator, its state before, its name)
         self.asks_for_types = False
         self.state, self.trouble, self.changed = PythonState(), None, None

@@ -63,10 +63,10 @@ class SymbolicPlans:
             return plan_cache(key, arrays, body)
         open_ones = [c for c in attempts.open if c.scalar_program.values(values) is not None]
         if not attempts.plain or open_ones:
-            return self._plainly(key, general, arrays, values, body, attempts)
+            return self._trace_plain(key, general, arrays, values, body, attempts)
         if any(v == values for v, _ in attempts.plain):
             return plan_cache(key, arrays, body)
-        return self._openly(key, general, arrays, values, body, attempts)
+        return self._trace_symbolic(key, general, arrays, values, body, attempts)
 
     def _audit(self, general, arrays, values, body):
         """Return the result of a call in which a plan is audited."""
@@ -89,7 +89,7 @@ class SymbolicPlans:
 
             return audit.settled(run, by_plan)
 
-    def _plainly(self, key, general, arrays, values, body, attempts):
+    def _trace_plain(self, key, general, arrays, values, body, attempts):
         plan_cache = self._plan_cache
         result, trace = plan_cache.traced(key, arrays, body, watches=True)
         if key in plan_cache.refused or (trace is not None and trace.asks_for_types):
@@ -98,11 +98,11 @@ class SymbolicPlans:
             self._settle(general, attempts, plain=(values, trace))
         return result
 
-    def _openly(self, key, general, arrays, values, body, attempts):
+    def _trace_symbolic(self, key, general, arrays, values, body, attempts):
         with exclusive_trace(Plan.outer_locks()):
-            return self._traced_openly(key, general, arrays, values, body, attempts)
+            return self._trace_symbolic_exclusively(key, general, arrays, values, body, attempts)
 
-    def _traced_openly(self, key, general, arrays, values, body, attempts):
+    def _trace_symbolic_exclusively(self, key, general, arrays, values, body, attempts):
         tensors = body.tensors(arrays)
         recording = GraphRecorder(tensors, undoable=True)
         scalar_program = ScalarProgram(recording, values)

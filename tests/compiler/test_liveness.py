@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework.compiler.fusion import takes_passes
+from framework.compiler.fusion import gains_as_loop
 from framework.compiler.ir import OpNode, Value
-from framework.compiler.liveness import may_stop
+from framework.compiler.liveness import may_end_call
 from framework.compiler.lowering import KERNELS
 from framework.core.op import table
 from framework.kernels import conv, conv_pool, pool, tier
@@ -97,7 +97,7 @@ def test_ops_that_raise_for_values_are_declared(name):
                     op.forward(*args, **sample.attrs)
             except Exception:
                 step = OpNode(op, given, sample.attrs, tuple(given[:1]), (), None)
-                assert may_stop(step), (name, number)
+                assert may_end_call(step), (name, number)
 
 
 def filled(arg, number):
@@ -193,7 +193,7 @@ def test_a_view_of_an_input_keeps_it():
 )  # fmt: skip
 def test_which_single_nodes_become_loops(name, size, expected):
     x, y = (Value(np.broadcast_to(np.float32(0), (size,))) for _ in range(2))
-    assert takes_passes(OpNode(table[name], [x], {}, (y,), (), None)) == expected
+    assert gains_as_loop(OpNode(table[name], [x], {}, (y,), (), None)) == expected
 
 
 def test_a_trace_keeps_no_array_of_a_variable():
