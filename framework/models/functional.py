@@ -119,24 +119,23 @@ class Functional(Model, makes_masks=False, locks=False):
             return super().get_config()
         return graph_config(self)
 
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """Return the model that `get_config` described, with new layers and new weights."""
-        if "layers" not in config or not _takes_ends(cls):
-            return cls(**config)
-        with CustomObjectScope(custom_objects):
-            inputs, outputs = ends_of(config)
-        options = {k: v for k, v in config.items() if k not in ("dtype", *_ENDS)}
-        if options.get("trainable") is None:
-            options.pop("trainable", None)
-        return cls(inputs=inputs, outputs=outputs, **options)
-
     def get_build_config(self):
         """Return Keras's placeholder: a functional model is built from the start."""
         return {"input_shape": None}
 
 
 _ENDS = ("layers", "input_layers", "output_layers")
+
+
+def _from_config(cls, config, custom_objects):
+    if "layers" not in config or not _takes_ends(cls):
+        return cls(**config)
+    with CustomObjectScope(custom_objects):
+        inputs, outputs = ends_of(config)
+    options = {k: v for k, v in config.items() if k not in ("dtype", *_ENDS)}
+    if options.get("trainable") is None:
+        options.pop("trainable", None)
+    return cls(inputs=inputs, outputs=outputs, **options)
 
 
 def _takes_ends(cls):
@@ -151,6 +150,7 @@ def _takes_ends(cls):
 
 
 Model._framework.functional = Functional
+Model._framework.from_config = _from_config
 
 
 def _checked(structure, which):

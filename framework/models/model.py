@@ -113,6 +113,16 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
         )
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """Return the model that `get_config` described, with new layers and new weights.
+
+        Args:
+            config: a dict.
+            custom_objects: a dict from names to classes and functions of your own.
+        """
+        return Model._framework.from_config(cls, config, custom_objects)
+
     # ---- files (their modules are imported at the first use) ----
 
     def save(self, filepath: Any, overwrite: bool = True, zipped: Any = None) -> None:

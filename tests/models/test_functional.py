@@ -310,3 +310,32 @@ def test_a_model_is_let_go():
     reference = weakref.ref(branched())
     gc.collect()
     assert reference() is None
+
+
+def test_model_makes_a_functional_model_of_its_config():
+    class Scale(Layer):
+        def __init__(self, factor=2.0):
+            super().__init__()
+            self.factor = factor
+
+        def call(self, inputs):
+            return inputs * self.factor
+
+        def get_config(self):
+            return {"factor": self.factor}
+
+    inputs = Input((4,))
+    model = Model(inputs, Dense(3)(Scale(3.0)(inputs)))
+    again = Model.from_config(model.get_config(), custom_objects={"Scale": Scale})
+    again.set_weights(model.get_weights())
+    np.testing.assert_array_equal(again(X), model(X))
+
+    class Mine(Model):
+        def __init__(self, size=3):
+            super().__init__()
+            self.size = size
+
+        def get_config(self):
+            return {"size": self.size}
+
+    assert Mine.from_config(Mine(5).get_config()).size == 5
