@@ -75,7 +75,7 @@ TESTED_IN = {
     "layers/test_base.py": """
         core/auto_names core/configurable core/keras2_arguments core/shared_fields
         layers/arguments layers/autoconfig layers/building layers/call_signature layers/calls
-        layers/input_spec layers/nested layers/owner layers/symbolic_calls layers/tracking
+        layers/input_spec layers/nested layers/symbolic_calls layers/tracking
         layers/weights""",
     "layers/test_convolution.py": """
         layers/convolution_base layers/depthwise layers/padding layers/transposed

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.autodiff.test_forward_ops import cases, pushed
+from tests.autodiff.test_forward_mode_ops import cases, pushed
 
 from framework.core.op import table
 from tests.ops import derivatives as d
