@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.autodiff.test_forward_mode_ops import cases, pushed
 
 from framework.core.op import table
+from tests.autodiff.test_forward_mode_ops import cases, pushed
 from tests.ops import derivatives as d
 from tests.samples.ops import DIFFERENTIABLE, generator, samples
 
