@@ -19,7 +19,7 @@ activations = Registry("activation")
 
 
 def _floating(x):
-    """`x` as a tensor of a floating dtype; integers become floatx."""
+    """Return `x` as a tensor of a floating dtype; integers become floatx."""
     if type(x) is Tensor and x.array.dtype.kind == "f":
         return x
     x = tensor(x)
@@ -28,7 +28,7 @@ def _floating(x):
 
 @activations.add()
 def linear(x: TensorLike) -> Tensor:
-    """`x` itself."""
+    """Return `x` unchanged."""
     return x
 
 
@@ -40,7 +40,7 @@ def relu(
 
     Args:
         negative_slope: the slope below `threshold`.
-        max_value: the largest value given, where not None.
+        max_value: the largest result; None: no limit.
         threshold: up to which the result is `negative_slope * (x - threshold)`.
 
     >>> import framework as tf
@@ -65,7 +65,7 @@ def leaky_relu(x: TensorLike, negative_slope: Any = 0.2) -> Tensor:
 @activations.add()
 def relu6(x: TensorLike) -> Tensor:
     """`min(max(x, 0), 6)`."""
-    return e.minimum(6, e.relu(tensor(x)))  # at 6 the bound is chosen: slope 0
+    return e.minimum(6, e.relu(tensor(x)))  # the slope at 6 is 0
 
 
 @activations.add()
@@ -256,7 +256,7 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes moved to the end, as one
+    rest = tuple(i for i in range(x.ndim) if i not in axes)  # merge the axes at the end
     moved = movement.transpose(x, perm=rest + axes)
     rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), -1))
     result = movement.reshape(op(rows_of, axis=len(rest)), shape=tuple(moved.shape))
@@ -271,17 +271,17 @@ swish, hard_swish = silu, hard_silu
 
 
 def get(identifier: Any) -> Any:
-    """The activation function for a name, a function, a layer or a config; None gives `linear`."""
+    """Return the activation function for a name, function, layer or config; None is `linear`."""
     return linear if identifier is None else activations.get(identifier)
 
 
 def serialize(activation: Any) -> Any:
-    """A function's name, or the config of a layer."""
+    """Return the name of a function or the config of a layer."""
     return serialize_value(activation)
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """The activation for what `serialize` gave."""
+    """Return the activation that `serialize` described."""
     return linear if config is None else activations.deserialize(config, custom_objects)
 
 

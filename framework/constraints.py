@@ -1,4 +1,4 @@
-"""Constraints: what a weight is changed to after each update."""
+"""Constraints: functions that an optimizer applies to a weight after each update."""
 
 from typing import Annotated, Any
 
@@ -16,9 +16,9 @@ constraints = Registry("constraint")
 
 
 class Constraint(Watched):
-    """Base of constraints: `constraint(w)` gives the tensor that the weight becomes.
+    """Base of constraints: `constraint(w)` returns the new value of the weight.
 
-    Own ones subclass this and define `__call__`; a plain function of a tensor does too.
+    User constraints subclass it and define `__call__`, or are functions of a tensor.
     """
 
     def __call__(self, w: Any) -> Any:
@@ -26,7 +26,7 @@ class Constraint(Watched):
 
 
 def _scaled(w, axis, desired):
-    """`w` with the norms over `axis` that `desired` makes of those it has; zeros stay."""
+    """Rescale `w` so that its norms over `axis` are `desired(norms)`; zeros stay zeros."""
     w = tensor(w)
     wide, axis = widened(w), all_axes(axis, w.ndim, "constraint")
     norms = e.root(reduction.reduce_sum(e.square(wide), axis=axis, keepdims=True))
@@ -74,7 +74,7 @@ class UnitNorm(Constraint):
 
 @constraints.add()
 class MinMaxNorm(Constraint):
-    """Norms over `axis` brought the share `rate` of the way into [min_value, max_value]."""
+    """Norms over `axis` moved towards [min_value, max_value] by the fraction `rate`."""
 
     min_value: float = 0.0
     max_value: float = 1.0
@@ -90,17 +90,17 @@ class MinMaxNorm(Constraint):
 
 
 def get(identifier):
-    """The constraint for a name, class, instance, function or config; None stays None."""
+    """Return the constraint for a name, class, instance, function or config, or None."""
     return constraints.get(identifier)
 
 
 def serialize(constraint):
-    """The config from which `deserialize` makes an equal constraint."""
+    """Return the config of a constraint, for `deserialize`."""
     return serialize_value(constraint)
 
 
 def deserialize(config, custom_objects=None):
-    """The constraint that `serialize` described."""
+    """Return the constraint that `serialize` described."""
     return constraints.deserialize(config, custom_objects)
 
 

@@ -1,7 +1,7 @@
-"""Initializers: what a new weight holds. Each is called with a shape and a dtype.
+"""Initializers: functions of a shape and a dtype that return the values of a new weight.
 
-Random ones are a function of their seed: one without a seed takes one from the global generator
-when it is made, so that a program which calls `set_seed` first makes the same weights again.
+The values of a random initializer are a function of its seed. Without a seed it takes one from the
+global generator when it is created, so a program that calls `set_seed` first repeats its weights.
 """
 
 import math
@@ -23,16 +23,16 @@ initializers = Registry("initializer")
 
 
 class Initializer(Configurable):
-    """Base of initializers: `initializer(shape, dtype=None)` gives a tensor.
+    """Base of initializers: `initializer(shape, dtype=None)` returns a tensor.
 
-    Own ones subclass this and define `__call__`; a plain function of a shape and a dtype does too.
+    User initializers subclass it and define `__call__`, or are functions of a shape and a dtype.
     """
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define __call__(shape, dtype).")
 
     def clone(self):
-        """A new initializer of the same configuration."""
+        """Return a new initializer with the same configuration."""
         return self.from_config(self.get_config())
 
 
@@ -59,7 +59,7 @@ class Ones(Initializer):
 
 @initializers.add()
 class Constant(Initializer):
-    """All the same number; or the values of an array that broadcasts to the shape."""
+    """One value, a number or an array that broadcasts to the shape."""
 
     value: object = 0.0
 
@@ -99,7 +99,7 @@ Seed = Annotated[int | random.SeedGenerator | dict[str, Any] | None, Resolved("a
 
 
 class RandomInitializer(Initializer):
-    """Base of random initializers: the same values at each call, but for a SeedGenerator."""
+    """Base of random initializers; each call returns the same values unless the seed advances."""
 
     def __post_init__(self):
         seed = self.seed
@@ -139,7 +139,7 @@ class RandomUniform(RandomInitializer):
 
 @initializers.add()
 class TruncatedNormal(RandomInitializer):
-    """Normally distributed; what lies beyond two standard deviations is drawn again."""
+    """Normally distributed; values beyond two standard deviations are redrawn."""
 
     mean: float = 0.0
     stddev: float = 0.05
@@ -198,7 +198,7 @@ class VarianceScaling(RandomInitializer):
 
 
 def compute_fans(shape, input_axes=None, output_axes=None):
-    """How many inputs feed one output of a weight of this shape, and how many outputs one input.
+    """Return (fan-in, fan-out): the inputs of one output and the outputs of one input.
 
     >>> compute_fans((3, 3, 4, 8)), compute_fans((5,))
     ((36, 72), (5, 5))
@@ -257,7 +257,7 @@ class LecunNormal(_Scaled, fixed=(1.0, "fan_in", "truncated_normal")):
 class Orthogonal(RandomInitializer):
     """A matrix of orthonormal rows or columns, whichever are fewer, times `gain`.
 
-    More than two axes are taken as `(product of the others, last)` (Saxe et al. 2014).
+    All axes but the last are merged into one (Saxe et al. 2014).
     """
 
     gain: float = 1.0
@@ -273,7 +273,7 @@ class Orthogonal(RandomInitializer):
         tall = (max(rows, columns), min(rows, columns))
         wide = "float64" if dtype == "float64" else "float32"
         q, r = np.linalg.qr(_draw(self, "normal", tall, wide, 0.0, 1.0).array)
-        q *= np.sign(np.diagonal(r))  # makes the distribution uniform over orthogonal matrices
+        q *= np.sign(np.diagonal(r))  # for a uniform distribution
         q = q.T if rows < columns else q
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
 
@@ -282,7 +282,7 @@ class Orthogonal(RandomInitializer):
 
 
 class _Given:
-    """The initializer of a weight whose values are given as an array."""
+    """An initializer that returns the values of an array."""
 
     __name__ = "given"
 
@@ -299,19 +299,19 @@ class _Given:
 
 
 def get(identifier):
-    """The initializer for a name, class, instance, function, config or array; None stays None."""
+    """Return the initializer for a name, class, instance, function, config or array, or None."""
     if isinstance(identifier, (Tensor, CoreVariable, np.ndarray, np.generic)):
         return _Given(np.array(identifier))
     return initializers.get(identifier)
 
 
 def serialize(initializer):
-    """The config from which `deserialize` makes an equal initializer."""
+    """Return the config of an initializer, for `deserialize`."""
     return serialize_value(initializer)
 
 
 def deserialize(config, custom_objects=None):
-    """The initializer that `serialize` described."""
+    """Return the initializer that `serialize` described."""
     return initializers.deserialize(config, custom_objects)
 
 

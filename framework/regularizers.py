@@ -31,9 +31,9 @@ Strength = Annotated[float, Resolved("a number >= 0", _strength)]
 
 
 class Regularizer(Watched):
-    """Base of regularizers: `regularizer(x)` gives the penalty, a 0-d tensor.
+    """Base of regularizers: `regularizer(x)` returns the penalty, a 0-d tensor.
 
-    Own ones subclass this and define `__call__`; a plain function of a tensor does too.
+    User regularizers subclass it and define `__call__`, or are functions of a tensor.
     """
 
     def __call__(self, x: TensorLike) -> Any:
@@ -111,17 +111,17 @@ class OrthogonalRegularizer(Regularizer):
 
 
 def get(identifier):
-    """The regularizer for a name, class, instance, function or config; None stays None."""
+    """Return the regularizer for a name, class, instance, function or config, or None."""
     return regularizers.get(identifier)
 
 
 def serialize(regularizer):
-    """The config from which `deserialize` makes an equal regularizer."""
+    """Return the config of a regularizer, for `deserialize`."""
     return serialize_value(regularizer)
 
 
 def deserialize(config, custom_objects=None):
-    """The regularizer that `serialize` described."""
+    """Return the regularizer that `serialize` described."""
     return regularizers.deserialize(config, custom_objects)
 
 

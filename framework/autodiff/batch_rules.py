@@ -1,8 +1,8 @@
-"""How ops are applied to many rows at once: by their kind, or by a rule of their own in `RULES`.
+"""Batching rules: how an op computes all rows of a `Batched` in one call.
 
-A rule takes the op, its operands `xs` with a leading axis where `batched` says so, and its
-attributes; it gives the output, or the tuple of outputs, with the leading axis. Operands are
-arrays, tensors, or what else ops take.
+A rule receives the op, its operands `xs`, a bool per operand in `batched` (whether it has the
+leading axis of rows), and the attributes. It returns the outputs with the leading axis. An op has a
+rule in `RULES`, or that of its kind.
 """
 
 import functools
@@ -23,7 +23,7 @@ from framework.ops.reduction import reduce_sum
 
 
 def shape_of(x):
-    """The shape of an operand as a plain tuple."""
+    """Return the shape of an operand as a plain tuple."""
     kind = type(x)
     if kind is np.ndarray:
         return x.shape
@@ -33,18 +33,18 @@ def shape_of(x):
 
 
 def np_dtype_of(x):
-    """The NumPy dtype of an operand; None for a Python number."""
+    """Return the NumPy dtype of an operand; None for a Python number."""
     return getattr(getattr(x, "array", x), "dtype", None)
 
 
 def repeated(x, count):
-    """`x` in each of `count` rows, at no cost in memory."""
+    """Return `x` repeated in `count` rows, without copying."""
     x = x if isinstance(x, (Tensor, Operand)) else np.asarray(x)
     return broadcast_to(x, shape=(count, *shape_of(x)))
 
 
 def rule_of(op):
-    """The rule of an op: its own, else its kind's, else row by row."""
+    """Return the rule of an op: its own, that of its kind, or one call per row."""
     rule = RULES.get(op.name) if table.get(op.name) is op else getattr(op, "batch", None)
     if rule is None:
         if op.broadcasts or op.kind == "elementwise":
@@ -57,7 +57,7 @@ def rule_of(op):
 
 
 def _broadcasting(op, xs, batched, attrs):
-    """Operands broadcast by leading axes: sizes of 1 go between the rows and a smaller rank."""
+    """Apply an elementwise op; insert axes of size 1 after the rows of lower-rank operands."""
     if len(xs) > 1:
         ranks = [len(shape_of(x)) - b for x, b in zip(xs, batched)]
         rank = max(ranks)
@@ -73,7 +73,7 @@ def _padded(shape, ones):
 
 
 def _along_axis(op, xs, batched, attrs):
-    """The attribute `axis`, an int or a tuple, names axes, which stand one further back."""
+    """Increase the attribute `axis`, an int or a tuple, by one for the leading axis."""
     if "axis" not in attrs:
         return row_by_row(op, xs, batched, attrs)
     axis = attrs["axis"]
@@ -82,12 +82,12 @@ def _along_axis(op, xs, batched, attrs):
 
 
 def _leading(op, xs, batched, attrs):
-    """All leading axes are a batch already."""
+    """Call the op as it is: it treats all leading axes as a batch."""
     return op(*_all_rows(xs, batched), **attrs)
 
 
 def _all_rows(xs, batched):
-    """All of `xs` with the leading axis."""
+    """Return all of `xs` with the leading axis."""
     if all(batched):
         return xs
     count = _count(xs, batched)
@@ -95,12 +95,12 @@ def _all_rows(xs, batched):
 
 
 def _count(xs, batched):
-    """The number of rows."""
+    """Return the number of rows."""
     return shape_of(xs[batched.index(True)])[0]
 
 
 def row_by_row(op, xs, batched, attrs):
-    """One call for each row, the results stacked."""
+    """Call the op once per row and stack the results."""
     count = _count(xs, batched)
     if not count:
         return _of_no_rows(op, xs, batched, attrs)
@@ -129,7 +129,7 @@ def _of_no_rows(op, xs, batched, attrs):
 
 
 def _matmul(op, xs, batched, attrs):
-    """With an operand that all rows share, a stack of products of a size that suits BLAS."""
+    """Multiply matrices; products with a shared operand are merged into sizes that suit BLAS."""
     (a, b), (a_batched, b_batched) = xs, batched
     shape_a, shape_b = shape_of(a), shape_of(b)
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
@@ -147,13 +147,13 @@ def _matmul(op, xs, batched, attrs):
     return _broadcasting(op, xs, batched, attrs)
 
 
-# Larger products BLAS shares among threads: a little faster on an idle machine, and several times
-# slower where threads have to wait for each other; smaller than the other, calls cost too much.
+# Sizes of merged products. BLAS splits larger ones among threads, which is several times slower on
+# a busy machine. For smaller ones the cost of the calls dominates.
 _MOST_PRODUCTS, _FEWEST_ROWS = 1 << 18, 16
 
 
 def _stack(a, size):
-    """`a` as a stack of matrices for products with one of `size` elements."""
+    """Return `a` as a stack of matrices for products with a matrix of `size` elements."""
     *lead, inner = shape_of(a)
     rows = math.prod(lead)
     each = _largest_divisor(rows, max(_MOST_PRODUCTS // max(size, 1), 1))
@@ -168,7 +168,7 @@ def _largest_divisor(n, most):
 
 
 def _tanh_back(op, xs, batched, attrs):
-    """The slope once for all rows."""
+    """Compute the slope once for all rows."""
     (g, y), (_, y_batched) = xs, batched
     if y_batched:
         return _broadcasting(op, xs, batched, attrs)
@@ -176,7 +176,7 @@ def _tanh_back(op, xs, batched, attrs):
 
 
 def _with_attrs(change):
-    """A rule of an op of one input: `change(shape, attrs)` gives the attributes for all rows.
+    """Return a rule for an op of one input; `change(shape, attrs)` returns the new attributes.
 
     `shape` has the leading axis.
     """
@@ -220,7 +220,7 @@ _BLAS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _summed(x, count, n, shape):
-    """The sum over `n` leading places of each row: as a product with ones it is 6 times faster."""
+    """Sum `n` leading elements of each row by a product with ones, which is 6 times faster."""
     stack = reshape(x, shape=(count, n, math.prod(shape)))
     return reshape(matmul(np.ones((1, n), np_dtype_of(x)), stack), shape=(count, *shape))
 
@@ -245,7 +245,7 @@ def _put(op, xs, batched, attrs):
 
 
 def _axes_in_front(index):
-    """How many axes NumPy puts in front of all others, for arrays parted by slices."""
+    """Return how many axes NumPy moves to the front if slices separate the index arrays."""
     arrays = [i for i, item in enumerate(index) if isinstance(item, (np.ndarray, list))]
     if not arrays:
         return 0
@@ -260,12 +260,12 @@ def _axes_in_front(index):
 
 
 def _to_front(axis, rank):
-    """The permutation that brings `axis` to the front."""
+    """Return the permutation that moves `axis` to the front."""
     return (axis, *(i for i in range(rank) if i != axis))
 
 
 def _from_front(axis, rank):
-    """The permutation that brings the first axis to the place `axis`."""
+    """Return the permutation that moves the first axis to position `axis`."""
     return (*range(1, axis + 1), 0, *range(axis + 1, rank))
 
 
@@ -295,7 +295,7 @@ def _scatter_add(op, xs, batched, attrs):
 
 
 def _take_along_axis(op, xs, batched, attrs):
-    """The other axes broadcast, and so do the rows."""
+    """Broadcast the rows and the other axes."""
     x, indices = (x if b else repeated(x, 1) for x, b in zip(xs, batched))
     return op(x, indices, axis=attrs["axis"] + 1)
 
@@ -307,7 +307,7 @@ def _put_along_axis(op, xs, batched, attrs):
 
 
 def _examples(op, xs, batched, attrs):
-    """Rows of the first input alone join its own batch of examples, the first axis."""
+    """Merge the rows into the first input's batch axis, if only that input has rows."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     x, *others = xs
@@ -317,7 +317,7 @@ def _examples(op, xs, batched, attrs):
 
 
 def _examples_of_all(op, xs, batched, attrs):
-    """As `_examples`, where every input has a batch of examples."""
+    """As `_examples`, for ops whose inputs all have a batch axis."""
     xs = _all_rows(xs, batched)
     count, batch = shape_of(xs[0])[:2]
     joined = [reshape(x, shape=(count * batch, *shape_of(x)[2:])) for x in xs]
@@ -326,7 +326,7 @@ def _examples_of_all(op, xs, batched, attrs):
 
 
 def _segments(op, xs, batched, attrs):
-    """Rows go behind the axes that the ids stand for, which become one; `segment_take`: back."""
+    """Move the rows behind the segment axis; for `segment_take`, back."""
     x, ids = xs
     if batched[1]:
         return row_by_row(op, xs, batched, attrs)
@@ -339,7 +339,7 @@ def _segments(op, xs, batched, attrs):
 
 
 def _conv_kernel(op, xs, batched, attrs):
-    """Rows of the cotangent become filters, which do not see each other."""
+    """Treat the rows of the cotangent as independent filters."""
     x, g = xs
     if batched[0] or attrs["groups"] > 1:
         return row_by_row(op, xs, batched, attrs)
@@ -352,7 +352,7 @@ def _conv_kernel(op, xs, batched, attrs):
 
 
 def _conv_bias_back(op, xs, batched, attrs):
-    """As `conv`'s own derivatives, of the cotangents that ReLU lets pass."""
+    """Apply the derivatives of `conv` to the cotangents that ReLU passes."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     (g, x, w, y), (to_x, to_w, to_b) = xs, attrs["needed"]

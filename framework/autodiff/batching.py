@@ -1,10 +1,10 @@
-"""Many rows at once: tensors with one more leading axis that ops do not see.
+"""Batched: a tensor with a leading axis of rows that ops do not see, for vectorized maps.
 
-To an op a `Batched` is a tensor of one row's shape. The op is applied to all rows in one call where
-its rule says how (`batch_rules`); any other op goes row by row.
+To an op a `Batched` is a tensor of one row's shape. The op is applied to all rows in one call if
+it has a rule (`batch_rules.py`); any other op is called once per row.
 
-What is inside may be an array, a tensor (so that recorders are told of the one call) or a `Batched`
-of a lower level: where two maps are nested, the inner one's rows are of the higher level.
+The value inside is an array, a tensor (so that recorders receive the one call) or a `Batched` of a
+lower level: of two nested maps, the inner one has the higher level.
 """
 
 import itertools
@@ -33,10 +33,10 @@ _orders = itertools.count(1)
 
 
 class Level:
-    """One map: made where it begins, higher than all that are open.
+    """The level of one vectorized map; inner maps have higher levels.
 
-    Recorders that were open then are told of the calls on all rows; those opened since, within the
-    map, of the calls on `Batched`: to them a row is all there is.
+    Recorders that are open when the map begins receive the calls on all rows. Recorders opened
+    within the map receive the calls on `Batched`, as calls on one row.
     """
 
     __slots__ = ("order", "outside")
@@ -46,7 +46,7 @@ class Level:
 
 
 class _Row:
-    """Stands for one row's array: has its shape and dtype, and bounds for checks."""
+    """Stands for the array of one row: it has the shape, the dtype, and bounds for checks."""
 
     __slots__ = ("_array", "dtype", "ndim", "shape", "size")
 
@@ -56,16 +56,16 @@ class _Row:
         self.ndim, self.size = len(self.shape), math.prod(self.shape)
 
     def min(self):
-        """The least in all rows."""
+        """Return the smallest element of all rows."""
         return self._array.min()
 
     def max(self):
-        """The greatest in all rows."""
+        """Return the largest element of all rows."""
         return self._array.max()
 
 
 class Batched(Operand):
-    """A tensor in each of several rows: internal, and never returned to users.
+    """One tensor per row, stored as one array; internal, never returned to users.
 
     Args:
         value: an array or tensor whose leading axis counts the rows, or a `Diagonal`.
@@ -80,7 +80,7 @@ class Batched(Operand):
 
     @property
     def array(self):
-        """What tapes and checks ask of an array."""
+        """The attributes of an array that tapes and checks read."""
         return _Row(self.value)
 
     @property
@@ -114,7 +114,7 @@ class Batched(Operand):
         )
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = __complex__ = _refuse
-    __getattr__ = _refuse  # what else a tensor has
+    __getattr__ = _refuse  # the other attributes of a tensor
 
     def __len__(self):
         if not self.shape:
@@ -129,7 +129,7 @@ class Batched(Operand):
 
 
 def _door(a, b):
-    """Operands of one dtype as they are: rules bring no others; `strict` for the rest."""
+    """Return operands of one dtype unchanged; convert others by `strict`."""
     x, y = np_dtype_of(a), np_dtype_of(b)
     if x is y or (type(b) is float and x is not None and x.kind == "f"):
         return a, b
@@ -140,14 +140,14 @@ add_operators(Batched, _door)
 
 
 def rows_of(x, level, count):
-    """`x` with its leading axis of `count` rows; what is no `Batched` of this level is repeated."""
+    """Return `x` with a leading axis of `count` rows; repeat it if it has none of this level."""
     if type(x) is Batched and x.level is level:
         return x.value.dense() if type(x.value) is Diagonal else x.value
     return repeated(x, count)
 
 
 def call(op, args, attrs):
-    """`op(*args, **attrs)` in every row; at least one of the arguments is `Batched`."""
+    """Return `op(*args, **attrs)` for every row; at least one argument is `Batched`."""
     level = None
     for arg in args:
         if type(arg) is Batched and (level is None or arg.level.order > level.order):
@@ -193,7 +193,7 @@ def _told(inside, op, args, attrs, xs, batched, level):
 
 
 def _with_saved(op, xs, batched, attrs):
-    """Row by row, with what the op saves of each."""
+    """Call the op once per row and stack its results and saved values."""
     catcher = _Catcher(op)
     recorders.push(catcher)
     try:

@@ -1,4 +1,4 @@
-"""Rows of an identity, kept as such while they can be: the cotangents of a vector's elements."""
+"""Diagonal: rows of a scaled identity matrix, stored as their diagonal."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from framework.ops.movement import broadcast_to, getitem, reshape, transpose
 
 
 class Diagonal(Operand):
-    """Rows of which the i-th is `scale[..., start + i]` there on the last axis, and zero beside it.
+    """Rows whose i-th row is `scale[..., start + i]` at position `start + i`, else zero.
 
-    An elementwise product scales them; a product with a matrix is the matrix's rows, scaled, which
-    is a sum less for each element. Any other op is applied to the rows written out.
+    They are the cotangents of a vector's elements. An elementwise product changes the scale; a
+    product with a matrix scales the matrix's rows. Any other op is applied to the dense rows.
 
     Args:
         start, stop: which rows of the identity.
-        shape: of a row; of its last axis the identity is.
+        shape: of a row; the identity is along its last axis.
         dtype: NumPy's.
         scale: of the same shape; None for ones.
     """
@@ -28,7 +28,7 @@ class Diagonal(Operand):
         self.shape = (stop - start, *shape)
 
     def dense(self):
-        """All rows, an array or a tensor."""
+        """Return all rows as an array or a tensor."""
         *lead, size = self.shape[1:]
         eye = identity(self.start, self.stop, size, self.dtype)
         eye = eye.reshape(len(eye), *(1,) * len(lead), size)
@@ -44,7 +44,7 @@ class Diagonal(Operand):
         return op(*[a.dense() if type(a) is Diagonal else a for a in args], **attrs)
 
     def _scaled(self, op, other):
-        """The rows after an elementwise op that keeps zeros; None where it makes more of them."""
+        """Return the rows after an elementwise product; None if the result is not diagonal."""
         shape = self.shape[1:]
         if not isinstance(other, (np.ndarray, Tensor)) or tuple(other.shape) != shape:
             return None
@@ -54,7 +54,7 @@ class Diagonal(Operand):
         return Diagonal(self.start, self.stop, shape, self.dtype, op(ones, other))
 
     def product(self, matrix, transposed):
-        """Every row times a matrix that they share, or its transpose."""
+        """Return the product of every row with one matrix, or with its transpose."""
         count, *lead, size = self.shape
         if transposed:
             matrix = transpose(matrix, perm=(1, 0))
@@ -74,7 +74,7 @@ class Diagonal(Operand):
 
 
 def identity(start, stop, size, dtype):
-    """The rows from `start` to `stop` of the identity, an array of (stop - start, size)."""
+    """Return rows `start` to `stop` of the identity, an array of shape (stop - start, size)."""
     eye = np.zeros((stop - start, size), dtype)
     eye.reshape(-1)[start :: size + 1] = 1
     return eye

@@ -1,15 +1,15 @@
 """ForwardAccumulator: directional derivatives, computed together with the values.
 
-It is a recorder. Told of an op, it computes the tangents of the outputs from those of the inputs at
-once, and keeps them as long as the outputs live. Recorders that were entered before it are told of
-these computations, others are not: that gives derivatives of derivatives, by order of entering.
+It is a recorder. When it receives an op, it computes the tangents of the outputs from those of the
+inputs, and keeps them as long as the outputs live. Only recorders that were entered before it
+receive these computations, so nesting gives derivatives of derivatives.
 
-No op brings a rule for this. The Jacobian J of an op is known by its vjp, which is J transposed:
+Ops have no rules for forward mode. The Jacobian J of an op follows from its vjp, J transposed:
 
-- of an elementwise op J is diagonal, its own transpose: the vjp, called on the tangent, is J t;
-- an op that is linear is applied to the tangent itself;
-- any other vjp is transposed: it is linear in the cotangent, so that a tape around it, asked for
-  the gradient by a cotangent of zeros, gives J.
+- the J of an elementwise op is diagonal, so its own transpose: the vjp of the tangent is J t;
+- a linear op is applied to the tangent itself;
+- any other vjp is transposed: it is linear in the cotangent, so a tape that records the vjp of a
+  zero cotangent, and differentiates it, computes J t.
 """
 
 import inspect
@@ -37,9 +37,9 @@ from framework.ops.slices import IndexedSlices, sliced
 class ForwardAccumulator(Recorder):
     """Computes Jacobian-vector products J t in the forward direction, from tangents t of primals.
 
-    One direction at a time, to any number of outputs; the tape is the better way from many inputs
-    to one output. Accumulators can be nested, and mixed with tapes: with a tape inside, the tangent
-    of a gradient is a Hessian-vector product.
+    It computes one direction at a time, for any number of outputs; for many inputs and one
+    output a tape is faster. Accumulators can be nested, and mixed with tapes: with a tape
+    inside, the tangent of a gradient is a Hessian-vector product.
 
     Args:
         primals: tensors or variables, or a nest of them.
@@ -63,7 +63,7 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
-    _rows = None  # where tangents have a leading axis of several directions: how many
+    _rows = None  # the number of directions, if tangents have a leading axis of directions
 
     def __init__(self, primals: Any, tangents: Any):
         self._tangents = _Tangents()
@@ -84,9 +84,9 @@ class ForwardAccumulator(Recorder):
 
     @classmethod
     def _batch_accumulator(cls, primals, tangents):
-        """An accumulator for several directions at once: the leading axis of all tangents.
+        """Return an accumulator for several directions, the leading axis of all tangents.
 
-        `jvp` gives tensors with that axis.
+        Its `jvp` returns tensors with that axis.
         """
         leaves = nest.flatten(tangents)
         sizes = {tuple(tensor(t).shape[:1]) for t in leaves}
@@ -112,7 +112,7 @@ class ForwardAccumulator(Recorder):
         self._recording = False
 
     def _watch(self, primal, tangent):
-        """Add `tangent` to that of `primal`."""
+        """Add `tangent` to the tangent of `primal`."""
         tangent = _fitting(primal, tangent, self._rows)
         have = self._tangents.of(primal)
         self._tangents.keep(primal, tangent if have is None else have + tangent)
@@ -122,7 +122,7 @@ class ForwardAccumulator(Recorder):
 
         Args:
             primals: a tensor or variable computed within the block, or a primal; or a nest of them.
-            unconnected_gradients: "none" or "zero", or the enum: what is given for those that do
+            unconnected_gradients: "none" or "zero", or the enum: the tangent of a tensor that does
                 not depend on the accumulator's primals.
 
         Returns:
@@ -135,7 +135,7 @@ class ForwardAccumulator(Recorder):
     def _jvp(self, item, zero):
         if type(item) is IndexedSlices:
             return sliced(self._jvp(item.values, True), item.indices, item.dense_shape)
-        if item is None and not zero:  # a gradient that is None depends on nothing
+        if item is None and not zero:  # None: the result does not depend on the primals
             return None
         found = self._tangents.of(_checked(item))
         if found is None and zero:
@@ -174,7 +174,7 @@ class ForwardAccumulator(Recorder):
                 known.keep(output, tangent)
 
     def _called(self, call, tangents):
-        """The outputs' tangents: in several directions, by a map over these."""
+        """Return the outputs' tangents; several directions are computed by a vectorized map."""
         if self._rows is None:
             return call.tangents(tangents)
         level = Level()
@@ -197,7 +197,7 @@ def _checked(primal):
 
 
 def _fitting(primal, tangent, rows):
-    """A tangent as a tensor of its primal's shape and dtype, with a leading axis if of `rows`."""
+    """Return a tangent as a tensor of its primal's shape and dtype; `rows` adds a leading axis."""
     array = _checked(primal).array
     try:
         tangent = tensor(tangent, array.dtype)
@@ -215,7 +215,7 @@ def _fitting(primal, tangent, rows):
 class _Tangents(dict):
     """Serial of a tensor or variable -> (weak reference to it, its tangent).
 
-    A tangent goes with the tensor that it belongs to.
+    An entry is removed when its tensor is freed.
     """
 
     __slots__ = ("__weakref__", "_forget")
@@ -248,7 +248,7 @@ class _Reference(weakref.ref):
 
 
 class _Transposition(GradientTape):
-    """The tape around a vjp whose transpose is wanted."""
+    """The tape around a vjp that is to be transposed."""
 
     transposes = True
 
@@ -261,7 +261,7 @@ class _LiveCall:
         self.outputs, self.saved = outputs, saved
 
     def tangents(self, tangents):
-        """The outputs' tangents, given the inputs', None where an input has none."""
+        """Return the outputs' tangents from those of the inputs, None for an input without one."""
         op = self.op
         if op.composite is not None:
             return self._through_composite(tangents)
@@ -275,12 +275,12 @@ class _LiveCall:
         return self._transposed(tangents)
 
     def _positions(self):
-        """Of the live inputs that have a rule."""
+        """Return the positions of the live inputs that have a rule."""
         first = self.plan[0][0]
         return first if type(first) is tuple else [i for i, _, _ in self.plan]
 
     def _read(self, pick):
-        """What a rule reads after the cotangent."""
+        """Return the values that a rule reads after the cotangent."""
         if pick is None:
             return ()
         if type(pick) is int:
@@ -302,7 +302,7 @@ class _LiveCall:
         return total
 
     def _moved(self, tangents):
-        """The arguments of a linear op: tangents, zeros for those that are None."""
+        """Return the arguments of a linear op: the tangents, with zeros instead of None."""
         op = self.op
         moved = []
         for i, (arg, t) in enumerate(zip(self.args, tangents, strict=True)):
@@ -316,7 +316,7 @@ class _LiveCall:
         return moved
 
     def _by_one_input_each(self, tangents):
-        """Of an op that is linear in each input."""
+        """Return the tangent of an op that is linear in each input: a sum over the inputs."""
         total = None
         for i in self._positions():
             d = self.op(*self.args[:i], tangents[i], *self.args[i + 1 :], **self.attrs)
@@ -359,11 +359,11 @@ class _LiveCall:
 
 
 def _turned(t):
-    """The tape conjugates complex numbers at both ends; a transpose does not."""
+    """Return the transpose without the conjugations that a tape applies at both ends."""
     return conj(t) if t.array.dtype.kind == "c" else t
 
 
-_linear = {}  # op -> whether its rule depends on nothing that its input is
+_linear = {}  # op -> whether its rule is independent of the inputs' values
 
 
 def _is_linear(op):

@@ -1,8 +1,8 @@
-"""jacobian and batch_jacobian: one walk back over the record for all elements of the target.
+"""jacobian and batch_jacobian: one backward pass for all elements of the target.
 
-The cotangent is the identity, a row for each element of the target; `batching` takes the rows
-through the rules together. Where a rule is not up to that, and where the loop is asked for, the
-tape is walked back once for each element.
+The cotangent is the identity matrix, with a row for each element of the target; `batching.py`
+applies the rules to all rows together. If a rule cannot be batched, or if the caller asks for a
+loop, one backward pass runs for each element.
 """
 
 import math
@@ -27,7 +27,7 @@ from framework.ops.slices import IndexedSlices
 
 
 class Jacobians:
-    """What a `GradientTape` gives beside gradients."""
+    """Base class of `GradientTape`: its methods `jacobian` and `batch_jacobian`."""
 
     def jacobian(
         self, target: TensorLike, sources: Any,
@@ -112,7 +112,7 @@ class Jacobians:
 
 
 def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor):
-    """What `GradientTape.jacobian` gives."""
+    """Return the result of `GradientTape.jacobian`."""
     zero = wants_zero(unconnected_gradients)
     target = _one_tensor(target, "jacobian: target")
     flat = [_one_tensor(s, "jacobian: a source") for s in nest.flatten(sources)]
@@ -130,7 +130,7 @@ def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor
 
 
 def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use_pfor):
-    """What `GradientTape.batch_jacobian` gives."""
+    """Return the result of `GradientTape.batch_jacobian`."""
     wants_zero(unconnected_gradients)
     target = _one_tensor(target, "batch_jacobian: target")
     source = _one_tensor(source, "batch_jacobian: source")
@@ -150,7 +150,7 @@ def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use
 
 
 def _check(tape, parallel_iterations, experimental_use_pfor):
-    """Use the tape; TapeError where it can be used but once and that is not enough."""
+    """Mark the tape as used; raise TapeError if a loop needs a persistent tape."""
     tape._use()
     if tape._persistent:
         return
@@ -167,7 +167,7 @@ def _check(tape, parallel_iterations, experimental_use_pfor):
 
 
 def _shaped(rows, count, shape):
-    """Rows as a tensor of the shape; without elements where the one row was made for none."""
+    """Return the rows as a tensor of a shape; an empty tensor if the target has no elements."""
     if not count:
         return Tensor(np.zeros(shape, np_dtype_of(rows)))
     found = reshape(rows, shape=shape)
@@ -202,13 +202,13 @@ def _check_batch(shape, source_shape):
         )
 
 
-# ---- the walk ------------------------------------------------------------------------------------
+# ---- the backward pass ---------------------------------------------------------------------------
 
 
 class _Identity:
     """The cotangents of a target of `count` elements: row i is 1 at element i, else 0.
 
-    `shape` is a row's, `element` that of which the elements are; in between the row is repeated.
+    `shape` is that of a row; the elements have the shape `element`, broadcast to a row.
     """
 
     def __init__(self, target, element, shape):
@@ -216,13 +216,13 @@ class _Identity:
         self._element, self._shape = element, shape
 
     def rows(self, start, stop):
-        """Those from `start` to `stop`, as a `Diagonal` where they are one."""
+        """Return the rows `start` to `stop`, as a `Diagonal` if possible."""
         if self.count and len(self._element) == 1:
             return Diagonal(start, stop, self._shape, self.dtype)
         return self.dense(start, stop)
 
     def dense(self, start, stop):
-        """The same as an array; one of zeros where there is none: ops want at least one."""
+        """Return them as an array; one row of zeros if there are none, since ops need a row."""
         if not self.count:
             return np.zeros((1, *self._shape), self.dtype)
         eye = identity(start, stop, self.count, self.dtype)
@@ -232,7 +232,7 @@ class _Identity:
 
 
 def _rows(tape, target, sources, eye, at_once):
-    """For each source the rows of cotangents that those of the target in `eye` give, or None."""
+    """Return for each source the rows of its cotangents for those in `eye`; None if unconnected."""
     if target.dtype.np.kind not in "fcV":
         return [None] * len(sources)
     if target.serial is None:
@@ -252,7 +252,7 @@ def _rows(tape, target, sources, eye, at_once):
 
 
 def _at_once(tape, target, sources, eye, careful=True):
-    """Many rows in one walk; None where some rule is not up to that, if `careful`."""
+    """Run one backward pass for many rows; return None if a rule cannot, if `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
     step = math.ceil(count / math.ceil(count / step))  # blocks of one size
@@ -270,13 +270,13 @@ def _at_once(tape, target, sources, eye, careful=True):
     return [None if c[0] is None else concat(*c, axis=0) for c in zip(*blocks)]
 
 
-# Elements of the largest array of a block of rows, which then stays in the cache; and the fewest
-# rows, for which a walk is worth while.
+# The largest array of a block of rows has at most _BLOCK elements, so that it stays in the cache; a
+# block has at least _FEWEST rows, so that its backward pass is worth its overhead.
 _BLOCK, _FEWEST = 1 << 18, 32
 
 
 def _widest(tape):
-    """The elements of the largest array that a rule reads."""
+    """Return the number of elements of the largest array that a rule reads."""
     sizes = (
         value.array.size for *_, read in tape._edges
         for value in (read if type(read) is tuple else (read,)) if type(value) is Tensor
@@ -292,7 +292,7 @@ def _block(tape, target, sources, rows):
     level = Level()
     record = tape._edges
     if not tape._persistent:
-        tape._edges = list(record)  # walking uses it up
+        tape._edges = list(record)  # the backward pass consumes it
     grads = {target.serial: Batched(rows, level)}
     tape._walk_back(grads, sources, True)
     if not tape._persistent:
@@ -317,7 +317,7 @@ def _one_by_one(tape, target, sources, eye):
 
 
 def _collected(tape, grads, source):
-    """The cotangent of one source, conjugated where complex; None where unconnected."""
+    """Return the cotangent of one source, conjugated if complex; None if unconnected."""
     if source.dtype.np.kind not in "fcV":
         return None
     ends = [source.serial]

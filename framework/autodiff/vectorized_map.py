@@ -1,4 +1,4 @@
-"""vectorized_map: a function of one row, called once for all rows."""
+"""vectorized_map: calls a function of one row once, for all rows together."""
 
 import warnings
 from typing import Any
@@ -22,20 +22,20 @@ from framework.ops.slices import IndexedSlices
 def vectorized_map(
     fn: Any, elems: TensorLike, fallback_to_while_loop: bool = True, warn: bool = True,
 ) -> Any:  # fmt: skip
-    """`fn` of each row of `elems`, its results stacked; computed for all rows at once.
+    """Apply `fn` to each row of `elems` and stack the results; all rows are computed together.
 
-    `fn` is called once. Where that fails (Python needs a row's value, `fn` draws random numbers or
-    assigns to variables, ...) it is called for each row, after a warning.
+    `fn` is called once. If that fails (Python reads a row's value, `fn` draws random numbers or
+    assigns to variables, ...), it is called once per row, after a warning.
 
     Args:
         fn: a function of one argument, in the structure of `elems`, that returns a nest of tensors.
         elems: a tensor, or a nest of them, whose first axis counts the rows; a first axis of size 1
             serves all rows.
-        fallback_to_while_loop: whether a loop over the rows may take its place.
-        warn: whether to warn of that.
+        fallback_to_while_loop: whether to loop over the rows if they cannot be computed together.
+        warn: whether to warn about the loop.
 
     Returns:
-        What `fn` returns, each tensor with one more leading axis.
+        The results of `fn`, each tensor with one more leading axis.
 
     Raises:
         ValueError: first axes differ, or rows cannot be computed together and no loop is allowed.
@@ -59,7 +59,7 @@ def vectorized_map(
             ) from error
         if not count:
             raise
-    found = _one_by_one(fn, elems, leaves, count)  # an error of `fn` itself comes first from here
+    found = _one_by_one(fn, elems, leaves, count)  # raises again if the error is in `fn` itself
     if warn:
         warnings.warn(
             f"vectorized_map calls the function for each row: together they failed ({why}).",
@@ -88,7 +88,7 @@ def _count(leaves):
 
 def _at_once(fn, elems, leaves, count):
     guard = _Guard()
-    recorders.push(guard)  # before the level: it does not listen to rows
+    recorders.push(guard)  # pushed before the level, so that it receives the calls on all rows
     try:
         level = Level()
         rows = [Batched(x, level) if shape_of(x)[0] == count else _row(x, 0) for x in leaves]
@@ -99,7 +99,7 @@ def _at_once(fn, elems, leaves, count):
 
 
 def _whole(leaf, level, count):
-    """A result with its rows; the same for all where it does not depend on them."""
+    """Return a result with all rows; a result that does not depend on them is repeated."""
     if leaf is None:
         return None
     if type(leaf) is IndexedSlices:
@@ -125,7 +125,7 @@ def _stacked(*rows):
 
 
 class _Guard(Recorder):
-    """Refuses what has to happen once for each row."""
+    """Raises an error for events that must happen once per row: draws and assignments."""
 
     def random_draw(self, draw, tensor):
         raise BatchedValueError("Each row draws random numbers of its own.")

@@ -1,12 +1,12 @@
-"""Names for what the user left unnamed: `dense`, `dense_1`, ... in the order of asking."""
+"""Automatic names: `dense`, `dense_1`, ... in the order in which objects are created."""
 
 from framework.core.registry import snake_case
 
-_given = {}  # prefix -> how often it was asked for
+_given = {}  # prefix -> how many names with it exist
 
 
 def auto_name(class_name):
-    """The class's name in snake case, followed by a number from the second time on.
+    """Return the class's name in snake case, with a number from the second call on.
 
     >>> auto_name("SomeLayer"), auto_name("SomeLayer")
     ('some_layer', 'some_layer_1')
@@ -18,5 +18,5 @@ def auto_name(class_name):
 
 
 def forget_names():
-    """Begin all numbers anew, as `clear_session` does."""
+    """Restart all numbers, as `clear_session` does."""
     _given.clear()

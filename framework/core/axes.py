@@ -1,4 +1,4 @@
-"""Axes as users write them, turned into what ops take: sorted non-negative tuples."""
+"""Convert axes as users write them to sorted tuples of non-negative ints."""
 
 import operator
 
@@ -10,7 +10,7 @@ _ALL = tuple(tuple(range(rank)) for rank in range(9))
 
 
 def all_axes(axis, rank, what):
-    """The axes meant by None (all), an int or a sequence of ints, as a sorted tuple.
+    """Return None (all axes), an int or a sequence of ints as a sorted tuple of axes.
 
     Args:
         axis: negative ones count from the end.
@@ -34,7 +34,7 @@ def all_axes(axis, rank, what):
 
 
 def one_axis(axis, rank, what):
-    """One axis as a non-negative int; InvalidArgumentError, naming axis and rank, if none."""
+    """Return one axis as a non-negative int, or raise InvalidArgumentError."""
     try:
         index = operator.index(axis)
     except TypeError:
@@ -48,7 +48,7 @@ def one_axis(axis, rank, what):
 
 
 def _listed(axis):
-    """A sequence's items; a tensor or array is read."""
+    """Return the items of a sequence, array or tensor."""
     if hasattr(axis, "__array__"):
         return np.atleast_1d(np.asarray(axis)).tolist()
     return axis if isinstance(axis, (list, tuple, range)) else (axis,)

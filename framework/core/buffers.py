@@ -1,4 +1,4 @@
-"""Who owns an array: the one question asked before anybody writes in place."""
+"""Ownership of arrays: whether an array has no other references and can be overwritten."""
 
 import sys
 
@@ -37,7 +37,7 @@ def exclusive(array, holders=1):
 
 
 def _own_references():
-    """How many references this interpreter adds between a caller's name and `getrefcount`."""
+    """Return how many references this interpreter adds to a caller's in `getrefcount`."""
     import numpy as np
 
     def count(array, holders=1):
@@ -51,7 +51,7 @@ _OWN = _own_references() if _CPYTHON else 0
 
 
 def _keep_freed_memory():
-    """Have the C library serve the next arrays from the memory of freed ones.
+    """Make the C library reuse freed memory for the next arrays.
 
     glibc gives arrays of more than 128 kB pages of their own, and returns them when they are freed:
     each new array then costs page faults, which take as long as computing it. It stops doing so for

@@ -1,4 +1,4 @@
-"""The cast: the one op that core itself needs, for operands and for what is assigned."""
+"""The op `cast`; it is in core because the conversion of operands needs it."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def _cast(x, *, dtype):
 
 
 def _cast_vjp(g, x_dtype, dtype):
-    """Through floats and complex numbers only: integers and booleans pass no gradient."""
+    """Return the gradient cast back; None if either dtype is neither floating nor complex."""
     differentiable = dtypes.as_dtype(x_dtype).is_inexact and dtypes.as_dtype(dtype).is_inexact
     return cast(g, dtype=x_dtype) if differentiable else None
 

@@ -1,22 +1,22 @@
-"""What compiled plans take for granted about models and optimizers, counted as it changes."""
+"""Counters of changed settings; a compiled plan is valid while they stay the same."""
 
 from framework.core.recorders import thread
 
 
 class Changes:
-    """Counters for the whole process: a plan made under other counts is looked at again."""
+    """Counters for the whole process; when they change, plans check their assumptions again."""
 
     __slots__ = ("configured", "latest", "trainable")
 
     def __init__(self):
-        self.configured = 0  # a setting: of a layer, a loss, an optimizer in use, ...
-        self.latest = "a setting"  # which of them was the last
-        self.trainable = 0  # `trainable` of a layer or a variable
+        self.configured = 0  # changes of settings of layers, losses, optimizers, ...
+        self.latest = "a setting"  # the name of the setting that changed last
+        self.trainable = 0  # changes of `trainable` of layers and variables
 
     def note(self, owner, name, old, new):
-        """Count that an attribute is another now.
+        """Count the change of a setting from `old` to `new`.
 
-        What a layer's call or a training step sets as it works is its own affair: no setting.
+        Attributes that a layer's call or a training step sets while it runs are not settings.
         """
         if old is new or thread.call is not None or thread.working:
             return

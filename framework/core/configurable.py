@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:  # before Python 3.11 only type checkers have it
 
     def dataclass_transform(**_):
-        """Return a decorator that changes nothing: type checkers alone read it."""
+        """Return a decorator without effect; only type checkers read it."""
         return lambda cls: cls
 
 
@@ -63,7 +63,7 @@ def one_of(*choices):
 
 
 def rule_of(annotation):
-    """Return what a field's annotation does with values: a Resolved, or the annotation itself."""
+    """Return the Resolved of a field's annotation, otherwise the annotation itself."""
     if type(annotation) is _LITERAL:
         return one_of(*annotation.__args__)
     return getattr(annotation, "__metadata__", (annotation,))[0]
@@ -125,7 +125,7 @@ _LITERAL = type(Literal[0])
 
 
 class _LazySignature:
-    """`inspect.signature(cls)` from the fields, made when asked for and not at import."""
+    """Computes `inspect.signature(cls)` from the fields when it is read, not at import."""
 
     def __get__(self, instance, owner):
         if own_init(owner):
@@ -151,9 +151,9 @@ class Configurable(Owning):
     in their `ClassRecord`:
 
     - `kw_only`: subclasses take the class's fields by keyword only
-    - `base_by_position`: but a class that has no others takes them by position
-    - `former_fields`: arguments of older versions of Keras, and what to write now
-    - `left_out`: fields of a base that the class has no use for
+    - `base_by_position`: a subclass without fields of its own takes them by position
+    - `former_fields`: arguments of older Keras versions, with the message about them
+    - `left_out`: fields of a base that the class does not have
     - `group`: the fields stand after those of a class that lists this one as a base, groups in the
       order of the bases; they are taken by position too, although type checkers see `kw_only`
     - `last`: own fields that stand after those of groups
@@ -197,16 +197,16 @@ class Configurable(Owning):
     __init__._from_fields = True
 
     def __post_init__(self):
-        """Checks of fields against each other, after all are set."""
+        """Check fields against each other, after all are set."""
 
     def get_config(self):
-        """The constructor's arguments as plain values: `from_config` makes an equal object."""
+        """Return the constructor's arguments as plain values, for `from_config`."""
         fields = fields_of(type(self)).items()
         return {n: serialize_field(f, value_of(self, n)) for n, f in fields}
 
     @classmethod
     def from_config(cls, config):
-        """An object from what `get_config` gave."""
+        """Return an object for a config that `get_config` returned."""
         return cls(**config)
 
 
@@ -229,7 +229,7 @@ def _inherited(cls):
 
 
 def fields_of(cls):
-    """The fields of a class by name."""
+    """Return the fields of a class by name."""
     return cls._framework.fields
 
 
@@ -241,7 +241,7 @@ def set_default(cls, name, default):
 
 
 def value_of(owner, name):
-    """What a field holds, whatever a user's subclass keeps under its name if Keras has no such."""
+    """Return a field's value, even if a user's subclass uses its name for something else."""
     for cls in type(owner).__mro__:
         if type(cls.__dict__.get(name)) is Shown:
             return cls.__dict__[name].__get__(owner)
@@ -249,19 +249,19 @@ def value_of(owner, name):
 
 
 def _positional_fields(cls):
-    """The fields that are taken by position too."""
+    """Return the fields that can be passed by position."""
     fields = fields_of(cls).values()
     found = [f for f in fields if not f.keyword_only]
     return found or (list(fields) if cls._framework.base_by_position else [])
 
 
 def own_init(cls):
-    """Whether a user's subclass wrote its own `__init__`."""
+    """Return whether a user's subclass defines `__init__`."""
     return not getattr(cls.__init__, "_from_fields", False)
 
 
 def _annotations(cls):
-    """The class's own annotations, as objects (Python 3.14 evaluates them on this access)."""
+    """Return the annotations in the class body (Python 3.14 evaluates them here)."""
     return dict(cls.__annotations__)
 
 
@@ -271,7 +271,7 @@ def _is_property(cls, name):
 
 
 def bind(cls, args, kwargs):
-    """Constructor arguments by field name, converted; TypeError naming what does not fit."""
+    """Return the converted constructor arguments by field name; raise TypeError if one is wrong."""
     fields = fields_of(cls)
     positional = _positional_fields(cls)
     owner = cls.__name__
@@ -326,10 +326,10 @@ def known_arguments_only(method: Method) -> Method:
 
 
 class Watched(Configurable):
-    """A Configurable that training steps call. Compiled ones hold its attributes as they were."""
+    """A Configurable that training steps use; changing an attribute invalidates compiled steps."""
 
     def __setattr__(self, name, value):
-        old = self.__dict__.get(name, value)  # the first value changes nothing
+        old = self.__dict__.get(name, value)  # setting the first value is not a change
         super().__setattr__(name, value)
         if name != "name":
             changes.note(self, name, old, value)

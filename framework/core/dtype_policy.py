@@ -58,7 +58,7 @@ class DTypePolicy(Configurable):
 
 
 class _Mixed:
-    """Whether any policy computes in another dtype than its variables': asked at every read."""
+    """Whether any policy has a compute dtype other than its variable dtype; reads check it."""
 
     in_use = False
 
@@ -67,7 +67,7 @@ mixed = _Mixed()
 
 
 def _parsed(name):
-    """A policy's name, its compute dtype and its variable dtype."""
+    """Return (name, compute dtype, variable dtype) for the name of a policy."""
     if isinstance(name, str) and name.startswith("mixed_"):
         compute = name.removeprefix("mixed_")
         if compute not in ("float16", "bfloat16"):
@@ -128,17 +128,17 @@ class _GlobalPolicy:
 
 
 def dtype_policy():
-    """The policy of layers that are given none."""
+    """Return the global policy, which layers without a policy of their own use."""
     return _GlobalPolicy.policy or DTypePolicy()
 
 
 def set_dtype_policy(policy):
-    """Set the policy of layers that are given none; None: floatx again."""
+    """Set the global policy; None restores floatx."""
     _GlobalPolicy.policy = None if policy is None else get(policy)
 
 
 def get(identifier):
-    """The policy for a policy, a dtype or its name, or a config; None gives the global one."""
+    """Return the policy for a policy, dtype, name or config; the global policy for None."""
     if identifier is None:
         return dtype_policy()
     if isinstance(identifier, (DTypePolicy, DTypePolicyMap)):
@@ -152,12 +152,12 @@ def get(identifier):
 
 
 def serialize(dtype_policy):
-    """The config from which `deserialize` makes an equal policy."""
+    """Return the config of a policy, for `deserialize`."""
     return {"class_name": type(dtype_policy).__name__, "config": dtype_policy.get_config()}
 
 
 def deserialize(config, custom_objects=None):
-    """The policy that `serialize` described."""
+    """Return the policy for a config that `serialize` returned."""
     return get(config)
 
 

@@ -1,4 +1,4 @@
-"""DType and Shape: one object per element type, equal to its name; and how types combine."""
+"""DType, Shape, the default float type, and Keras's dtype promotion."""
 
 from typing import Any
 
@@ -159,7 +159,7 @@ by_array = {d.np: d for d in _BY_NAME.values()}
 
 
 def _ml_dtypes():
-    """The optional ml_dtypes library: NumPy itself has no bfloat16."""
+    """Import the optional ml_dtypes library: NumPy has no bfloat16."""
     try:
         import ml_dtypes
     except ImportError:
@@ -180,7 +180,7 @@ def _bfloat16():
 
 
 def __getattr__(name):
-    """`bfloat16`, made when it is asked for."""
+    """Return the DType `bfloat16`, created at its first use."""
     if name == "bfloat16":
         try:
             return as_dtype(name)
@@ -190,7 +190,7 @@ def __getattr__(name):
 
 
 def as_dtype(type_value):
-    """The DType for a DType, name, Python type, NumPy dtype or scalar type; else DTypeError."""
+    """Return the DType for a DType, name, Python type, NumPy dtype or scalar type."""
     if type(type_value) is DType:
         return type_value
     try:
@@ -210,10 +210,10 @@ def as_dtype(type_value):
 
 
 def _of_numpy(value):
-    """The DType for anything else that NumPy takes as a dtype."""
+    """Return the DType for any other value that NumPy accepts as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
-        if value is None:  # np.dtype(None) would be float64
+        if value is None:  # np.dtype(None) is float64
             raise TypeError
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:
@@ -230,7 +230,7 @@ def _of_numpy(value):
 
 
 def of_array(array):
-    """The DType of a NumPy array."""
+    """Return the DType of a NumPy array."""
     return by_array.get(array.dtype) or as_dtype(array.dtype)
 
 
@@ -240,7 +240,7 @@ _settings = {"floatx": float32, "epsilon": 1e-7, "python_float": float32}
 
 
 def floatx():
-    """The default float type, a string: "float32" unless `set_floatx` changed it."""
+    """Return the default float type, "float32" unless `set_floatx` changed it."""
     return _settings["floatx"]
 
 
@@ -253,25 +253,26 @@ def set_floatx(value):
 
 
 def python_float():
-    """The dtype of tensors made of Python floats, unless another is asked for: float32, whatever
-    floatx is, as in TensorFlow; float64 while gradients are checked."""
+    """Return the dtype of tensors converted from Python floats.
+
+    It is float32 for any floatx, as in TensorFlow; float64 while gradients are checked."""
     return _settings["python_float"]
 
 
 def set_defaults(**defaults):
-    """Set `floatx` and `python_float`; returns what they were."""
+    """Set `floatx` and `python_float`, and return the previous values."""
     before = {name: _settings[name] for name in defaults}
     _settings.update({name: as_dtype(dtype) for name, dtype in defaults.items()})
     return before
 
 
 def epsilon():
-    """The fuzz factor added where a division or logarithm could meet zero: 1e-7 by default."""
+    """Return the constant that avoids division by zero and log(0), 1e-7 by default."""
     return _settings["epsilon"]
 
 
 def set_epsilon(value):
-    """Set the fuzz factor."""
+    """Set the constant that avoids division by zero and log(0)."""
     _settings["epsilon"] = float(value)
 
 
@@ -319,7 +320,7 @@ def _least_upper_bound(names):
 
 
 def result_type(*types):
-    """The dtype that Keras's ops compute in for operands of these dtypes (Python types are weak).
+    """Return the dtype of Keras's ops for operands of these dtypes; Python types are weak.
 
     >>> str(result_type("int32", "float16")), str(result_type("int64", float))
     ('float16', 'float32')

@@ -1,14 +1,14 @@
-"""Error classes: each is also the builtin that TensorFlow's or Keras's users catch."""
+"""Error classes; each derives from the builtin that users of TensorFlow or Keras catch."""
 
 import difflib
 
 
 class FrameworkError(Exception):
-    """Base of every error that this package raises on purpose.
+    """Base of all errors that this package raises.
 
     Args:
-        node_def, op, message: as TensorFlow's errors are made; the one argument alone is the
-            message.
+        node_def, op, message: the arguments of TensorFlow's errors; a single argument
+            is the message.
     """
 
     error_code = 2  # TensorFlow's numbers; this is its UNKNOWN
@@ -25,7 +25,7 @@ class FrameworkError(Exception):
 
 
 class InvalidArgumentError(FrameworkError, ValueError):
-    """An argument has a value the function cannot work with."""
+    """An argument has an invalid value."""
 
     error_code = 3
 
@@ -39,20 +39,20 @@ class DTypeError(InvalidArgumentError, TypeError):
 
 
 class SignatureError(InvalidArgumentError, TypeError):
-    """The arguments of a call do not fit what its function was declared to take."""
+    """The arguments of a call do not match the input signature of its function."""
 
 
 class NotFoundError(FrameworkError, KeyError):
-    """A name or a file is not there."""
+    """A name or a file does not exist."""
 
     error_code = 5
 
-    def __str__(self):  # KeyError would print the message quoted
+    def __str__(self):  # KeyError would print the message in quotes
         return str(self.args[0]) if self.args else ""
 
 
 class MissingFileError(NotFoundError, FileNotFoundError):
-    """A file is not there."""
+    """A file does not exist."""
 
 
 class OutOfRangeError(InvalidArgumentError, IndexError):
@@ -62,15 +62,15 @@ class OutOfRangeError(InvalidArgumentError, IndexError):
 
 
 class LoadError(FrameworkError, ValueError):
-    """A file cannot be loaded, or does not fit the object it is loaded into."""
+    """A file cannot be loaded, or does not match the object that loads it."""
 
 
 class DamagedFileError(LoadError):
-    """A file is not what was written: it is cut off, changed, or of another format."""
+    """A file is truncated, modified, or of another format."""
 
 
 class UnsafeFileError(LoadError):
-    """A file contains what is not allowed in files, or more than the limits allow."""
+    """A file contains objects that are not allowed, or exceeds the size limits."""
 
 
 class UnknownObjectError(LoadError, TypeError):
@@ -78,27 +78,27 @@ class UnknownObjectError(LoadError, TypeError):
 
 
 class MissingModelError(LoadError, FileNotFoundError):
-    """A file to load is not there."""
+    """A file to load does not exist."""
 
 
 class SaveError(FrameworkError, OSError):
-    """A file cannot be written; what was there before is unchanged."""
+    """A file cannot be written; an existing file is unchanged."""
 
 
 class TapeError(FrameworkError, RuntimeError):
-    """A tape is used in a way its state does not allow."""
+    """A tape's method was called in a state that does not allow it."""
 
 
 class SymbolicValueError(FrameworkError, TypeError):
-    """Python asked for the value of a tensor that has only a shape and a dtype so far."""
+    """Python read the value of a KerasTensor, which has only a shape and a dtype."""
 
 
 class BatchedValueError(FrameworkError, AttributeError):
-    """Python asked for the value of a tensor that stands for many rows at once."""
+    """Python read the value of a tensor that represents many rows of a vectorized map."""
 
 
 def unfit(number, dtype):
-    """What is said of a Python int that a NumPy dtype of integers does not hold; else None."""
+    """Return the message about a Python int out of an integer dtype's range; otherwise None."""
     low, high = 0, 2 ** (8 * dtype.itemsize) - 1
     if dtype.kind == "i":
         low, high = -(high // 2) - 1, high // 2
@@ -111,9 +111,9 @@ def unfit(number, dtype):
 
 
 def suggest(name, known):
-    """`"; did you mean 'adam'?"` for the nearest of the known names, else all of them.
+    """Return `"; did you mean 'adam'?"` for the most similar known name, otherwise all names.
 
-    Near is what was mistyped, or what begins so.
+    A name is similar if it differs by a few letters or begins with `name`.
     """
     known = [str(k) for k in known]
     by_spelling = {k.lower(): k for k in reversed(known)}

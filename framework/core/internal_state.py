@@ -1,4 +1,4 @@
-"""Where internal state lives: behind `_framework`, the one name that subclasses may not use.
+"""Internal state of objects and classes, kept in their attribute `_framework`.
 
 Users' subclasses may call attributes and methods what they like, as long as Keras has no other use
 for the name. So an object of a public base class keeps what is internal in a record,
@@ -10,7 +10,7 @@ its name.
 
 
 class Record:
-    """What is internal to one object. Built-in subclasses keep their own state in it too."""
+    """The internal state of one object; built-in subclasses add attributes of their own."""
 
     def __copy__(self):
         made = type(self).__new__(type(self))
@@ -19,7 +19,7 @@ class Record:
 
 
 class Owning:
-    """Base of objects with a record: a copy has its own."""
+    """Base of objects with a `Record`: copying an object copies its record."""
 
     def __getstate__(self):
         state = dict(vars(self))
@@ -29,7 +29,7 @@ class Owning:
 
 
 class ClassRecord:
-    """What is internal to a class; read from an instance, the record of that instance.
+    """The internal state of a class; read from an instance, it returns the instance's `Record`.
 
     Args:
         cls: the class, which begins with what its bases have.
@@ -43,7 +43,7 @@ class ClassRecord:
     record = Record
 
     def __init__(self, cls, **own):
-        self.__dict__["own"] = {}  # without what is inherited
+        self.__dict__["own"] = {}  # values that subclasses inherit
         for base in reversed(cls.__mro__[1:]):
             inherited = base.__dict__.get("_framework")
             if inherited is not None:
@@ -59,12 +59,12 @@ class ClassRecord:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        made = instance.__dict__["_framework"] = self.record()  # and found there from now on
+        made = instance.__dict__["_framework"] = self.record()
         return made
 
 
 class Shown:
-    """A class attribute that shows what a record holds, until an instance has its own of the name.
+    """A read-only attribute whose value is in the record; an instance attribute hides it.
 
     Args:
         name: of the record's attribute.
@@ -78,7 +78,7 @@ class Shown:
 
 
 class readable:
-    """A property that an instance's own attribute of the name hides."""
+    """A property that an instance attribute of the same name hides."""
 
     def __init__(self, get):
         self.get, self.__doc__ = get, get.__doc__
@@ -88,10 +88,10 @@ class readable:
 
 
 def in_package(cls):
-    """Whether a class is the package's, not a user's."""
+    """Return whether a class is defined in this package."""
     return cls.__module__.partition(".")[0] == "framework"
 
 
 def builtin(instance):
-    """The nearest class of the package among an object's class and its bases."""
+    """Return the first class in an object's method resolution order that is the package's."""
     return type(instance)._framework.builtin

@@ -17,7 +17,7 @@ living = weakref.WeakSet()
 
 
 class NameScope(name_scope):
-    """TensorFlow's `name_scope`: the block is given the scope's path.
+    """TensorFlow's `name_scope`: `with ... as path` gives the path of the scope.
 
     >>> with NameScope("outer"), NameScope("inner") as path:
     ...     path
@@ -30,11 +30,11 @@ class NameScope(name_scope):
 
 
 class _SignatureOfInit:
-    """`inspect.signature(cls)` is that of `__init__`; the `__new__` takes anything."""
+    """Makes `inspect.signature(cls)` the signature of `__init__`, not of `__new__`."""
 
     def __get__(self, instance, owner):
         if instance is not None:
-            raise AttributeError("__signature__")  # of a module that is called, `__call__`'s counts
+            raise AttributeError("__signature__")  # an instance has the signature of `__call__`
         found = inspect.signature(owner.__init__)
         return found.replace(parameters=list(found.parameters.values())[1:])
 
@@ -84,22 +84,22 @@ class Module(Owning):
 
     @property
     def name_scope(self):
-        """A context that puts this module's name in front of the names of variables made in it."""
+        """A context in which this module's name is a prefix of the names of new variables."""
         return NameScope(self.name)
 
     @property
     def variables(self):
-        """All variables of the module and its submodules, a tuple."""
+        """All variables of the module and its submodules, as a tuple."""
         return _collect(self, "variables")
 
     @property
     def trainable_variables(self):
-        """The trainable ones among `variables`."""
+        """The trainable variables of the module and its submodules, as a tuple."""
         return _collect(self, "trainable_variables")
 
     @property
     def non_trainable_variables(self):
-        """The others."""
+        """The variables that are not trainable, as a tuple."""
         return _collect(self, "non_trainable_variables")
 
     @property
@@ -149,7 +149,7 @@ def _belongs(variable, which):
 
 
 def _is_module(value):
-    """A Module, or a layer: the layers' folder lies above this one, so by what they have."""
+    """Return whether a value is a Module, or a layer (known by its attributes)."""
     return isinstance(value, Module) or hasattr(type(value), "trainable_variables")
 
 
@@ -164,7 +164,7 @@ def _add_modules(module, found, seen):
 
 
 def _leaves(module):
-    """The variables and the modules or layers that the attributes hold, in order."""
+    """Return (variables, modules and layers) in the attributes, sorted by attribute name."""
     variables, modules = [], []
     for name in sorted(vars(module)):
         for leaf in nest.flatten(vars(module)[name]):

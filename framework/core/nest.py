@@ -13,7 +13,7 @@ _CONTAINERS = (list, tuple, Mapping)
 
 
 def is_nested(structure):
-    """True for a list, tuple or mapping."""
+    """Return whether a value is a list, tuple or mapping."""
     kind = type(structure)
     if getattr(kind, "_is_leaf", False):  # tensors, for speed, and Shape, a tuple
         return False
@@ -34,7 +34,7 @@ def _children(structure):
 
 
 def _rebuild(structure, children):
-    """A container like `structure` that holds `children` (in walking order)."""
+    """Return a container like `structure` with the given children, in traversal order."""
     if isinstance(structure, Mapping):
         made = dict(zip(_keys(structure), children, strict=True))
         ordered = {key: made[key] for key in structure}
@@ -45,7 +45,7 @@ def _rebuild(structure, children):
 
 
 def flatten(structure):
-    """The leaves, left to right, as a list; a leaf alone gives a list of one."""
+    """Return the leaves as a list, left to right; for a single leaf, a list of one."""
     kind = type(structure)
     if kind is not list and kind is not tuple and not is_nested(structure):
         return [structure]
@@ -63,7 +63,7 @@ def _flatten_into(structure, found):
 
 
 def pack_sequence_as(structure, flat_sequence):
-    """`flat_sequence` arranged like `structure`; InvalidArgumentError where the counts differ."""
+    """Return `flat_sequence` arranged like `structure`."""
     flat = list(flat_sequence)
     expected = len(flatten(structure))
     if len(flat) != expected:
@@ -81,7 +81,7 @@ def _pack(structure, leaves):
 
 
 def map_structure(func, *structures) -> Any:
-    """`func` applied to the corresponding leaves of the structures, in the first one's shape."""
+    """Apply `func` to corresponding leaves; return the results in the first structure."""
     if not structures:
         raise InvalidArgumentError("map_structure: at least one structure is needed.")
     first = structures[0]
@@ -99,7 +99,7 @@ def _map(func, structures):
 
 
 def assert_same_structure(a, b, check_types=True):
-    """InvalidArgumentError (a ValueError) unless both have the same nesting."""
+    """Raise InvalidArgumentError unless both have the same nesting."""
     if is_nested(a) != is_nested(b):
         raise InvalidArgumentError(f"The two structures don't have the same nesting: {a} and {b}.")
     if not is_nested(a):

@@ -1,9 +1,9 @@
-"""Infinities and NaNs are results of ops like any others: NumPy does not warn of them.
+"""Suppress NumPy's floating-point warnings: inf and nan are valid results of ops.
 
-Code that makes them as a matter of course runs in a context that is silent. The operators that are
-called most (add, subtract, multiply) are spared its cost: what NumPy says of an overflow in them is
-taken back by a filter, which holds for warnings from the op table and from assignments alone. Where
-filters are set anew after the import (by pytest, with `-W error`), these three warn as in NumPy.
+Functions that often produce them run in a context in which NumPy does not warn. The most frequent
+operators (add, subtract, multiply) avoid the cost of that context: a warning filter for the modules
+of ops and of assignments hides their overflow warnings. If filters are reset after the import (by
+pytest, or with `-W error`), these three operators warn as in NumPy.
 """
 
 import contextvars
@@ -19,7 +19,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=_OPS)
 
 
 class Context(threading.local):
-    """Per thread a context in which NumPy warns of nothing, but for the `kinds` of `np.errstate`.
+    """A context per thread without NumPy's warnings, except for `kinds` of `np.errstate`.
 
     Running a function in it costs 0.08 µs; `np.errstate` around the function costs 0.5 to 1 µs.
     """
@@ -34,9 +34,9 @@ _context = Context()
 
 
 def no_warnings(function):
-    """`function` (a ufunc, or NumPy code on arrays) without NumPy's warnings.
+    """Return a ufunc, or a function on arrays, that runs without NumPy's warnings.
 
-    `.ufunc` of the result is `function` itself.
+    The result's attribute `ufunc` is `function`.
 
     A context that is entered already, by a quiet function within a quiet one, raises before any
     code runs: what has a traceback beyond here is the function's own error.

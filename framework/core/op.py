@@ -162,7 +162,7 @@ class Op:
         """Return the output as a tensor and notify the recorders."""
         if type(value) is not ndarray:
             value = np.asarray(value)
-        output = _new(Tensor)  # as Tensor(value) does it, without the call
+        output = _new(Tensor)  # inlined Tensor(value): a call costs time per op
         output.array, output.serial = value, None
         for recorder in thread.stack:
             recorder.op(self, args, attrs, (output,), None)
@@ -207,9 +207,9 @@ class Op:
         return [counted(a) if isinstance(a, WeakNumber) else a for a in args]
 
     def plan(self, mask):
-        """What a tape does for the live inputs in `mask` (bit i: input i is live).
+        """Return what a tape records for the live inputs in `mask` (bit i: input i is live).
 
-        None where no live input has a rule; otherwise a tuple of (position, rule, pick), or for
+        None if no live input has a rule; otherwise a tuple of (position, rule, pick), or for
         a joint rule ((positions,), rule, pick). `pick` says what the rule reads after `g`: None
         for nothing, an int for the input at that position alone (-1: for the output alone), else
         a function `pick(args, attrs, y, saved)` that gives the arguments.
@@ -243,7 +243,7 @@ class Op:
         return self.chains[mask]
 
     def call_backward(self, g, arguments, needed) -> Any:
-        """The joint rule's cotangents, given what its pick fetched."""
+        """Return the cotangents of the joint rule for the values that it reads."""
         if self.takes_needed:
             return self.backward(g, *arguments, needed=needed)
         return self.backward(g, *arguments)
@@ -281,12 +281,12 @@ def _overflow(name, arrays):
 
 
 class Unary(Op):
-    """An op of one input without attributes: the same call, without its generality's cost."""
+    """An op of one input without attributes; its call is specialized for speed."""
 
     __slots__ = ()
 
     def __call__(self, x) -> Any:
-        if type(x) is Tensor:  # what `wrap` does, without the call
+        if type(x) is Tensor:  # inlined `wrap`: a call costs time per op
             value = self.forward(x.array)
             output = _new(Tensor)
             output.array = value if type(value) is ndarray else np.asarray(value)
@@ -298,7 +298,7 @@ class Unary(Op):
 
 
 class Binary(Op):
-    """An op of two inputs without attributes: the same call, without its generality's cost."""
+    """An op of two inputs without attributes; its call is specialized for speed."""
 
     __slots__ = ()
 
@@ -328,7 +328,7 @@ def _inputs(forward):
     return tuple(p.name for p in parameters if p.kind in positional), False
 
 
-# ---- pickers: what a rule's parameters name, fetched from a record-to-be ------------------------
+# ---- pickers: functions that select the values that a rule's parameters name --------------------
 
 READS_NOTHING, READS_INPUT, READS_PICKED, READS_OUTPUT = range(4)
 
@@ -359,7 +359,7 @@ def _gather(op, rule):
     """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
     getters, attributes = [_getter(op, name) for name in names], []
-    while getters and getters[-1] is None:  # mostly they come last, and are had at once
+    while getters and getters[-1] is None:  # attributes mostly come last
         attributes.insert(0, names[len(getters) - 1])
         getters.pop()
     if len(getters) == 1 and names[0] in op.inputs and not op.variadic:
@@ -376,7 +376,7 @@ def _attribute(name):
 
 
 def _getter(op, name):
-    """What fetches the value of a name; None where that is an attribute's."""
+    """Return the function that selects a name's value; None for the name of an attribute."""
     if name == "y":
         if op.outputs == 1:
             return lambda args, attrs, y, saved: y[0]
@@ -417,7 +417,7 @@ def _dtype(arg):
 _ASPECTS = {"shape": _shape, "dtype": _dtype}
 
 
-# ---- the shorthands in which ops/ is written -----------------------------------------------------
+# ---- shorthands for the definitions in ops/ ------------------------------------------------------
 
 
 def elementwise(name, forward, *vjps, **options):

@@ -1,8 +1,8 @@
 """Public functions as operations of a model.
 
-Most functions are a few ops, which take KerasTensors one by one. A function that needs more than
-they have (sizes as numbers, values) is one operation instead: it is remembered as a whole, and the
-model runs it on tensors. What it gives is found by stand-ins.
+Most functions call a few ops, which accept KerasTensors. A function that needs sizes as numbers, or
+values, becomes one operation of the model, which calls the function on tensors. Its output shapes
+are inferred with stand-ins (`standins.py`).
 """
 
 import functools
@@ -24,11 +24,11 @@ F = TypeVar("F", bound=Callable)
 
 
 class Operation:
-    """A function that KerasTensors remember as their origin.
+    """A public function as the origin of KerasTensors.
 
     Args:
         function: any; it is called on tensors when the model runs.
-        reads_shapes: what it gives follows from the shapes of its arguments alone.
+        reads_shapes: the result depends only on the shapes of the arguments.
     """
 
     always = False
@@ -62,7 +62,7 @@ def _operation_at(module, name, reads_shapes, always):
 
 
 def operation(function: F) -> F:
-    """Decorate a function that is one operation where its ops do not take its KerasTensors."""
+    """Decorate a function that is one operation if its ops do not accept its KerasTensors."""
     made = Operation(function)
 
     @functools.wraps(function)
@@ -78,7 +78,7 @@ def operation(function: F) -> F:
 
 
 def always(function: F) -> F:
-    """Decorate a function that is one operation for every KerasTensor: one that draws, say."""
+    """Decorate a function that is one operation for all KerasTensors, such as a random draw."""
     made = Operation(function)
     made.always = True
 
@@ -98,7 +98,7 @@ def always(function: F) -> F:
 
 
 def when_run(function: F) -> F:
-    """Decorate a check of values, which a symbolic call does not make: there are none yet."""
+    """Decorate a check of values; a symbolic call skips it, because it has no values."""
 
     @functools.wraps(function)
     def check(*args, **kwargs):
@@ -111,12 +111,12 @@ def when_run(function: F) -> F:
 
 
 def apply(operation, args, kwargs, error=None) -> Any:
-    """KerasTensors for what `operation(*args, **kwargs)` gives.
+    """Return the KerasTensors that `operation(*args, **kwargs)` computes.
 
     Args:
         operation: an Operation.
         args, kwargs: its arguments, KerasTensors among them.
-        error: what its ops raised on KerasTensors, to be raised where stand-ins do no better.
+        error: the error of its ops on KerasTensors, raised if stand-ins fail too.
     """
     leaves = nest.flatten((args, kwargs))
     failure = None
@@ -140,7 +140,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
 
 
 def _explained(failure, leaves):
-    """What was raised on stand-ins, with what their sizes stand for."""
+    """Return the error of the run on stand-ins, with the meaning of their sizes added."""
     if isinstance(failure, FrameworkError):
         shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
         failure.args = (f"{failure} [no sizes instead of None fit in the shapes {shapes}]",)
@@ -148,7 +148,7 @@ def _explained(failure, leaves):
 
 
 def _outputs(operation, args, kwargs, runs, possible=None):
-    """The results of several runs as KerasTensors: what differs is unknown.
+    """Return the results of several runs as KerasTensors; sizes that differ are unknown.
 
     Args:
         operation, args, kwargs: the call.
@@ -171,7 +171,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
 
 
 def _common(operation, leaves, possible):
-    """What stands for one leaf of the results of several runs."""
+    """Return the KerasTensor for one leaf of the results of several runs."""
     leaf = leaves[0]
     if type(leaf) in (bool, int, float):
         return leaf if len(set(leaves)) == 1 else SymbolicNumber(type(leaf))

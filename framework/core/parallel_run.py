@@ -1,7 +1,7 @@
-"""How work is divided: `kernels.threads`, which is above this package, puts its own `run` here."""
+"""`run` calls a function on parts of the work; `kernels.threads` replaces it by a threaded one."""
 
 
 def run(function, parts):
-    """`function(part)` for each part, where there are no threads of ours."""
+    """Call `function(part)` for each part, one after another."""
     for part in parts:
         function(part)

@@ -1,7 +1,7 @@
-"""Random numbers: every draw is NumPy's Philox, keyed by a seed, counted by the draw's number.
+"""Random numbers: each draw is Philox with the seed as key and the draw's number as counter.
 
-A draw depends on nothing else: not on what was drawn before, nor on threads or sizes. All draws of
-the package are made in `draw`, which tells recorders, or in `permutation` and `buffer_slots`.
+A draw depends on nothing else, such as earlier draws, threads or sizes. `draw` makes all draws and
+notifies recorders, except for `permutation` and `buffer_slots`.
 """
 
 import itertools
@@ -45,7 +45,7 @@ class _Bits(threading.local):
 
 _bits = _Bits()
 
-_turn = threading.Lock()  # of a generator's next draw, so that no two threads make the same
+_turn = threading.Lock()  # held while a generator advances: no two threads make the same draw
 
 
 class SeedGenerator:
@@ -71,7 +71,7 @@ class SeedGenerator:
         )
 
     def advance(self):
-        """(seed, number) of the next draw; the counter moves on."""
+        """Return (seed, number) of the next draw and advance the counter."""
         with _turn:
             seed, number = self.state.array.tolist()
             self.state._array = np.array([seed, number + 1], np.uint32)
@@ -90,7 +90,7 @@ class SeedGenerator:
 
 
 class Stateless:
-    """A source that gives the same draw each time: what an int `seed=` argument means in Keras."""
+    """A source that repeats the same draw, as an int `seed=` argument does in Keras."""
 
     def __init__(self, seed, number=0):
         self._at = int(seed) % 2**64, int(number)
@@ -101,7 +101,7 @@ class Stateless:
 
 class _Global:
     generator = None
-    seeded: ClassVar = {}  # op seed -> its generator, since the last set_seed
+    seeded: ClassVar = {}  # op seed -> its generator; cleared by set_seed
 
 
 def set_seed(seed):
@@ -113,16 +113,16 @@ def set_seed(seed):
 
 
 def global_generator():
-    """The generator of draws that were given no seed."""
+    """Return the generator of draws without a seed."""
     if _Global.generator is None:
         set_seed(None)
     return _Global.generator
 
 
 def seeded(seed):
-    """The generator of TensorFlow's functions called with `seed=`, one for each seed.
+    """Return the generator of TensorFlow's functions for an op seed; one for each seed.
 
-    Its draws follow from that seed and the last `set_seed`, and go on from call to call.
+    Its draws depend on that seed and the last `set_seed`; each call continues the sequence.
     """
     found = _Global.seeded.get(seed)
     if found is None:
@@ -133,12 +133,12 @@ def seeded(seed):
 
 
 def seeded_generators():
-    """The generators that `seeded` made since the last `set_seed`."""
+    """Return the generators that `seeded` created since the last `set_seed`."""
     return list(_Global.seeded.values())
 
 
 def make_seed():
-    """A new seed, drawn from the global generator."""
+    """Return a new seed, drawn from the global generator."""
     return int(_bits.at(*global_generator().advance()).integers(2**31))
 
 
@@ -167,7 +167,7 @@ def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0) -> Any:
 
 
 class Draw:
-    """A draw that can be made again: each call makes its source's next draw, as an array."""
+    """A repeatable draw: each call returns the next draw of its source, as an array."""
 
     __slots__ = ("a", "b", "distribution", "dtype", "shape", "source")
 
@@ -186,7 +186,7 @@ class Draw:
 
 
 class _Shared:
-    """Draws as `_bits.at(*at)` does, by several threads: the counter says where each begins."""
+    """Draw like `_bits.at(*at)` with several threads, each starting at its own counter."""
 
     def __init__(self, at):
         self._at = at
@@ -217,7 +217,7 @@ def _uniform(generator, shape, dtype, low, high):
 
 
 def _below(numbers, low, high):
-    """Numbers of 16 bits, those that were rounded up to `high` as the next to it."""
+    """Return 16-bit floats below `high`: values rounded up to `high` become the next lower one."""
     low, high = (np.asarray(bound, numbers.dtype) for bound in (low, high))
     return np.where(numbers == high, np.nextafter(high, low), numbers)
 
@@ -228,7 +228,7 @@ def _normal(generator, shape, dtype, mean, stddev):
 
 
 def _truncated_normal(generator, shape, dtype, mean, stddev):
-    """Normal, what lies beyond two standard deviations drawn again."""
+    """Draw from a normal distribution; redraw values beyond two standard deviations."""
     unit = np.asarray(generator.standard_normal(shape, dtype=_float(dtype)))
     while (beyond := np.abs(unit) > 2).any():
         unit[beyond] = generator.standard_normal(int(beyond.sum()), dtype=_float(dtype))
@@ -269,12 +269,12 @@ DISTRIBUTIONS = {
 
 
 def permutation(seed, epoch, n):
-    """The order of `n` rows in one epoch: a function of (seed, epoch, n) and nothing else."""
+    """Return the order of `n` rows in one epoch, a function of (seed, epoch, n)."""
     return _bits.at(int(seed) % 2**64, int(epoch), _SHUFFLES).permutation(n)
 
 
 def buffer_slots(seed, epoch, size):
-    """Endless slots of a shuffle buffer of `size`: a function of (seed, epoch, size)."""
+    """Yield positions in a shuffle buffer endlessly, a function of (seed, epoch, size)."""
     for block in itertools.count():
         bits = _bits.at(int(seed) % 2**64, (int(epoch) << 32) + block, _SLOTS)
         yield from bits.integers(size, size=1024).tolist()

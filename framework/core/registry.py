@@ -1,4 +1,4 @@
-"""Names for objects: what "adam" or "relu" means, and how an unknown name is reported."""
+"""Registry: looks up classes and functions by name, such as "adam" or "relu"."""
 
 import inspect
 import re
@@ -13,10 +13,9 @@ from framework.core.errors import InvalidArgumentError, suggest
 
 
 class Registry:
-    """The classes and functions of one sort ("optimizer"), found by name in any usual spelling.
+    """The named classes and functions of one kind, such as "optimizer", in all usual spellings.
 
-    `add` is a decorator. `get` takes what users may pass: a name, a class, an instance, a config
-    dict or a callable.
+    `add` is a decorator. `get` accepts a name, a class, an instance, a config or a callable.
     """
 
     def __init__(self, sort):
@@ -40,8 +39,8 @@ class Registry:
         return register
 
     def lookup(self, name):
-        """The class or function called `name`; InvalidArgumentError naming the nearest, if none."""
-        # "Huber" and "huber" may be a class and a function: the exact spelling goes first
+        """Return the class or function called `name`; the error suggests the most similar name."""
+        # prefer the exact spelling: "Huber" may be a class and "huber" a function
         own = name if name in self.by_name else self._spellings.get(str(name).lower())
         if own is None:
             raise InvalidArgumentError(
@@ -50,7 +49,7 @@ class Registry:
         return self.by_name[own]
 
     def get(self, identifier):
-        """What `identifier` stands for: None stays None, classes and names of classes are made."""
+        """Return the object for `identifier`: a class, or its name, is instantiated."""
         if identifier is None:
             return None
         if isinstance(identifier, str):
@@ -67,7 +66,7 @@ class Registry:
         )
 
     def deserialize(self, config, custom_objects=None):
-        """What a config describes; `custom_objects` are the user's own, by name.
+        """Return the object of a config; `custom_objects` maps names to the user's classes.
 
         >>> Registry("activation").deserialize("size", {"size": abs})
         <built-in function abs>

@@ -1,8 +1,8 @@
-"""The shapes that a kernel trusts.
+"""Checks of the input shapes of ops whose kernels index without bounds checks.
 
-Kernels index without bounds: where shapes do not fit together they would read, or write, beyond an
-array. So an op whose kernel trusts shapes has a `check`, and its forward begins with that. Plans
-call the kernel itself: their shapes are those that were checked when they were recorded.
+With inconsistent shapes such a kernel would read or write outside an array. So the op has a
+`check`, which its forward calls first. Plans call the kernel directly: their shapes were checked
+when the plan was traced.
 """
 
 import functools
@@ -11,7 +11,7 @@ from framework.core.errors import ShapeError
 
 
 def checked(forward, check):
-    """`forward`, which begins with `check(*inputs)`; its `.ufunc` is what comes after that.
+    """Return a function that calls `check(*inputs)`, then `forward`, its attribute `ufunc`.
 
     Args:
         forward: of an op.
@@ -28,14 +28,14 @@ def checked(forward, check):
 
 
 def expect(op, name, shape, expected, meaning):
-    """An input of an op has the shape that is expected; None stands for any size in both.
+    """Raise ShapeError unless an input of an op has the expected shape; None is any size.
 
     Args:
         op, name: of the op and the input, for the error.
         meaning: what `expected` is, in words.
 
     Raises:
-        ShapeError: it has another one.
+        ShapeError: the shapes differ.
 
     >>> expect("f", "mask", (8, 5), (8, 5), "(batch, steps)")
     >>> expect("f", "mask", (8, 4), (8, 5), "(batch, steps)")
@@ -49,7 +49,7 @@ def expect(op, name, shape, expected, meaning):
 
 
 def expect_broadcast(op, name, shape, expected, meaning):
-    """The same for an input that has as many axes, each of which may be of size 1."""
+    """As `expect`, but each axis may also have size 1."""
     if shape != expected and not _fits(shape, expected, (None, 1)):
         raise ShapeError(
             f"{op}: `{name}` must broadcast to {tuple(expected)}, {meaning}; got {tuple(shape)}."

@@ -42,7 +42,7 @@ class Shape(tuple):
         return list(self)
 
     def num_elements(self):
-        """The product of the sizes, None if one is unknown."""
+        """Return the product of the sizes; None if one is unknown."""
         total = 1
         for size in self:
             if size is None:

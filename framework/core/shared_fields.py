@@ -15,7 +15,7 @@ def _name(value):
 
 
 def _compute_dtype(value):
-    """The dtype to compute in, from a dtype, a dtype policy or the name of one; None is floatx."""
+    """Return the compute dtype of a dtype, a dtype policy or a name; None means floatx."""
     value = getattr(value, "compute_dtype", value)
     if isinstance(value, str):
         value = value.removeprefix("mixed_")

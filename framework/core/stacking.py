@@ -1,4 +1,4 @@
-"""Stacking and its adjoint: core itself needs them, for lists that hold tensors."""
+"""The ops `stack` and `unstack`; they are in core because lists of tensors become tensors."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""Stand-ins: small arrays for the KerasTensors in a call, to see what a whole function gives.
+"""Stand-ins: small arrays for the KerasTensors in a call, to infer a function's output shapes.
 
-A function that looks at sizes cannot run on unknown ones. It runs on small arrays twice, with two
-different numbers for each unknown size of the model's inputs: what differs is unknown. Sizes are
-followed through the calls that gave a KerasTensor, so that those used together fit together.
+A function that computes with sizes cannot run on unknown ones. It runs on small arrays twice, with
+two different numbers for each unknown size of the model's inputs; a result that differs is unknown.
+Sizes are propagated through the calls that computed a KerasTensor, so that they stay consistent.
 """
 
 import itertools
@@ -41,14 +41,14 @@ LARGEST = 1 << 20
 
 
 class At(NamedTuple):
-    """What unknown sizes of inputs are taken to be, and what stand-ins hold.
+    """Assumed values of unknown input sizes, and the contents of stand-ins.
 
     Args:
         first, others: the size of the first axis and of the others.
         fill: "zeros", "rising" (0, 1, 2, ...: what sizes follow from is not always 0), "turns"
             (1 and 0 by turns) or "eye" (identity matrices, for functions that divide by them).
         apart: 1 or -1 where inputs have different sizes, later ones larger or smaller.
-        followed: whether sizes are followed through the calls before.
+        followed: whether sizes are propagated through earlier calls.
     """
 
     first: int
@@ -101,12 +101,12 @@ def guesses(leaves):
 
 
 def is_symbolic(*nests):
-    """Whether there is a KerasTensor in the nests."""
+    """Return whether the nests contain a KerasTensor."""
     return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(nests))
 
 
 def results_at(operation, args, kwargs, k):
-    """What the call gives at `k`, an At."""
+    """Return the results of the call for the assumption `k`, an At."""
 
     def stand_in(leaf):
         return _stand_in(leaf, k) if isinstance(leaf, KerasTensor) else leaf
@@ -149,7 +149,7 @@ def _filled(shape, dtype, fill, most):
 
 
 def value_at(x, k):
-    """The value at `k`, an At; None where it follows from data too."""
+    """Return the value for the assumption `k`; None if it also depends on data."""
     if not x.is_number and (len(x.shape) > 1 or x.origin is None):
         return None
     memo = _memo(x)
@@ -176,7 +176,7 @@ def _value(x, k):
 
 
 def shape_at(x, k):
-    """The shape at `k`, an At."""
+    """Return the shape for the assumption `k`, an At."""
     if None not in x.shape:
         return x.shape
     if ("shape", k) not in _memo(x):
@@ -205,7 +205,7 @@ def _as_input(x, k):
 
 
 def _givers(x):
-    """The KerasTensors of unknown sizes that went into the call that gave `x`."""
+    """Return the inputs with unknown sizes of the call that computed `x`."""
     if x.origin is None:
         return []
     leaves = nest.flatten(x.origin[1:3])
@@ -237,7 +237,7 @@ def _shape(x, k):
         return (shape_at(givers[0], k)[0], *x.shape[1:])  # rows stay rows
     try:
         shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
-    except Exception:  # whatever users' code raises on sizes it did not expect
+    except Exception:  # user code may raise anything for unexpected sizes
         return _as_input(x, k)
     fits = len(shape) == len(x.shape) and all(
         n is not None and m in (None, n) for m, n in zip(x.shape, shape)
@@ -250,7 +250,7 @@ def _is_layer(operation):
 
 
 def _specs(operation, args, kwargs, k):
-    """A list of (shape, dtype) of what the call gives."""
+    """Return a list of (shape, dtype) of the results."""
 
     def known(leaf):
         if not isinstance(leaf, KerasTensor) or leaf.is_number:

@@ -1,7 +1,7 @@
-"""KerasTensor: a shape and a dtype without values, and what ops do with it.
+"""KerasTensor: a shape and a dtype without values, and symbolic calls of ops.
 
-A symbolic call runs the same Python code on KerasTensors. Nothing changes while it lasts:
-assignments, draws and losses are discarded, and reading a value raises.
+A symbolic call runs the same Python code on KerasTensors. It changes no state:
+assignments, draws and losses are discarded, and reading a value raises an error.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        return call(op, args, attrs)  # variables unread: a model reads them anew
+        return call(op, args, attrs)  # variables are not read: the model reads them at each call
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:
@@ -87,12 +87,12 @@ class KerasTensor(Operand):
 
 
 def known_size(n):
-    """A size of a shape: an int, or None for what is known at run time."""
+    """Return a size as an int; None if it is known only when the model runs."""
     return None if isinstance(n, KerasTensor) else int(n)
 
 
 class calling:
-    """Context of a symbolic call: `thread.symbolic` names what is being called."""
+    """Context of a symbolic call; `thread.symbolic` is the name of the called object."""
 
     def __init__(self, name):
         self._name = name
@@ -114,7 +114,7 @@ _SIZES = ("size", "classes", "depth", "count")  # attributes of ops
 
 
 def call(op, args, attrs):
-    """The KerasTensors that `op(*args, **attrs)` gives."""
+    """Return the KerasTensors that `op(*args, **attrs)` computes."""
     specs = infer(op, args, attrs)
     if thread.symbolic is None and attrs:
         shape = attrs.get("shape")
@@ -132,7 +132,7 @@ def call(op, args, attrs):
 
 
 def _resized(op, args, attrs):
-    """A call that asks for unknown sizes, in a form that a model can run."""
+    """Return an equivalent call, for unknown sizes, that a model can run."""
     shape = attrs["shape"]
     index = _ones_moved(args[0].shape, shape) if op.name == "reshape" else None
     if index is not None:
@@ -143,7 +143,7 @@ def _resized(op, args, attrs):
 
 
 def _ones_moved(before, after):
-    """The index that puts in, or takes out, axes of size 1; None where more than that is done."""
+    """Return an index that only adds or removes axes of size 1; None if there is none."""
     if [n for n in before if n != 1] != [n for n in after if n != 1]:
         return None
     index, rest = [], list(before)
@@ -158,10 +158,10 @@ def _ones_moved(before, after):
 
 
 def infer(op, args, attrs):
-    """(shape, dtype) of the output, a list of them for several outputs.
+    """Return the output's (shape, dtype); a list for several outputs.
 
-    By the op's own `infer`, by the kind's rule, else by running the forward on zeros: twice, with
-    two different small sizes for unknown dimensions; what differs is unknown.
+    It uses the op's `infer`, then the rule of its kind. Otherwise the forward runs on zeros twice,
+    with two small sizes for unknown dimensions; a size that differs is unknown.
     """
     if op.check is not None:
         op.check(*args)
@@ -201,7 +201,7 @@ def _fitting(op, args, attrs, error):
 
 
 def known_sizes(args):
-    """The sizes that are known in the shapes of the arguments."""
+    """Return the known sizes in the shapes of the arguments."""
     shapes = [getattr(a, "shape", ()) for a in args]
     return sorted({n for shape in shapes if isinstance(shape, tuple) for n in shape if n})
 
@@ -247,7 +247,7 @@ def _zeros(arg, size, rank_only=False):
 
 
 def broadcast_shapes(name, args):
-    """The broadcast of the arguments' shapes; an unknown size stays so unless another fixes it."""
+    """Return the broadcast shape; a size is unknown unless an argument determines it."""
     shapes = [tuple(getattr(a, "shape", ())) for a in args]
     rank = max(map(len, shapes))
     result = []

@@ -14,15 +14,15 @@ from framework.core.symbolic import KerasTensor
 
 
 class SymbolicNumber(KerasTensor, WeakNumber):
-    """A Python number that is known when the model runs: an unknown size, or what follows from it.
+    """A Python number known only when the model runs: an unknown size or a result of one.
 
-    Arithmetic and comparisons with numbers give such numbers; with tensors it takes on their
-    dtype, as a Python number does. Two sizes are equal, for `if`, where they are the same
-    dimension of the same tensor; other questions that Python asks raise.
+    Arithmetic and comparisons with numbers return such numbers. Beside a tensor it takes the
+    tensor's dtype, like a Python number. In an `if`, two sizes are equal if they are the same
+    dimension of the same tensor; any other conversion to a Python value raises an error.
 
     Args:
         kind: int, float or bool.
-        key: what identifies it; two with one key are the same number.
+        key: identifies the number; two instances with equal keys are the same number.
     """
 
     __slots__ = ("key", "kind")
@@ -42,7 +42,7 @@ class SymbolicNumber(KerasTensor, WeakNumber):
         return self
 
     def _adopted(self, dtype):
-        """The number as a 0-d KerasTensor of a DType."""
+        """Return the number as a 0-d KerasTensor of a DType."""
         if self.kind is float and (dtype.is_integer or dtype.is_bool):
             raise DTypeError(f"Cannot convert {self!r}, a float, to a tensor of dtype {dtype}.")
         made = KerasTensor((), dtype, name="number")
@@ -84,7 +84,7 @@ class SymbolicNumber(KerasTensor, WeakNumber):
 
 
 class _Python:
-    """A function of Python's numbers as an operation of a model."""
+    """Return a function of Python numbers as an operation of a model."""
 
     def __init__(self, function, name=None):
         self.function, self.name = function, name or function.__name__.strip("_")
@@ -94,7 +94,7 @@ class _Python:
 
 
 def _number(operation, *args):
-    """`operation(*args)`, known at run time."""
+    """Return the result of `operation(*args)` as a SymbolicNumber."""
     args = [a.item() if isinstance(a, np.generic) else a for a in args]
     samples = [a.kind(1) if isinstance(a, KerasTensor) else a for a in args]
     keys = [a.key if isinstance(a, KerasTensor) else (type(a), a) for a in args]
@@ -114,7 +114,7 @@ def _told(x):
 
 
 def _is_plain(x):
-    """A number of Python's or NumPy's, or one known at run time."""
+    """Return whether a value is a number of Python or NumPy, or a SymbolicNumber."""
     if type(x) is SymbolicNumber or type(x) in (int, float, bool):
         return True
     return isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, Operand)
@@ -135,7 +135,7 @@ def _reflected(operation):
 
 
 def _comparison(operation, same):
-    """`same`: what the comparison of a number with itself gives."""
+    """`same` is the result of comparing a number with itself."""
 
     def compare(self, other):
         if type(other) is SymbolicNumber and other.key == self.key:
@@ -152,7 +152,7 @@ def _unary(operation):
 
 
 def size_of(x, axis):
-    """The size of a tensor along an axis; of a KerasTensor a number known at run time."""
+    """Return a tensor's size along an axis; a SymbolicNumber for a KerasTensor's unknown size."""
     if not isinstance(x, KerasTensor) or x.shape[axis] is not None:
         return x.shape[axis]
     made = SymbolicNumber(int, ("size", id(x), axis))
@@ -165,7 +165,7 @@ _round, _trunc, _floor, _ceil = map(_Python, (round, math.trunc, math.floor, mat
 
 
 def _hang():
-    """Give numbers Python's operators."""
+    """Add Python's operators to SymbolicNumber."""
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
         operation = _Python(getattr(operator, name))
         setattr(SymbolicNumber, f"__{name}__", _straight(operation))

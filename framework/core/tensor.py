@@ -1,4 +1,4 @@
-"""Tensor: an immutable array with an identity that tapes know."""
+"""Tensor: an immutable array with a serial number by which tapes identify it."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ class Tensor(Operators):
         )
 
     def ref(self):
-        """A hashable handle that is equal only to handles of this very object."""
+        """Return a hashable handle that is equal only to handles of this object."""
         return Ref(self)
 
     def _as_operand(self):
@@ -178,7 +178,7 @@ class Tensor(Operators):
 
 
 class _Masks:
-    """Whether any tensor has been given a mask: asked where looking for one would cost too much."""
+    """Whether any tensor has a mask; a cheap check before looking for one."""
 
     in_use = False
 
@@ -196,7 +196,7 @@ Tensor._keras_mask = property(_mask.__get__, _set_mask)
 
 
 class Ref:
-    """A hashable handle of a tensor or variable; `deref()` gives the object back."""
+    """A hashable handle of a tensor or variable; `deref()` returns the object."""
 
     __slots__ = ("_target",)
 

@@ -1,4 +1,4 @@
-"""TensorSpec: what is said of a tensor without its values."""
+"""TensorSpec: a shape, a dtype and a name that describe tensors."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class TensorSpec:
 
     @property
     def shape(self):
-        """A TensorShape; None where any shape will do."""
+        """A TensorShape; None if any shape is accepted."""
         return self._shape
 
     @property

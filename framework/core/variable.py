@@ -1,4 +1,4 @@
-"""Variable: a buffer that may change, and its two faces, TensorFlow's and Keras's.
+"""Variables: CoreVariable holds a buffer; Variable and KerasVariable have the public methods.
 
 The tape, optimizers, saving and the compiler know only `CoreVariable`.
 """
@@ -23,12 +23,12 @@ from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
-# Who adds to a variable takes its turn: no thread's update gets lost. A variable has one of these.
+# One lock per variable: additions of several threads do not lose an update.
 _turns = tuple([threading.RLock() for _ in range(16)])
 
 
 class CoreVariable(Operators):
-    """A buffer of one dtype with an identity; recorders hear of reads and assigns."""
+    """A buffer of one dtype with an identity; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
     _casts = False  # whether what is assigned is cast to its dtype, or must have it
@@ -41,7 +41,7 @@ class CoreVariable(Operators):
         self.serial = next(serials)
 
     def read(self):
-        """The present value as a new tensor; its gradient reaches the variable."""
+        """Return the value as a new tensor; its gradient reaches the variable."""
         tensor = Tensor(self._array)
         for recorder in thread.stack:
             recorder.variable_read(self, tensor)
@@ -51,7 +51,7 @@ class CoreVariable(Operators):
 
     @property
     def array(self):
-        """The buffer itself, unrecorded. Whoever writes into it asks `exclusive` first."""
+        """The buffer, without a read event. Code that writes to it first calls `exclusive`."""
         return self._array
 
     @property
@@ -84,7 +84,7 @@ class CoreVariable(Operators):
         raise TypeError("A Variable is unhashable; use variable.ref() as the key.")
 
     def ref(self):
-        """A hashable handle that is equal only to handles of this very variable."""
+        """Return a hashable handle that is equal only to handles of this variable."""
         return Ref(self)
 
     # ---- assigning ----
@@ -141,7 +141,7 @@ class CoreVariable(Operators):
         self._array = tensor.array
 
     def _converted(self, value, what):
-        """`value` as a tensor of this shape and dtype; None in a symbolic call."""
+        """Return `value` as a tensor of this shape and dtype; None in a symbolic call."""
         if isinstance(value, CoreVariable):
             value = value.read()
         if thread.symbolic is not None or isinstance(value, KerasTensor):
@@ -167,7 +167,7 @@ class CoreVariable(Operators):
         )
 
     def _takes(self, shape, what):
-        """Whether it may hold a value of another shape than it does now."""
+        """Return whether values of another shape can be assigned."""
         return False
 
     # ---- what Python sees ----
@@ -239,7 +239,7 @@ class _EveryVariable(type):
 
 
 class Variable(CoreVariable, metaclass=_EveryVariable):
-    """TensorFlow's face of a variable.
+    """TensorFlow's variable, `tf.Variable`.
 
     Args:
         initial_value: a tensor, number, array, nest of them, or a callable that gives one.
@@ -292,11 +292,11 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         return dtypes.of_array(self._array)
 
     def value(self):
-        """The present value as a new tensor."""
+        """Return the value as a new tensor."""
         return self.read()
 
     def read_value(self):
-        """The present value as a new tensor."""
+        """Return the value as a new tensor."""
         return self.read()
 
     def get_shape(self):
@@ -314,7 +314,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
 
 
 class _Resizable(Variable):
-    """A variable whose values may differ in the sizes that its shape leaves open."""
+    """A variable with unknown sizes in its shape; its values may differ in these sizes."""
 
     __slots__ = ()
     _resizable = True
@@ -328,7 +328,7 @@ class _Resizable(Variable):
 
 
 def _setting(held, doc):
-    """A property whose changes invalidate compiled steps."""
+    """A property; setting it invalidates compiled steps."""
 
     def change(variable, value):
         changes.note(variable, held[1:], getattr(variable, held), value)
@@ -338,7 +338,7 @@ def _setting(held, doc):
 
 
 class KerasVariable(CoreVariable):
-    """Keras's face of a variable: what layers, optimizers and metrics make.
+    """Keras's variable, which layers, optimizers and metrics create.
 
     Args:
         initializer: a callable `initializer(shape, dtype)`, or an initial value.
@@ -354,7 +354,7 @@ class KerasVariable(CoreVariable):
     _casts = True
 
     def read(self):
-        """The present value as a new tensor, in the compute dtype of the layer that is running."""
+        """Return the value as a new tensor, in the compute dtype of the layer that is called."""
         tensor = Tensor(self._array)
         for recorder in thread.stack:
             recorder.variable_read(self, tensor)
@@ -425,7 +425,7 @@ def _holds_floats(value):
 
 
 class name_scope:
-    """Context that puts a name in front of the paths of the variables made in it."""
+    """Context whose name is a prefix of the paths of variables created in it."""
 
     def __init__(self, name: str | None, **_kwargs: Any):
         self._name = name

@@ -1,4 +1,4 @@
-"""Values for a list of variables: all are set, or none."""
+"""Set the values of a list of variables: all of them, or none if one does not fit."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 
 
 def set_values(variables, values, kind, name, remedy=""):
-    """Assign as many values to `variables`; nothing is changed where one does not fit.
+    """Assign one value to each variable; if one does not fit, change nothing.
 
     Args:
         kind, name: whose they are, for messages: "layer", "dense".

@@ -45,7 +45,7 @@ class RNN(Layer):
         return_state: whether to also return the last states.
         go_backwards: whether to process the steps in reverse; outputs are in reverse order too.
         stateful: whether a batch starts with the last states of the previous batch.
-        unroll: ignored: the steps run in a loop or by one op.
+        unroll: accepted for compatibility; the steps run in a loop or as one op either way.
         zero_output_for_mask: whether outputs of masked steps are 0 instead of the previous output.
 
     Shapes: `(batch, steps, ...)` gives `(batch, output_size)`, or `(batch, steps, output_size)`.
