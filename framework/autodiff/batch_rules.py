@@ -121,8 +121,8 @@ def _of_no_rows(op, xs, batched, attrs):
     rows = [KerasTensor(shape_of(x)[1:], x.dtype) if b else x for x, b in zip(xs, batched)]
     specs = infer(op, rows, attrs)
     single = isinstance(specs, tuple)
-    made = [np.zeros((0, *shape), dtype) for shape, dtype in ([specs] if single else specs)]
-    return made[0] if single else tuple(made)
+    empty = [np.zeros((0, *shape), dtype) for shape, dtype in ([specs] if single else specs)]
+    return empty[0] if single else tuple(empty)
 
 
 # ---- rules of single ops -------------------------------------------------------------------------

@@ -124,12 +124,12 @@ def _seed(seed, array, taped):
 def descendants(edges, serials):
     """Return the serials and the serials of all values computed from them."""
     found = set(serials)
-    for made, _, _, rule, serial, _, _, read in edges:
+    for produced, _, _, rule, serial, _, _, read in edges:
         if rule is not None:
             if serial in found:
-                found.add(made)
+                found.add(produced)
         elif any(end in found for ends, *_ in read for end in ends):
-            found.update([output for output, _, _ in made])
+            found.update([output for output, _, _ in produced])
     return found
 
 
@@ -153,14 +153,14 @@ def added(first, second):
     return first + second
 
 
-def cotangents(grads, kept, made, taped, nones):
+def cotangents(grads, kept, produced, taped, nones):
     """Return the cotangents of an op's several outputs; None if all are missing.
 
     A single missing cotangent is zeros, or None if the op's rule accepts that (`nones`).
     """
-    for serial, _, _ in made:
+    for serial, _, _ in produced:
         if serial in grads:
-            return tuple([_pop_or_zeros(grads, kept, output, taped, nones) for output in made])
+            return tuple([_pop_or_zeros(grads, kept, output, taped, nones) for output in produced])
     return None
 
 

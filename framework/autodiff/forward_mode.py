@@ -95,10 +95,10 @@ class ForwardAccumulator(Recorder):
                 "_batch_accumulator: all tangents need the same leading axis, one row for each "
                 f"direction; got the shapes {[tuple(tensor(t).shape) for t in leaves]}."
             )
-        made = cls.__new__(cls)
-        ((made._rows,),) = sizes
-        made.__init__(primals, tangents)
-        return made
+        accumulator = cls.__new__(cls)
+        ((accumulator._rows,),) = sizes
+        accumulator.__init__(primals, tangents)
+        return accumulator
 
     def __enter__(self):
         if self._recording:

@@ -119,14 +119,14 @@ def jacobian(tape, target, sources, unconnected_gradients, experimental_use_pfor
     shape = shape_of(target)
     eye = _Identity(target, shape, shape)
     found = _rows(tape, target, flat, eye, experimental_use_pfor)
-    made = []
+    jacobians = []
     for source, rows in zip(flat, found, strict=True):
         whole = (*shape, *shape_of(source))
         if rows is not None:
-            made.append(_shaped(rows, eye.count, whole))
+            jacobians.append(_shaped(rows, eye.count, whole))
         else:
-            made.append(Tensor(np.zeros(whole, source.dtype.np)) if zero else None)
-    return nest.pack_sequence_as(sources, made)
+            jacobians.append(Tensor(np.zeros(whole, source.dtype.np)) if zero else None)
+    return nest.pack_sequence_as(sources, jacobians)
 
 
 def batch_jacobian(tape, target, source, unconnected_gradients, experimental_use_pfor):

@@ -118,11 +118,11 @@ class TapeNotes(Recorder):
         what = weakref.ref(tensor), tensor.array.shape, tensor.array.dtype
         self._notes.append((WATCHED, len(self._edges), what, (tensor.serial,)))
 
-    def _note_unmet(self, op, made, read):
+    def _note_unmet(self, op, produced, read):
         """Note that the backward pass had no cotangent for an op with a joint rule."""
         if not self._persistent and self._event_log is None:
             inputs = {serial for ends, *_ in read for serial in ends if serial is not None}
-            outputs = tuple([serial for serial, _, _ in made])
+            outputs = tuple([serial for serial, _, _ in produced])
             self._notes.append((UNMET, len(self._edges), op, tuple(inputs), outputs))
 
     def _note_missing(self, source, target):

@@ -1,15 +1,15 @@
 """GradientTape: records the ops on watched tensors and their descendants, and differentiates them.
 
 The record is a list of edges, in the order of the ops: for each live input with a rule
-`(made, last, op, rule, serial, shape, count, read)`, where
+`(produced, last, op, rule, serial, shape, count, read)`, where
 
-- `made` is the serial of the output, `serial` that of the input;
+- `produced` is the serial of the output, `serial` that of the input;
 - `last` marks the edge of its op that the backward pass meets last: it may drop the cotangent;
 - `shape` is the input's if the op may broadcast it, otherwise None;
 - `read` holds the `count` values that the rule reads after the cotangent: None if 0, the value if
   1, otherwise a tuple.
 
-An op with a joint rule or with several outputs is one edge whose rule is None: `made` is then a
+An op with a joint rule or with several outputs is one edge whose rule is None: `produced` is then a
 tuple of (serial, shape, dtype), and `read` a list of results of `_joined_read`.
 
 The record keeps nothing else: arrays that no rule reads are freed with their tensors.
@@ -200,10 +200,10 @@ class GradientTape(TapeNotes, Jacobians):
             self._without_rules(op, op.plan(mask), args, attrs, outputs, saved)
             return
         (output,) = outputs
-        made = output.serial
-        if made is None:
-            made = output.serial = next(serials)
-        live.add(made)
+        produced = output.serial
+        if produced is None:
+            produced = output.serial = next(serials)
+        live.add(produced)
         last = True  # the backward pass meets the op's first edge last
         while chain is not None:
             i, rule, reads, pick, chain = chain
@@ -217,7 +217,7 @@ class GradientTape(TapeNotes, Jacobians):
             else:
                 read, reads = output, READS_INPUT  # also one value
             shape = arg.array.shape if op.broadcasts else None
-            self._edges.append((made, last, op, rule, arg.serial, shape, reads, read))
+            self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
             last = False
 
     def _without_rules(self, op, plan, args, attrs, outputs, saved):
@@ -225,9 +225,9 @@ class GradientTape(TapeNotes, Jacobians):
         if plan is None:
             self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
             return
-        made = tuple([self._made(output) for output in outputs])
+        produced = tuple([self._made(output) for output in outputs])
         read = [self._joined_read(op, *each, args, attrs, outputs, saved) for each in plan]
-        self._edges.append((made, True, op, None, None, None, 0, read))
+        self._edges.append((produced, True, op, None, None, None, 0, read))
 
     def _made(self, output):
         """Return (serial, shape, dtype) of one of several outputs, and mark it live."""
@@ -333,17 +333,17 @@ class GradientTape(TapeNotes, Jacobians):
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
         while edges:
-            made, last, op, rule, serial, shape, count, read = edges.pop()
+            produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
                 g = d = None  # free memory: a joint rule may be large (a recomputed block)
-                self._joined(op, made, read, grads, needed, kept, taped)
+                self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
-            g = grads.pop(made, None) if last else grads.get(made)
+            g = grads.pop(produced, None) if last else grads.get(produced)
             if g is None:
-                note((UNMET, len(edges), op, (serial,), (made,)))
+                note((UNMET, len(edges), op, (serial,), (produced,)))
                 continue
-            if made in kept:
-                grads[made] = g
+            if produced in kept:
+                grads[produced] = g
                 g = g.dense() if type(g) is IndexedSlices else g
             if needed is not None and serial not in needed:
                 continue
@@ -371,11 +371,11 @@ class GradientTape(TapeNotes, Jacobians):
                 d = sum_to(d, shape=shape) if whole else sum_to.forward(d, shape=shape)
             grads[serial] = grads[serial] + d if serial in grads else d
 
-    def _joined(self, op, made, read, grads, needed, kept, taped):
+    def _joined(self, op, produced, read, grads, needed, kept, taped):
         """Run the rules of an op with a joint rule or several outputs."""
-        g = cotangents(grads, kept, made, taped, op.takes_none)
+        g = cotangents(grads, kept, produced, taped, op.takes_none)
         if g is None:
-            self._note_unmet(op, made, read)
+            self._note_unmet(op, produced, read)
             return
         if op.outputs == 1:
             (g,) = g

@@ -33,7 +33,7 @@ class ClassRecord:
 
     Args:
         cls: the class, which begins with what its bases have.
-        **own: what holds for the class and those made from it.
+        **own: values for the class and its subclasses.
 
     Attributes:
         builtin: the nearest class of the package among the class and its bases.

@@ -15,7 +15,7 @@ from framework.core.recorders import Recorder, serials, thread
 from framework.core.tensor import Tensor
 
 LIMIT = 200_000
-"""The maximum number of entries in a event log; older entries are dropped."""
+"""The maximum number of entries in an event log; older entries are dropped."""
 
 _PACKAGE = os.path.abspath(__file__).rpartition("autodiff")[0]  # noqa: PTH100 (no pathlib at import)
 _inside = {}  # file name -> whether it is this package's

@@ -59,7 +59,7 @@ def _unwatched_variable(tape, variable):
         )  # fmt: skip
     if not tape._watch_accessed:
         return Explanation(
-            "None", f"the variable {name} was never watched: this tape was made with "
+            "None", f"the variable {name} was never watched: this tape was created with "
             "watch_accessed_variables=False", "call tape.watch(variable) inside the `with` block",
         )  # fmt: skip
     twin = _equal_variable(tape, variable)

@@ -75,8 +75,8 @@ def _flows(entry):
 
 def _outside(tape, entry, entries, number):
     """Return when an unrecorded entry ran, relative to the tape's recording, as a text."""
-    made = entry.outputs[0]  # serials grow with time
-    if any(kind is PAUSED and start < made < end for kind, start, end, *_ in tape._notes):
+    output = entry.outputs[0]  # serials grow with time
+    if any(kind is PAUSED and start < output < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"
     at = next(i for i, each in enumerate(entries) if each is entry)
     before = any(number in e.tapes for e in entries[:at])

@@ -1,4 +1,4 @@
-"""Explanation: the parts of an explanation of a gradient."""
+"""Explanation: why a gradient is None or zero, with a remedy; and how places are printed."""
 
 from typing import NamedTuple
 

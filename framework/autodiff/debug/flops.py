@@ -1,62 +1,62 @@
-"""How many floating-point operations a call of an op takes.
+"""FLOPs: how many floating-point operations a call of an op takes.
 
-A product and its sum are two, every other elementwise function one, moving elements none. Ops that
-no formula knows count one for each element of their largest array. The backward pass of a
-contraction takes the same for each input that has a gradient, that of a recurrent op or of
-attention twice its forward; of all other ops the same as their forward.
+A product and its sum count as two, another elementwise function as one, and moving elements as
+zero. An op without a formula counts one for each element of its largest array. The backward pass
+of a contraction counts the forward's FLOPs for each differentiated input, that of a recurrent op
+or of attention twice the forward's, that of any other op the forward's.
 """
 
 from math import prod
 
 
-def flops(op, shapes, made, attrs):
-    """Those of one call, from the shapes of its inputs, those of its outputs, its attributes."""
+def flops(op, shapes, results, attrs):
+    """Return the FLOPs of one call, from the shapes of inputs and results and the attributes."""
     formula = FORMULAS.get(op.name)
     if formula is not None:
-        return formula(shapes, made, attrs)
+        return formula(shapes, results, attrs)
     if op.kind == "movement":
         return 0
     if op.kind == "elementwise":
-        return prod(made[0])
-    return max((prod(shape) for shape in (*shapes, *made)), default=0)
+        return prod(results[0])
+    return max((prod(shape) for shape in (*shapes, *results)), default=0)
 
 
 def backward_flops(op, forward, live):
-    """Those of the backward pass of a call that took `forward`, with `live` inputs differentiated.
+    """Return the FLOPs of the backward pass of a call that took `forward` FLOPs.
 
-    Biases and the like beside a contraction's two inputs cost next to nothing.
+    `live` is the number of differentiated inputs; of a contraction only its two factors count.
     """
     return forward * min(live, 2) if op.kind == "contraction" or op.name in TWICE else forward
 
 
-def _matmul(shapes, made, attrs):
+def _matmul(shapes, results, attrs):
     a = shapes[0]
-    return 2 * prod(made[0]) * a[-2 if attrs.get("transpose_a") else -1]
+    return 2 * prod(results[0]) * a[-2 if attrs.get("transpose_a") else -1]
 
 
-def _conv(shapes, made, attrs):
+def _conv(shapes, results, attrs):
     kernel = shapes[1]
-    return 2 * prod(made[0]) * prod(kernel[:-1])
+    return 2 * prod(results[0]) * prod(kernel[:-1])
 
 
-def _conv_input(shapes, made, attrs):
+def _conv_input(shapes, results, attrs):
     g, kernel = shapes[:2]
     return 2 * prod(g) * prod(kernel[:-1])
 
 
-def _conv_kernel(shapes, made, attrs):
-    return 2 * prod(shapes[1]) * prod(made[0][:-1])
+def _conv_kernel(shapes, results, attrs):
+    return 2 * prod(shapes[1]) * prod(results[0][:-1])
 
 
-def _attention(shapes, made, attrs):
+def _attention(shapes, results, attrs):
     queries, keys = shapes[:2]  # (batch, length, heads, width)
-    return 2 * (prod(queries) + prod(made[0])) * keys[1]
+    return 2 * (prod(queries) + prod(results[0])) * keys[1]
 
 
 def _recurrent(kernels):
-    """Each row of each step goes once through the kernels, the inputs at these positions."""
+    """Count one product of each row and step with the kernels, the inputs at these positions."""
 
-    def formula(shapes, made, attrs):
+    def formula(shapes, results, attrs):
         rows = prod(shapes[0][:-1])
         return 2 * rows * sum(prod(shapes[i]) for i in kernels)
 
@@ -64,7 +64,7 @@ def _recurrent(kernels):
 
 
 def _per_element(count):
-    return lambda shapes, made, attrs: count * prod(shapes[0])
+    return lambda shapes, results, attrs: count * prod(shapes[0])
 
 
 FORMULAS = {
@@ -85,16 +85,18 @@ FORMULAS = {
     "batch_norm": _per_element(7),  # two for the mean and variance each, three to normalise
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
-    "solve": lambda shapes, made, attrs: _solved(shapes[0]) + 2 * prod(made[0]) * shapes[0][-1],
-    "inverse": lambda shapes, made, attrs: 3 * _solved(shapes[0]),
-    "det": lambda shapes, made, attrs: _solved(shapes[0]),
-    "slogdet": lambda shapes, made, attrs: _solved(shapes[0]),
-    "cholesky": lambda shapes, made, attrs: _solved(shapes[0]) // 2,
+    "solve": lambda shapes, results, attrs: (
+        _solved(shapes[0]) + 2 * prod(results[0]) * shapes[0][-1]
+    ),
+    "inverse": lambda shapes, results, attrs: 3 * _solved(shapes[0]),
+    "det": lambda shapes, results, attrs: _solved(shapes[0]),
+    "slogdet": lambda shapes, results, attrs: _solved(shapes[0]),
+    "cholesky": lambda shapes, results, attrs: _solved(shapes[0]) // 2,
 }
 
 TWICE = ("attention", "lstm", "lstm_cell", "gru", "simple_rnn")
 
 
 def _solved(shape):
-    """An LU decomposition."""
+    """Return the FLOPs of an LU decomposition."""
     return 2 * prod(shape) * shape[-1] // 3

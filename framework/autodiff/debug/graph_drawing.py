@@ -43,8 +43,8 @@ MANY = 5
 
 def graph(tape, collapse):
     """Return (nodes, edges) of a tape's record; edges are (key, key, label)."""
-    nodes, edges, made = {}, {}, {}
-    _add_sources(tape, nodes, made)
+    nodes, edges, producers = {}, {}, {}
+    _add_sources(tape, nodes, producers)
     runs = _Runs()
     for i, step in enumerate(steps(tape)):
         layer = step.layer if collapse else None
@@ -58,9 +58,9 @@ def graph(tape, collapse):
         shape = step.out_shapes[0]
         node.lines = ["?" if shape is None else str(tuple(shape))]
         for serial in step.inputs:
-            _connect(edges, made.get(serial, (None, None)), key)
+            _connect(edges, producers.get(serial, (None, None)), key)
         for serial, out_shape in zip(step.outputs, step.out_shapes):
-            made[serial] = key, out_shape
+            producers[serial] = key, out_shape
     used = {key for pair in edges for key in pair}
     kept = [n for n in nodes.values() if not n.is_source or n.key in used]
     return kept, [(*pair, label) for pair, label in edges.items()]
@@ -79,21 +79,21 @@ class _Runs:
         return f"layer{self._count}"
 
 
-def _add_sources(tape, nodes, made):
+def _add_sources(tape, nodes, producers):
     for variable in tape.watched_variables():
         key = f"v{variable.serial}"
         node = nodes[key] = Box(key, getattr(variable, "path", None) or variable.name)
         node.is_source = True
         node.lines = [str(tuple(variable.array.shape))]
         for serial in tape._reads.get(variable.serial, ()):
-            made[serial] = key, tuple(variable.array.shape)
+            producers[serial] = key, tuple(variable.array.shape)
     for kind, _, what, serials, *_ in tape._notes:
         if kind.startswith("watch"):
             key = f"t{serials[0]}"
             node = nodes[key] = Box(key, "watched")
             node.is_source = True
             node.lines = [str(tuple(what[1]))]
-            made[serials[0]] = key, what[1]
+            producers[serials[0]] = key, what[1]
 
 
 def _connect(edges, origin, key):

@@ -148,26 +148,26 @@ class Checker(Recorder):
         origin.layer = None if thread.call is None else thread.call[0]
         origin.line = user_line()
         origin.rows = self._bad_rows(output.array)
-        made = f"computed {_kind(output.array)} from {_ranges(args)}"
+        event = f"computed {_kind(output.array)} from {_ranges(args)}"
         if place.phase == "backward":
-            entry = self._entry(place.made)
+            entry = self._entry(place.produced)
             if entry is not None:
                 origin.layer, origin.line = entry.layer, entry.line
             origin.op = place.op.name
             spot = where(origin.layer, origin.line)
-            origin.text = f"in the backward pass the rule of the op {origin.op}{spot} {made}"
+            origin.text = f"in the backward pass the rule of the op {origin.op}{spot} {event}"
             origin.text += f" (in {op.name})" if op.name != origin.op else ""
         elif place.phase == "update":
-            origin.text = f"in the update of {place.variable} the op {op.name} {made}"
+            origin.text = f"in the update of {place.variable} the op {op.name} {event}"
         else:
             spot = where(origin.layer, origin.line)
-            origin.text = f"in the forward pass the op {op.name}{spot} {made}"
+            origin.text = f"in the forward pass the op {op.name}{spot} {event}"
         if origin.layer is not None:
             origin.layer = getattr(origin.layer, "path", None) or origin.layer.name
         return origin
 
-    def _entry(self, made):
-        first = made[0][0] if isinstance(made, tuple) else made
+    def _entry(self, produced):
+        first = produced[0][0] if isinstance(produced, tuple) else produced
         return next((e for e in self._event_log.entries if first in e.outputs), None)
 
     def _bad_rows(self, array):
@@ -180,7 +180,7 @@ class Checker(Recorder):
 
 
 class _Phase:
-    phase, op, made, variable = "forward", None, None, "a variable"
+    phase, op, produced, variable = "forward", None, None, "a variable"
 
 
 def _phase():
@@ -191,7 +191,7 @@ def _phase():
         module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
         if module == "framework.autodiff.tape" and name in ("_walk_back", "_joined"):
             values = frame.f_locals
-            place.phase, place.op, place.made = "backward", values["op"], values["made"]
+            place.phase, place.op, place.produced = "backward", values["op"], values["produced"]
             return place
         if module.startswith("framework.optimizers"):
             place.phase = "update"
