@@ -4,6 +4,7 @@ import pytest
 
 from framework.autodiff.debug.flops import FORMULAS, backward_flops, flops
 from framework.core.op import table
+from tests.samples import ops  # noqa: F401 (adds all ops to the table)
 
 LSTM = [(4, 9, 5), (4, 6), (4, 6), (5, 24), (6, 24), (24,)]
 COUNTS = [
