@@ -72,7 +72,7 @@ class ForwardAccumulator(Recorder):
             nest.assert_same_structure(primals, tangents)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(
-                f"ForwardAccumulator: tangents must be arranged like primals. {error}"
+                f"ForwardAccumulator: tangents: expected the structure of primals. {error}"
             ) from None
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             if self._tangents.of(_checked(primal)) is not None:

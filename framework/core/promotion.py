@@ -67,8 +67,8 @@ def strict_all(*values) -> tuple[Any, ...]:
     for other in typed[1:]:
         if other.dtype != dtype:
             raise DTypeError(
-                f"Operands have different dtypes: {dtype} and {other.dtype}. Cast one of them "
-                "with tf.cast; dtypes are not promoted implicitly."
+                f"Operands: expected one dtype, got different dtypes {dtype} and {other.dtype}. "
+                "Cast one of them with tf.cast; dtypes are not promoted implicitly."
             )
     return tuple(v if _is_typed(v) else _adopt(v, dtype) for v in values)
 

@@ -270,7 +270,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         array = array_of(initial_value, dtype)
         if shape is not None and not dtypes.Shape(shape).is_compatible_with(array.shape):
             raise ShapeError(
-                f"Variable: initial_value has shape {array.shape}, not shape={tuple(shape)}."
+                f"Variable: initial_value: expected shape {tuple(shape)}, got {array.shape}."
             )
         super().__init__(array, True if trainable is None else bool(trainable))
         self._name = "/".join([*thread.scope, name or "Variable"])

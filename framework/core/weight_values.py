@@ -23,8 +23,8 @@ def set_values(variables, values, kind, name, remedy=""):
     for variable, value in zip(variables, values):
         if tuple(variable.shape) != np.shape(value):
             raise ShapeError(
-                f"{kind.capitalize()} {name!r}: the weight {variable.name!r} has shape "
-                f"{tuple(variable.shape)}, the value given has shape {np.shape(value)}."
+                f"{kind.capitalize()} {name!r}: the weight {variable.name!r}: expected a value of "
+                f"shape {tuple(variable.shape)}, got {np.shape(value)}."
             )
     for variable, value in zip(variables, values):
         variable.assign(value)

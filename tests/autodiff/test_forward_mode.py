@@ -179,9 +179,9 @@ def test_a_primal_given_twice():
 def test_structures_must_match():
     x = tf.constant([1.0, 2.0])
     for tangents in ([tf.constant([1.0, 2.0])], [1.0, 2.0], {"a": x}):
-        with pytest.raises(ValueError, match=r"must be arranged like primals\. The two"):
+        with pytest.raises(ValueError, match=r"expected the structure of primals\. The two"):
             ForwardAccumulator(x, tangents)
-    with pytest.raises(ValueError, match="arranged like primals"):
+    with pytest.raises(ValueError, match="expected the structure of primals"):
         ForwardAccumulator([x], [x, x])
 
 

@@ -281,7 +281,7 @@ def test_get_and_set_weights():
     np.testing.assert_array_equal(a(ONES), b(ONES))
     with pytest.raises(InvalidArgumentError, match="length 1, but the layer was expecting 2"):
         a.set_weights(a.get_weights()[:1])
-    with pytest.raises(ShapeError, match=r"'b' has shape \(4,\), the value given has shape \(5,\)"):
+    with pytest.raises(ShapeError, match=r"'b': expected a value of shape \(4,\), got \(5,\)"):
         a.set_weights([np.zeros((3, 4)), np.zeros(5)])
     with pytest.raises(InvalidArgumentError, match="isn't built"):
         Linear().count_params()

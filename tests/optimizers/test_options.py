@@ -317,7 +317,7 @@ def test_values_that_do_not_fit():
     optimizer.build([KerasVariable(np.zeros(2, "float32"))])
     with pytest.raises(ValueError, match="of length 1, but the optimizer was expecting 4 weights"):
         optimizer.set_weights([np.zeros(())])
-    with pytest.raises(ValueError, match=r"has shape \(2,\), the value given has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"expected a value of shape \(2,\), got \(3,\)"):
         optimizer.set_weights([0, 0.1, np.zeros(3), np.zeros(3)])
 
 
