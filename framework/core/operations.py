@@ -158,8 +158,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
     flat = [nest.flatten(run) for run in runs]
     if len({len(leaves) for leaves in flat}) > 1:
         raise ShapeError(
-            f"{operation.name}: expected a fixed number of results, got one that depends on an "
-            "unknown size. Give the input a fixed size."
+            f"{operation.name}: how many results there are follows from a size that is not known."
         )
     single = not nest.is_nested(runs[0])
     made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
@@ -180,8 +179,7 @@ def _common(operation, leaves, possible):
         return leaf
     if len({len(x.shape) for x in leaves}) > 1:
         raise ShapeError(
-            f"{operation.name}: expected a result of fixed rank, got a rank that depends on an "
-            "unknown size. Give the input a fixed size."
+            f"{operation.name}: how many axes the result has follows from what is not known."
         )
     sizes = [set(sizes) for sizes in zip(*(x.shape for x in leaves))]
     shape = [found.pop() if len(found) == 1 else None for found in sizes]
