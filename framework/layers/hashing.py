@@ -1,12 +1,11 @@
 """Hashing: map values to bucket indices without a vocabulary."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from framework.core import dtypes
-from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
@@ -91,7 +90,7 @@ class Hashing(Layer):
 
     if not TYPE_CHECKING:  # type checkers derive it from the fields
 
-        def __init__(self, *args: Any, **kwargs: Any):
+        def __init__(self, *args, **kwargs):
             if kwargs.get("dtype") is None:
                 mode = kwargs.get("output_mode", args[3] if len(args) > 3 else "int")
                 kwargs["dtype"] = "int64" if mode == "int" else dtypes.floatx()
@@ -111,10 +110,10 @@ class Hashing(Layer):
                 "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or "
                 f"'int64'. Received: dtype={self.dtype}"
             )
-        self._table = _BucketTable(self.num_bins, self.mask_value, self.salt)
+        self._framework.table = _BucketTable(self.num_bins, self.mask_value, self.salt)
 
-    def call(self, inputs: TensorLike) -> Any:
-        indices = look_up(tensor(inputs), table=self._table)
+    def call(self, inputs):
+        indices = look_up(tensor(inputs), table=self._framework.table)
         dtype = self.compute_dtype.np
         if self.output_mode == "int":
             return indices if indices.dtype == dtype else cast(indices, dtype=dtype)
