@@ -51,8 +51,8 @@ def dice(y_true: TensorLike, y_pred: TensorLike, axis: Axis = None) -> Tensor:
         axis: the axes of one mask, such as (1, 2, 3) for a loss per sample; all axes if None.
 
     Example:
-        >>> dice([[0.0, 1.0], [1.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], axis=1).numpy()
-        array([0.        , 0.3333333], dtype=float32)
+        >>> dice([[0.0, 1.0], [1.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], axis=1).numpy().round(4)
+        array([0.    , 0.3333], dtype=float32)
     """
     y_true, y_pred, total = _operands(y_true, y_pred, axis, "dice")
     both = total(y_true * y_pred)
@@ -86,8 +86,8 @@ def tversky(
         axis: the axes of one mask, such as (1, 2, 3) for a loss per sample; all axes if None.
 
     Example:
-        >>> tversky([[0.0, 1.0], [1.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], alpha=1.0, axis=1).numpy()
-        array([0. , 0.5], dtype=float32)
+        >>> tversky([[0.0, 1.0]], [[0.5, 0.5]], alpha=1.0, axis=1).numpy().round(4)
+        array([0.6], dtype=float32)
     """
     y_true, y_pred, total = _operands(y_true, y_pred, axis, "tversky")
     both = total(y_true * y_pred)

@@ -141,6 +141,38 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
         self.update_state(*args, **kwargs)
         return self.result()
 
+    def merge_state(self, metrics):
+        """Add the states of other metrics of the same class, such as those of other processes.
+
+        >>> from framework.metrics import Mean
+        >>> first, second = Mean(), Mean()
+        >>> first.update_state([1.0, 2.0])
+        >>> second.update_state([6.0])
+        >>> first.merge_state([second])
+        >>> first.result().numpy()
+        np.float32(3.0)
+        """
+        for metric in metrics:
+            if type(metric) is not type(self):
+                raise InvalidArgumentError(
+                    f"merge_state: {metric!r} is not compatible with {self!r}: expected metrics "
+                    f"of the class {type(self).__name__}."
+                )
+            mine, others = self.variables, metric.variables
+            for variable in others[len(mine) :]:  # made by the first update of the other
+                made = self.add_variable(
+                    variable.shape, "zeros", variable.dtype, name=variable.name
+                )  # fmt: skip
+                setattr(self, next(n for n, v in vars(metric).items() if v is variable), made)
+            shapes = [v.shape for v in others]
+            if [v.shape for v in self.variables[: len(others)]] != shapes:
+                raise InvalidArgumentError(
+                    f"merge_state: {metric!r} is not compatible with {self!r}: its variables have "
+                    f"the shapes {shapes}."
+                )
+            for variable, other in zip(self.variables, others, strict=False):
+                variable.assign_add(other.read())
+
     # ---- stateless versions ----
 
     def stateless_update_state(self, metric_variables: Any, *args: Any, **kwargs: Any):

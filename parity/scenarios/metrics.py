@@ -43,6 +43,35 @@ ROWS = {
         lambda: classes(29), head(3, "softmax"), "sparse_categorical_crossentropy",
     ),
     "signs": (["Hinge", "SquaredHinge"], lambda: signs(29), head(1, "tanh"), "hinge"),
+    "counts": (
+        [
+            "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives", "Precision",
+            ("Recall", {"thresholds": [0.3, 0.7]}),
+            ("SensitivityAtSpecificity", {"specificity": 0.6}),
+            ("SpecificityAtSensitivity", {"sensitivity": 0.6}),
+            ("PrecisionAtRecall", {"recall": 0.6}), ("RecallAtPrecision", {"precision": 0.6}),
+            "BinaryIoU",
+        ],
+        lambda: binary(29), head(1, "sigmoid"), "binary_crossentropy",
+    ),
+    "areas": (
+        [
+            "AUC", ("AUC", {"curve": "PR"}), ("AUC", {"curve": "PRGAIN", "num_thresholds": 20}),
+            ("AUC", {"thresholds": [0.2, 0.3, 0.6], "summation_method": "majoring"}),
+        ],
+        lambda: binary(29), head(1, "sigmoid"), "binary_crossentropy",
+    ),
+    "counts of classes": (
+        [
+            ("AUC", {"multi_label": True}), ("Precision", {"class_id": 1}),
+            ("Recall", {"top_k": 2}),
+            ("F1Score", {"average": "macro"}), ("FBetaScore", {"beta": 2.0, "average": "micro"}),
+            "PearsonCorrelation", "ConcordanceCorrelation", ("OneHotMeanIoU", {"num_classes": 3}),
+            ("OneHotIoU", {"num_classes": 3, "target_class_ids": [1]}),
+        ],
+        lambda: one_hot(29), head(3, "softmax"), "categorical_crossentropy",
+    ),
+    "outputs": (["R2Score"], lambda: positive(29, 2), head(2, "softplus"), "mse"),
     "shares": (["KLDivergence"], lambda: shares(29), head(3, "softmax"), "kl_divergence"),
 }  # fmt: skip
 
@@ -52,6 +81,7 @@ WORDS = {
     ),
     "acc of one-hot": (["acc"], one_hot, head(3, "softmax"), "categorical_crossentropy"),
     "accuracy of binary": (["accuracy"], binary, head(1, "sigmoid"), "binary_crossentropy"),
+    "areas by name": (["AUC", "precision", "Recall"], binary, head(1, "sigmoid"), "mse"),
     "mae and mse": (["mae", "mse", "mean_squared_error"], regression, head(1), "mse"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from framework.core.configurable import fields_of
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.variable import KerasVariable
 from tests.metrics.reductions import IGNORING, MASKED, REDUCED, ROOT, VALUE_WEIGHTS, VALUES
+from tests.samples.counts import calls
 from tests.samples.metrics import CLASSES, SAMPLES, WEIGHTS, P, Y
 
 CASES = [(name, s.arguments, s.data, s.values) for name in SAMPLES for s in SAMPLES[name]]
@@ -29,7 +30,7 @@ def half(data, which):
 
 def test_every_metric_has_a_sample():
     others = {"Mean", "Sum", "MeanMetricWrapper", "RootMeanSquaredError"}
-    assert set(SAMPLES) | others == set(metrics.metrics.by_name)
+    assert set(SAMPLES) | {name for name, *_ in calls()} | others == set(metrics.metrics.by_name)
 
 
 @every_case
@@ -42,7 +43,9 @@ def test_results_are_means_of_the_samples_values(name, arguments, data, values):
     assert float(found) == pytest.approx((WEIGHTS * values).sum() / WEIGHTS.sum(), rel=2e-6)
 
 
-@pytest.mark.parametrize("cls", metrics.metrics.classes.values())
+@pytest.mark.parametrize(
+    "cls", [c for c in metrics.metrics.classes.values() if hasattr(c._framework, "formula")]
+)
 def test_fields_are_the_parameters_of_the_formula(cls):
     formula = getattr(cls._framework, "formula", lambda y_true, y_pred: None)
     parameters = list(inspect.signature(formula).parameters.values())[2:]
@@ -230,9 +233,8 @@ def test_short_names(short, long):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(ValueError, match="Unknown metric: 'acuracy'; did you mean 'Accuracy'"):
         metrics.get("acuracy")
-    for other in ("Precision", "AUC"):
-        with pytest.raises(ValueError, match=f"Unknown metric: '{other}'; known: Accuracy"):
-            metrics.get(other)
+    with pytest.raises(ValueError, match="Unknown metric: 'xyz'; known: AUC"):
+        metrics.get("xyz")
 
 
 # ---- own metrics -------------------------------------------------------------------------------
