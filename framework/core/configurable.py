@@ -178,9 +178,9 @@ class Configurable(Owning):
                     delattr(cls, name)
         end = {name: own.pop(name) for name in settings.get("last", ())}
         first, grouped, last = _inherited(cls)
-        # Where all fields are declared again (other defaults), they keep their places, but for a
-        # base's that becomes positional; beside a new one they stand in the order declared here.
-        if own.keys() <= {*first, *grouped, *last}:
+        # A class that only changes defaults keeps the order of its bases. One that has a new field,
+        # or declares all positional fields again, gives the order.
+        if own.keys() <= {*first, *grouped, *last} and not own.keys() >= {*first, *grouped}:
             first, grouped = ({n: own.pop(n, f) for n, f in p.items()} for p in (first, grouped))
         first = {n: f for n, f in first.items() if n not in own}
         fields = record.fields = {}

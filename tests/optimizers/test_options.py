@@ -21,6 +21,11 @@ def tensors(arrays):
     return [tf.constant(a) for a in arrays]
 
 
+def test_adamw_takes_the_weight_decay_second_as_keras_does():
+    optimizer = AdamW(0.1, 0.02, 0.8)
+    assert (optimizer.weight_decay, optimizer.beta_1) == (0.02, 0.8)
+
+
 # ---- averages ------------------------------------------------------------------------------------
 
 
