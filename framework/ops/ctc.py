@@ -105,7 +105,7 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     return cotangent.astype(log_probs.dtype)
 
 
-ctc_back = Op("ctc_back", _ctc_back, backward=first_order_only, fresh=True,
+ctc_back = Op("ctc_back", _ctc_back, backward=first_order_only, fresh=True, raises=True,
               infer=lambda g, log_probs, *_, **__: (log_probs.shape, log_probs.dtype))  # fmt: skip
 
 
@@ -146,6 +146,7 @@ def _check(log_probs, labels, label_length, length):
 ctc_loss = Op(
     "ctc_loss", _ctc_loss, backward=_rule, composite=_composite, saves=True, fresh=True,
     infer=lambda log_probs, *_, **__: (log_probs.shape[:1], log_probs.dtype), check=_check,
+    raises=True,
 )  # fmt: skip
 
 
