@@ -22,17 +22,17 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
-ALONE = 1 << 18
-SHARED = 1 << 25  # 300 µs on one thread: sharing costs 40 µs
+ALONE = 1 << 18  # most multiplications that OpenBLAS computes on one thread by itself
+SHARED = 1 << 25  # least multiplications (300 µs) that threads share; sharing costs 40 µs
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # each thread's rows or columns are a multiple of this
+_WHOLE = 16  # each thread computes a multiple of this many rows or columns
 
 
 def dot(a, b, out=None):
     """Return a @ b of two matrices; with Numba the bits do not depend on the number of threads.
 
     Args:
-        out: a contiguous array of the right shape and dtype for the result; a new one where None.
+        out: a contiguous array of the right shape and dtype for the result; None creates one.
     """
     multiplications = len(a) * b.size
     if multiplications <= ALONE and (multiplications < LEAST or tier.tier() != "numba"):
@@ -66,7 +66,7 @@ def _shared(a, b, out):
 
 
 def shares(multiplications):
-    """Return whether threads share a product of this many multiplications without Numba."""
+    """Return whether threads share a product of this size; False where Numba is used."""
     if multiplications < SHARED or threads.count() == 1 or not tier.without_numba():
         return False
     return blas.controls() is not None
@@ -76,8 +76,8 @@ def several(lanes):
     """Run independent lanes of products and row-wise tasks on several threads.
 
     Handing over work takes a fifth of the time of a product, so all lanes are handed over at once.
-    A task of a lane needs the same rows of earlier tasks and no others: a thread takes its rows
-    through all tasks, and finds in its cache what it has just written.
+    A task of a lane reads from earlier tasks only the rows that it computes itself. So a thread
+    runs all tasks on its rows, and finds in its cache what it has just written.
 
     Args:
         lanes: lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out, following): a product
@@ -127,8 +127,8 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """Return the slices of rows (or of columns, for a single product) that threads take, or None if
-    one thread should run the lane."""
+    """Return the slices of rows (or of columns, for a single product) that threads compute, or None
+    if the lane is not divided."""
     products = [task for task in lane if type(task) is not RowBlocks]
     if not products:
         return lane[0].slices
@@ -141,7 +141,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task by itself; `dot` may share a product."""
+    """Run one task of a lane that is not divided; `dot` may still divide a product."""
     if type(task) is RowBlocks:
         several(((task,),))
         return
@@ -152,7 +152,7 @@ def _alone(task):
 
 
 def _work(part):
-    """Return about how many multiplications the products of a part take."""
+    """Return about how many multiplications a (lane, slice) takes."""
     lane, at = part
     total = 0
     for task in lane:
@@ -186,8 +186,8 @@ def _product(a, b, out, following, at):
         ufunc(part, operand, part)
 
 
-# Multiplications that BLAS computes before products cause Numba to be imported. The import takes
-# 0.4 s, too long for a short program or for the first steps of a long one.
+# In the tier "auto", products import Numba only after BLAS has computed this many multiplications:
+# the import takes 0.4 s, too long for a short program or for the first steps of a long one.
 _before_loading = 30_000_000_000
 
 
@@ -218,7 +218,7 @@ def _shared_stack(a, b, shape):
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    step = -(-length // (2 * threads.count()))  # two parts per thread, because one may start late
+    step = -(-length // (2 * threads.count()))  # two parts per thread: one thread may start late
 
     def part(start):
         at = (slice(None),) * axis + (slice(start, start + step),)
@@ -230,7 +230,7 @@ def _shared_stack(a, b, shape):
 
 
 def _are_float32(a, b, out):
-    """Return whether the arrays and `out` suit the Numba kernel."""
+    """Return whether the Numba kernel can read the arrays and write `out`."""
     return (
         a.dtype == b.dtype == _FLOAT
         and a.flags.aligned

@@ -16,14 +16,14 @@ from framework.kernels.choose import zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # the cost of NumPy's passes over an array, in ufunc calls
-_LONG_ROW = 2048  # elements up to which rows are joined for NumPy, whose inner loops should be long
-_FEW = 8  # rows from which on BLAS adds rows faster than NumPy
-_VECTOR = 16  # elements: the Numba kernels take rows of a multiple of this as they are,
-_LONG = 256  # and join other rows up to this length
-_FAST = 2048  # elements from which on the Numba kernel is faster
-_SHARED = 1 << 20  # elements from which on two threads are faster than one,
-_PART = 1 << 18  # and elements of a thread's part
+_UFUNCS = 10  # one pass of batch normalization costs about as much as this many ufuncs
+_LONG_ROW = 2048  # most elements of joined rows: NumPy is slow with short inner loops
+_FEW = 8  # with at least this many rows, BLAS adds them faster than NumPy
+_VECTOR = 16  # the Numba kernels do not join rows of a multiple of this many elements
+_LONG = 256  # most elements of rows that are joined for the Numba kernels
+_FAST = 2048  # fewest elements for which the Numba kernels are used
+_SHARED = 1 << 20  # fewest elements that the Numba kernels divide among threads
+_PART = 1 << 18  # elements of a range that one thread computes, about
 
 
 def as_channels(x, axis):
@@ -33,8 +33,7 @@ def as_channels(x, axis):
 
 
 def _folded(x):
-    """Return `x` with groups of rows joined, and the group size: NumPy's inner loops should
-    be long."""
+    """Return `x` with groups of rows joined, for long inner loops in NumPy, and the group size."""
     fold, (rows, channels, inner) = 1, x.shape
     while inner == 1 and x.size and rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG_ROW:
         fold *= 2
@@ -51,7 +50,7 @@ def _by_blocks(work, x):
     def keep(i):
         results[i] = work(parts[i])
 
-    with blas.limited(1):  # BLAS's threads would compete with ours
+    with blas.limited(1):  # BLAS's threads would compete with the package's
         if x.size * _UFUNCS < blocks.LEAST:
             for i in range(len(parts)):
                 keep(i)
@@ -80,7 +79,7 @@ def _fast(x):
 
 
 def _fold(x):
-    """Return how many rows the Numba kernels join: 3 channels then take a quarter of the time."""
+    """Return how many rows the Numba kernels join; 3 channels then take a quarter of the time."""
     fold, (rows, channels, _) = 1, x.shape
     if channels % _VECTOR:
         while rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG:
@@ -93,7 +92,7 @@ def _repeated(vector, fold):
 
 
 def _parts(x, fold):
-    """Return ranges of joined rows for threads; they depend on the size alone, so do the bits."""
+    """Return ranges of joined rows; only the size of `x` decides them, and so the sums' bits."""
     n = len(x) // fold
     count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
     edges = [n * i // count for i in range(count + 1)]
@@ -125,7 +124,7 @@ def _of_block(x):
     n = x.shape[0] * x.shape[2]
     mean = _over(x) / x.dtype.type(n)
     centred = x - _spread(mean)
-    missed = _over(centred) / x.dtype.type(n)  # the rounding error of a large mean
+    missed = _over(centred) / x.dtype.type(n)  # the rounding error of the mean
     centred *= centred
     return n, mean + missed, _over(centred) - missed * missed * x.dtype.type(n)
 
@@ -160,7 +159,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         least = np.float32(0 if relu else -np.inf)
-        parts = _parts(x, fold)[::-1]  # the last elements read are still in the cache
+        parts = _parts(x, fold)[::-1]  # the elements that `moments` read last are still cached
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, least, out), parts)
         return y
     wide, fold = _folded(x)
@@ -169,7 +168,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
     def work(at):
         out = to[at]
         _normal(wide[at], *vectors, out)
-        if relu:  # np.maximum with a number takes 5 times as long
+        if relu:  # np.maximum(out, 0) would take 5 times as long
             np.maximum(out, _shaped(blocks.full(zeros[x.dtype]), out), out=out)
 
     _by_blocks(work, wide)
@@ -178,7 +177,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 
 def _shaped(scratch, like):
     """Return the beginning of `scratch`, all zeros, in the shape of `like`."""
-    if like.size > scratch.size:  # a row may be longer than any block
+    if like.size > scratch.size:  # a row may be longer than scratch
         return np.zeros(like.shape, like.dtype)
     return scratch[: like.size].reshape(like.shape)
 
@@ -208,12 +207,12 @@ def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
     scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu, flat)
-    # a copy, because a consumer of the output may overwrite it
+    # The mean is saved and returned: the result is a copy, because its consumer may overwrite it.
     return (y, mean.copy(), variance), (mean, rstd)
 
 
 def _narrowed(arrays, dtype, out):
-    """Return the arrays in `dtype`, the first of them in `out` unless that is None."""
+    """Return the arrays converted to `dtype`; the first one in `out` unless `out` is None."""
     first, *others = arrays
     if out is None:
         first = first.astype(dtype)
@@ -230,7 +229,7 @@ def batch_norm_back(
     """Return the cotangents of x, gamma and beta that are needed.
 
     Args:
-        beta: given if y passed through ReLU; recomputing the sign of y is faster than reading y.
+        beta: None without ReLU. With ReLU it serves to recompute y's sign: faster than reading y.
         out: a contiguous array for x's cotangent, which may be g.
     """
     dtype = wide_enough(x.dtype)
@@ -253,7 +252,12 @@ def batch_norm_back(
 
 
 def _fast_line(line, fold):
-    """Return (row length, the vectors of `line`, whether ReLU applies) for the Numba kernels."""
+    """Return (row length, mean, factor, beta, whether ReLU applies) for the Numba kernels.
+
+    Args:
+        line: (mean, factor, beta), beta None without ReLU.
+        fold: how many rows are joined.
+    """
     mean, factor, beta = line
     vectors = (mean, factor, mean if beta is None else beta)
     return len(mean) * fold, *(_repeated(v, fold) for v in vectors), beta is not None
@@ -273,7 +277,7 @@ def _wide_line(line, fold):
 
 
 def _sums(g, x, line):
-    """Return the sums of g and of g * (x - mean) per channel."""
+    """Return the sums of g and of g * (x - mean) per channel, g after ReLU's backward pass."""
     fast, mean = _fast(x), line[0]
     if fast is not None:
         fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))
@@ -305,7 +309,7 @@ def _sums_by_blocks(g, x, line):
 
 
 def _input_cotangent(g, x, line, slope, level, d):
-    """Write g * factor + (x - mean) * slope + level to d, which may be g."""
+    """Write g * factor + (x - mean) * slope + level to d, which may be g itself."""
     fast, (mean, factor, _) = _fast(x), line
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), d.reshape(-1)

@@ -15,10 +15,10 @@ from framework.kernels import choose, threads, tier, windows
 from framework.kernels.contiguous import flattened
 from framework.kernels.share import blocks, share
 
-_FAST = 4096  # elements from which on the Numba kernels are used
-_SHARED = 1 << 20  # elements from which on two threads are faster than one
+_FAST = 4096  # fewest elements for which the Numba kernels are used
+_SHARED = 1 << 20  # fewest elements that the Numba kernels divide among threads
 _BLOCK = 1 << 20  # elements of a block of images: with fewer, threads wait for the GIL too often
-_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # window sizes whose pixel numbers fit uint8, int16
+_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # most pixels of windows whose numbers fit uint8, int16
 
 
 def _lowest(dtype):
@@ -42,7 +42,7 @@ def _fast(x, size, elements):
 
 
 def _parts(batch, elements):
-    """Return ranges of examples, one per thread."""
+    """Return ranges (first, last) of examples, at most one per thread."""
     count = threads.count() if elements >= _SHARED else 1
     edges = [batch * i // count for i in range(count + 1)]
     return [part for part in itertools.pairwise(edges) if part[0] < part[1]]
@@ -57,7 +57,7 @@ def _window(sizes, places, size, strides, padding, dilations):
 
 
 def _by_pairs(size, strides, padding, dilations, sizes):
-    """Return (height, width) if windows are 2 × 2, adjacent and without padding, else None."""
+    """Return `sizes`, (height, width), if windows are 2 × 2 and adjacent, no padding; else None."""
     twos = size == strides and set(size) == {2} and not any(map(any, padding))
     return tuple(sizes) if twos and len(sizes) == 2 and set(dilations) == {1} else None
 
@@ -158,7 +158,7 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not seen.all():  # the lowest value of the input wins against padding
+        if not seen.all():  # a pixel wins against padding, even the lowest value
             better |= there & ~seen
             seen = seen | there
         np.maximum(best, here, out=best)
@@ -172,13 +172,13 @@ def _pairs_of(x, places):
 
 
 def _larger_of_pairs(x, chosen, y=None):
-    """Write `max_cell` of adjacent 2 × 2 windows: the larger of each row, then of the two."""
+    """Write `max_cell` of adjacent 2 × 2 windows: the maximum of each row, then of both rows."""
     a, b, c, d = _pairs_of(x, chosen.shape[1:-1])
     upper, lower = np.maximum(a, b), np.maximum(c, d)
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # all bits set, or none
+    np.negative(below, out=below)  # 1 becomes a byte of ones
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)
@@ -236,14 +236,14 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
 
 
 def _put_pairs(g, chosen, sizes, out):
-    """Do `cell_put` for adjacent 2 × 2 windows: the right pixels, then the left ones."""
+    """Compute `cell_put` for adjacent 2 × 2 windows by bit masks, which are -1 or 0."""
     d = _cleared(g, sizes, out)
     bits = choose.BITS[g.dtype.itemsize]
     g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)
 
     def work(some):
         given, numbers = g[some], chosen[some]
-        right = np.negative((numbers & np.uint8(1)).view(np.int8), dtype=bits)  # all bits or none
+        right = np.negative((numbers & np.uint8(1)).view(np.int8), dtype=bits)
         lower = np.negative((numbers >> np.uint8(1)).view(np.int8), dtype=bits)
         lower &= given
         upper = given ^ lower
@@ -256,7 +256,8 @@ def _put_pairs(g, chosen, sizes, out):
 
 
 def _cleared(g, sizes, out):
-    """Return `out` or a new array for `cell_put`, with 0 at odd edges, outside all windows."""
+    """Return `out` or a new array for `cell_put`, with 0 in a last odd row, column, ...: no window
+    of adjacent pairs covers it."""
     d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype) if out is None else out
     for axis, n in enumerate(sizes, 1):
         if n % 2:

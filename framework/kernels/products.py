@@ -5,20 +5,20 @@ from typing import NamedTuple
 from framework.kernels import tier
 
 ROWS, COLUMNS = 8, 32  # chunks are multiples of these: about the micro-kernel's block
-LEAST = 1 << 15  # multiplications: smaller products take as long as the call
-PAYS = 1_000_000  # multiplications from which on Numba is as fast as BLAS
-_LARGE = 40_000_000
-_MOST_SWAPPED = 1 << 13  # rows of a product computed as its transpose: scratch memory is small
-_ROWS = 64  # least rows of a product that a consumer takes row by row
-DEEPEST = 1024  # and its greatest depth: `rows_for` has scratch memory for that
-_NARROW, _NARROWEST = 16, 8  # BLAS is as fast for shorter sides; the second is for small products
+LEAST = 1 << 15  # least multiplications of a task: a smaller product costs less than the call
+PAYS = 1_000_000  # least multiplications for which the Numba kernel is as fast as BLAS
+_LARGE = 40_000_000  # least multiplications of a product that is computed as its transpose
+_MOST_SWAPPED = 1 << 13  # most rows of a product computed as its transpose: scratch is small
+_ROWS = 64  # least rows of a product that `rows_for` passes to a loop row by row
+DEEPEST = 1024  # greatest depth of such a product: `rows_for` has no more scratch memory
+_NARROW, _NARROWEST = 16, 8  # least side of large and of small products: BLAS is as fast below
 
 
 class ProductTask(NamedTuple):
     """A product of matrices, C = A B, as a task.
 
-    transposed: whether A and B are transposed. numbers: the task's arguments after the addresses of
-        C, A and B.
+    transposed: whether A and B are transposed.
+    numbers: the task's arguments after the addresses of C, A and B.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     by_rows: whether the items are rows of A and C; else they are columns of B and C.
     swapped: whether C is computed as the transpose of B' A', see `swaps`.
@@ -79,7 +79,7 @@ def suits(m, n, depth):
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    return n >= 128 or -n % 32 <= n // 4  # panels have 32 columns, or 16, or 8
+    return n >= 128 or -n % 32 <= n // 4  # at most a fifth of the panels is padding
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):

@@ -14,8 +14,8 @@ import numpy as np
 from framework.kernels import threads, tier
 from framework.kernels.contiguous import contiguous, flattened
 
-_COMPILED = 1 << 17  # multiplications of a sequence from which on Numba is used: 300 µs
-_SHARED = 1 << 24  # multiplications from which on threads share the batch: 200 µs
+_COMPILED = 1 << 17  # least multiplications of a sequence (300 µs) for the Numba kernels
+_SHARED = 1 << 24  # least multiplications (200 µs) for which threads share the batch
 
 
 def rows_of(x, h):
@@ -43,12 +43,17 @@ def stacked(recurrent_kernel, bias, kernel, factors=None):
 
 
 def blocks(z, units):
-    """Return views of the blocks of `units` columns."""
+    """Return views of z, each of `units` columns: one per gate."""
     return [z[..., k : k + units] for k in range(0, z.shape[-1], units)]
 
 
 def _compiled(array, work):
-    """Return the module of Numba kernels if they are used, else None."""
+    """Return the module of Numba kernels, or None if NumPy is used.
+
+    Args:
+        array: an array with about one row per step.
+        work: the multiplications of one step.
+    """
     if array.dtype != np.float32 or work * len(array) < _COMPILED:
         return None
     return tier.library("recurrent")

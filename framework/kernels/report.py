@@ -13,7 +13,7 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import blas, threads, tier
 
-# library: the extra of this package that installs it
+# for each optional library, the extra of this package that installs it
 _EXTRAS = {"numba": "fast", "ml_dtypes": "bf16", "matplotlib": "plot"}
 _CORE = "OPENBLAS_CORETYPE"
 
@@ -64,7 +64,7 @@ def _cpu_name():
             name, _, value = line.partition(":")
             if name.strip() == "model name":
                 return value.strip()
-    except OSError:  # not on this system
+    except OSError:  # only Linux has this file
         pass
     return platform.processor() or platform.machine()
 
@@ -111,7 +111,7 @@ def _numba():
 
 
 def _gigaflops(operations, function):
-    """Return the best rate of several calls: on a busy machine some calls wait."""
+    """Return the best GF/s of several calls: on a busy machine some calls wait."""
     function()
     best, end = float("inf"), time.perf_counter() + 0.1
     while (start := time.perf_counter()) < end or best == float("inf"):
@@ -154,7 +154,7 @@ def _by_itself():
         )  # fmt: skip
         core, speed = result.stdout.split()
         return core, float(speed)
-    except (OSError, subprocess.SubprocessError, ValueError):  # this system cannot start processes
+    except (OSError, subprocess.SubprocessError, ValueError):  # the process cannot start, or fails
         return None, None
 
 
