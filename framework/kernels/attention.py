@@ -17,18 +17,19 @@ import numpy as np
 from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
-_FAST = 1 << 13  # multiplications from which on the Numba kernel is faster
-_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # seconds per score and per multiplication, about
-_SHARED = 1 << 22  # multiplications from which on NumPy's kernel uses several threads
-_BLOCK = 1 << 17  # scores at a time: 512 KB of float32 stay in the cache
-_CAUSAL_ROWS = 64  # rows at a time if scores of later keys are skipped
+_FAST = 1 << 13  # least multiplications of q k^T for which the Numba kernel is used
+_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication
+_SHARED = 1 << 22  # least multiplications of q k^T that are divided among threads in NumPy
+_BLOCK = 1 << 17  # scores in a block: 512 KB of float32 stay in the cache
+_CAUSAL_ROWS = 64  # most rows in a block if scores of later keys are skipped
 _SMALL = 20.0  # exp of scores up to this needs no subtraction of the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
 
 def lowest(dtype):
-    """Return the score of a masked position: finite, so that no difference of two is NaN."""
+    """Return the score of a masked position: finite, so that no difference of two scores is
+    NaN."""
     return -0.7 * np.finfo(dtype).max
 
 
@@ -69,7 +70,7 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 def _small_exponentials(scores, ones, total):
     """Compute exp of scores in place, and its row sums in `total`; return None if a row's maximum
     must be subtracted first. Finding the row maxima takes longer than exp."""
-    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # NaN, too
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # true for NaN, too
         return None
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=total)
@@ -87,7 +88,8 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    once = not skips and length > 0  # the first rows use all keys
+    # Without skipping, the first block of rows uses all keys: it can write instead of add.
+    once = not skips and length > 0
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
     d_bias = np.zeros_like(bias) if needed[3] else None
@@ -118,7 +120,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
                 _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
-    if needed[3]:  # all parts may add to the same elements
+    if needed[3]:  # a single list, for one thread: all blocks may add to the same bias elements
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])
     gradients = (d_q, d_k, d_v, d_bias)
@@ -134,7 +136,7 @@ def _put(to, a, b, first):
 
 
 def _share(work, groups, products):
-    """Call `work(parts)` for each list of parts, on several threads if that pays."""
+    """Call `work(blocks)` for each list of blocks in `groups`, on several threads if that pays."""
     if len(groups) == 1 or products < _SHARED:
         for parts in groups:
             work(parts)
@@ -149,9 +151,10 @@ def _wide(x):
 
 
 def _parts(batch, heads, length, keys, skips_later):
-    """Return lists of (index into (batch, heads, length), number of keys that its scores need).
+    """Return lists of blocks (index into (batch, heads, length), number of keys that it needs).
 
-    Two lists share no keys. The division depends on the sizes alone.
+    Blocks of different lists use different heads or examples, so threads can run the lists in
+    parallel. The division depends on the sizes alone.
     """
     rows = max(1, min(length, _BLOCK // max(keys, 1)))
     together = max(1, min(heads, _BLOCK // (rows * max(keys, 1))))
@@ -171,7 +174,7 @@ def _parts(batch, heads, length, keys, skips_later):
 
 
 def _scores(q, k, bias, mask, part, keys, scale, causal):
-    """Return the masked scores of some rows: (batch, heads, rows, keys)."""
+    """Return the masked scores of one block: (batch, heads, rows, keys)."""
     s = _products(q[part] * q.dtype.type(scale), k[(*part[:2], slice(keys))])
     if bias is not None:
         s += _cut(bias, part, keys)
@@ -190,7 +193,7 @@ def _products(rows, columns):
 
 
 def _cut(x, part, keys):
-    """Return the part of `x`, which broadcasts to the scores, that belongs to `part`."""
+    """Return the elements of a bias or mask `x` for the scores of one block."""
     return x[_index(x, part, keys)]
 
 
@@ -200,7 +203,7 @@ def _index(x, part, keys):
 
 
 def _stop(d, high, mask):
-    """Set the gradient to 0 in rows where all positions are masked."""
+    """Set the gradient `d` of the scores to 0 in rows where all positions are masked."""
     if mask is not None:
         closed = high <= lowest(high.dtype)
         if closed.any():
@@ -247,7 +250,7 @@ def _strides(x):
 
 
 def spread(bias, mask):
-    """Return bias and mask as a task takes them: contiguous, and empty instead of None."""
+    """Return bias and mask as arguments of a task: contiguous, and empty instead of None."""
     bias = NO_BIAS if bias is None else np.ascontiguousarray(bias)
     mask = NO_MASK if mask is None else np.ascontiguousarray(mask, np.bool_)
     return bias, mask

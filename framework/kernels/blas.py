@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-# the function names in NumPy's wheels, then those in older wheels and system libraries
+# Patterns of OpenBLAS's function names: in NumPy's wheels, in older wheels, in system libraries.
 _NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
 
 
@@ -117,12 +117,12 @@ class limited:
 
 
 _changing = threading.Lock()
-_inside = 0
-_before = 0  # the number to restore; 0: unchanged
+_inside = 0  # how many `limited` contexts are open
+_before = 0  # the number of threads that the last `limited` restores; 0 if it is unchanged
 
 
 def _forget():
-    """Start afresh in a forked child, which lacks the threads that held the context or the lock."""
+    """Reset a forked child's lock and count: threads that held them do not exist there."""
     global _changing, _inside
     _changing, _inside = threading.Lock(), 0
 

@@ -12,19 +12,19 @@ import numpy as np
 
 from framework.kernels import threads
 
-ALONE = 3 << 14  # elements of a block on one thread: a few float32 blocks fit in the L2 cache
-LEAST = 1 << 22  # elements times ufuncs, about 300 µs, from which on threads share the work
+ALONE = 3 << 14  # most elements of a block on one thread: a few float32 blocks fit in the L2 cache
+LEAST = 1 << 22  # least work (elements times ufuncs, about 300 µs) that is divided among threads
 
-_SHARED = 1 << 17
-_MOST = _SHARED * 3 // 2
-_LINE = 64
-_free = {}  # dtypes: lists of unused scratch arrays
+_SHARED = 1 << 17  # target size of a block if threads share the work
+_MOST = _SHARED * 3 // 2  # no block has more elements
+_LINE = 64  # bytes of a cache line; block sizes are multiples of this many elements
+_free = {}  # unused scratch arrays: for a tuple of dtypes, lists of one array per dtype
 
 
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even, for two threads
+        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even: two threads get equal work
     else:
         count = max(1, -(-elements // ALONE))
     return -(-elements // (count * _LINE)) * _LINE
@@ -73,16 +73,16 @@ class RowBlocks:
         return not self._fixed or start % self.step == 0
 
     def __call__(self, at):
-        """Compute the rows of a slice."""
+        """Compute a slice of the rows, block by block."""
         stop = min(at.stop, self.rows)
         for i in range(at.start, stop, self.step):
             self._work(slice(i, min(i + self.step, stop)))
 
 
 def take(dtypes):
-    """Return scratch arrays of these dtypes, as long as any block; callers must `give` them back.
+    """Return scratch arrays of these dtypes, long enough for every block, until `give` is called.
 
-    Until then no other caller gets them, neither another thread nor a finalizer on this one.
+    Until then no other caller gets them, neither another thread nor a finalizer on this thread.
     """
     try:
         return _free[dtypes].pop()
@@ -91,7 +91,7 @@ def take(dtypes):
 
 
 def give(dtypes, arrays):
-    """Give back scratch arrays from `take`."""
+    """Make scratch arrays from `take` available to other callers again."""
     _free.setdefault(dtypes, []).append(arrays)
 
 
@@ -101,7 +101,7 @@ def _full(value, dtype):
 
 
 def full(number):
-    """Return an array as long as any block, filled with the number of a 0-d array."""
+    """Return a cached array, long enough for every block, filled with the value of a 0-d array."""
     return _full(number.tobytes(), number.dtype)
 
 

@@ -18,11 +18,11 @@ from framework.kernels.sums import added
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
-_SMALL = 2e5  # multiply-adds that NumPy computes in the time of starting a Numba kernel
-_LARGE = 1e7  # multiply-adds from which on Winograd's algorithm in NumPy is faster than im2col
-_CHANNELS = 16  # channels and filters from which on Winograd's transforms pay
-_LINE = 24  # positions per line from which on the direct algorithm pays: a product per line
-_FEW = 24  # and columns of its products: channels or filters
+_SMALL = 2e5  # least multiply-adds for a Numba kernel: its start takes as long as these in NumPy
+_LARGE = 1e7  # least multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
+_CHANNELS = 16  # least channels and least filters for which Winograd's transforms pay
+_LINE = 24  # least positions per line for the direct algorithm, which multiplies line by line
+_FEW = 24  # least columns (channels or filters) of the direct algorithm's matrix products
 # The largest m of Winograd's m × m outputs that "auto" takes. In benchmarks/conv_accuracy.py, with
 # m = 4 the losses of twelve steps are as near to direct convolution's as with m = 2, 1.4 × faster.
 _OUTPUTS = 4
@@ -37,7 +37,7 @@ def set_conv_algorithm(name="auto"):
             Numba, and for volumes, "direct" is "im2col". Winograd's sums have another order:
             their largest error, relative to the largest output, is about 1e-6, the others' 3e-7.
             And an input that is not finite, or far larger than the others, also affects outputs
-            whose windows do not contain it: all 4 × 4 or 2 × 2 outputs of its patches.
+            whose windows do not contain it: all outputs (4 × 4 or 2 × 2) of its patches.
     """
     global _algorithm
     if name not in ALGORITHMS:
@@ -77,21 +77,21 @@ def _conv(x, w, window, groups, bias=None, relu=False, out=None):
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, out=None):
-    """Return the gradient of sum(g * conv(x, w)) by x, of spatial `sizes`."""
+    """Return the gradient of sum(g * conv(x, w)) with respect to x, of spatial `sizes`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     needed = (True, False, False)
     return _back(g, None, None, w, sizes, w.shape[:-2], window, groups, needed, out)[0]
 
 
 def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
-    """Return the gradient of sum(g * conv(x, w)) by w, whose windows have `size`."""
+    """Return the gradient of sum(g * conv(x, w)) with respect to w, whose windows have `size`."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     sizes = x.shape[1:-1]
     return _back(g, None, x, None, sizes, size, window, groups, (False, True, False))[1]
 
 
 def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed, out=None):
-    """Return the gradients of sum(g * conv_bias(x, w, b)) by x, w and b that are needed."""
+    """Return the needed gradients of sum(g * conv_bias(x, w, b)) with respect to x, w and b."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     gate = y if relu else None
     gradients = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed, out)
@@ -99,7 +99,7 @@ def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, nee
 
 
 def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
-    """Return the gradients by x, w and the bias; None for those that are not needed."""
+    """Return the gradients with respect to x, w and the bias; None for those not needed."""
     to_x, to_w, to_b = needed
     by_x = by_w = by_b = None
     call = _call(g, w if x is None else x, size, groups, **window)
@@ -145,20 +145,24 @@ def patches(x, w, *, strides, padding, dilations, groups):
 
 
 def _call(a, b, size, groups, *, strides, padding, dilations):
-    """Return the algorithms besides NumPy's im2col for these arrays; None if there are none."""
+    """Return a _ConvCall for these arrays; None if only NumPy's im2col can compute them."""
     if groups != 1 or a.dtype != np.float32 or b.dtype != np.float32:
         return None
     return _ConvCall(tier.library("conv"), tuple(size), tuple(strides), tuple(dilations))
 
 
 def _planar(a, axis=1):
-    """Return `a`, contiguous, with two spatial axes from `axis` on."""
+    """Return contiguous `a` with two spatial axes, of which `axis` is the first."""
     a = contiguous(a)
     return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])
 
 
 def _least(places):
-    """Return the m with the fewest multiplications for outputs of this size; 0: direct."""
+    """Return Winograd's m with the fewest multiplications, 0 if direct convolution has fewer.
+
+    Args:
+        places: the height and width of the output.
+    """
     height, width = places
     counts = {0: 9 * height * width}
     for m in (2, 4)[: _OUTPUTS // 2]:
@@ -179,7 +183,11 @@ class _ConvCall:
         self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
 
     def pays(self, pairs, places):
-        """Return whether NumPy's im2col would be slower, or another algorithm is set."""
+        """Return whether NumPy's im2col would be slower, or `set_conv_algorithm` chose another.
+
+        Args:
+            pairs, places: `pairs` times the product of `places` is the number of multiply-adds.
+        """
         number = pairs * math.prod(places)
         least = _LARGE if self.fast is None else _SMALL
         return number > 0 and (number >= least or _algorithm != "auto")
@@ -239,7 +247,8 @@ class _ConvCall:
         return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu, out)
 
     def back(self, g, gate, x, w, padding, sizes, sums, out):
-        """Return the gradients by x, if w is given, and by w and the bias, if x is given."""
+        """Return the gradients with respect to x (if w is given), and to w and the bias (if x is
+        given)."""
         channels = w.shape[-2] if x is None else x.shape[-1]
         given, (padding, wide) = padding, self._wide(padding, sizes)
         m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])
@@ -268,7 +277,7 @@ class _ConvCall:
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
 
     def _back(self, g, gate, x, w, padding, sizes, sums, out):
-        """Do `back` by im2col."""
+        """Compute `back` by im2col in Numba."""
         fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
         g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
         if w is not None:

@@ -14,7 +14,11 @@ PAIRS = {"size": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilati
 
 
 def takes(x, w, **window):
-    """Return whether one kernel computes both; `x` and `w` need a shape and a dtype only."""
+    """Return whether one kernel can compute convolution and pooling.
+
+    Args:
+        x, w: objects with a shape and a dtype.
+    """
     return tier.library("pool") is not None and conv.patches(x, w, **window) is not None
 
 
@@ -33,11 +37,11 @@ def conv_max_pool(x, w, b, *, relu, **window):
 
 
 def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
-    """Return the gradients of sum(g * conv_max_pool(x, w, b)) by x, w and b that are needed.
+    """Return the needed gradients of sum(g * conv_max_pool(x, w, b)) with respect to x, w, b.
 
     Args:
         y, chosen: the result of `conv_max_pool` and the positions it saved.
-        out: an array for the gradient by x.
+        out: an array for the gradient with respect to x.
     """
     to_x, to_w, to_b = needed
     how = conv.patches(x, w, **window) if (to_x or to_w) and takes(x, w, **window) else None

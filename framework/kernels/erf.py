@@ -35,7 +35,7 @@ _W32 = (
     -0.4271859898, 0.2553956763,
 )  # fmt: skip
 
-# P, W, c, and the x from which on erf rounds to 1
+# for each dtype: the coefficients of P and of W, c, and the x from which on erf rounds to 1
 _SETS = {np.dtype(np.float64): (_P64, _W64, 3, 6), np.dtype(np.float32): (_P32, _W32, 2, 4)}
 
 
@@ -71,7 +71,7 @@ def _block(x, out):
 
 def polynomial(coefficients, x, out=None):
     """Return the polynomial in `x`, with coefficients from the highest power down."""
-    number = x.dtype.type  # a ufunc takes 1 µs longer with Python numbers
+    number = x.dtype.type  # to make NumPy scalars: a ufunc takes 1 µs longer with a Python number
     first, second, *others = coefficients
     value = np.multiply(x, number(first), np.empty_like(x) if out is None else out)
     np.add(value, number(second), value)

@@ -1,9 +1,9 @@
 """log|Γ| and its derivatives on arrays, computed in float64.
 
 Recurrences move the argument to an interval with a Chebyshev interpolant (fitted with 40 digits;
-error below 2**-60), a polynomial with the highest power first. From 8 on Stirling's series serve,
-below 0 reflection formulas (Abramowitz & Stegun 1964, 6.1.41, 6.3.18, 6.4.7). The zeta function is
-an Euler-Maclaurin sum.
+error below 2**-60), a polynomial with the highest power first. Arguments from 8 on use Stirling's
+series, negative ones reflection formulas (Abramowitz & Stegun 1964, 6.1.41, 6.3.18, 6.4.7). The
+zeta function is an Euler-Maclaurin sum.
 
 The relative error is a few units in the last place. Near the zeros of log|Γ| and of the digamma
 function between negative integers, and nowhere else, only the absolute error is that small.
@@ -25,7 +25,7 @@ _LGAMMA = (
     -0.00119275391184281569, 0.00289051033103426686, -0.0073855510286719984,
     0.0205808084277803801, -0.0673523010531981034, 0.322467033424113236, 0.422784335098467139,
 )  # fmt: skip
-# ψ(x) / (x - its zero) for x = (3 + t) / 2, |t| <= 1
+# ψ(x) / (x - x0) for x = (3 + t) / 2, |t| <= 1, where x0 is the positive zero of ψ
 _DIGAMMA = (
     -9.72030040420224432e-12, 2.9160936010853641e-11, -2.91611796260238125e-11,
     8.74842003743628656e-11, -4.15550641155519642e-10, 1.24666902318640298e-9,
@@ -36,6 +36,7 @@ _DIGAMMA = (
     -0.00193506666473928329, 0.00593679527830187568, -0.0185506153817397022, 0.0601356210601968397,
     -0.211813710640730248, 0.951055876031832879,
 )  # fmt: skip
+# x0 is the sum of these two numbers, to more digits than one float64 holds
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697715e-17
 # Bernoulli's numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
@@ -158,7 +159,7 @@ def hurwitz_zeta(s, a):
         total += (a + k) ** -s
     b = a + terms
     total += b ** (1 - s) / (s - 1) + 0.5 * b**-s
-    rising = float(s)  # s (s + 1) ... (s + 2j - 2)
+    rising = float(s)  # the product s (s + 1) ... (s + 2j - 2)
     for j, bernoulli in enumerate(_BERNOULLI, 1):
         total += bernoulli / math.factorial(2 * j) * rising * b ** -(s + 2 * j - 1)
         rising *= (s + 2 * j - 1) * (s + 2 * j)

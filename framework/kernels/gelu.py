@@ -19,11 +19,11 @@ from framework.kernels.erf import erf, polynomial
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
-_FAST = 2048  # elements from which on the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; seconds per element
-_UFUNCS = 32  # the cost of the exact form, in ufunc calls
+_FAST = 2048  # fewest elements for which the Numba kernels are used
+_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; time of one element
+_UFUNCS = 32  # gelu costs about as much as this many ufuncs
 
-CENTER, END = 5.0, 14.5  # beyond END the tail does not change any result
+CENTER, END = 5.0, 14.5  # |x| is clipped to END, beyond which the tail changes no result
 TAIL = (
     0.0002215880176, 0.000222705592, -0.00242819716, 0.008978833284, -0.02340361488, 0.04785793796,
     -0.08088480136, 0.1160686753, -0.1434575295, 0.0769193058,
@@ -86,13 +86,13 @@ def _fast(name, *arrays):
 
 
 def shares(x):
-    """Return whether `gelu` and `gelu_back` share most NumPy calls, so that `with_slope` computes
-    both in little more time than one."""
+    """Return whether `gelu` and `gelu_back` share most NumPy calls, so that `with_slope` takes
+    little more time than one of them."""
     return x.dtype == np.float32 and tier.without_numba()
 
 
 def with_slope(x, *, approximate, out=None):
-    """Return gelu of x, and saved: (its slope,); `gelu_back` is g times the slope, to the last bit.
+    """Return gelu(x), and saved: (its slope,). `gelu_back` has the same bits as g times the slope.
 
     Args:
         out: a contiguous array for gelu of x; a new one where None.
@@ -114,19 +114,19 @@ def with_slope_by_rows(x, out, slope, *, approximate):
     block = blocks.size(x.size, _UFUNCS)
 
     def work(at):
-        for start in range(at.start * size, at.stop * size, block):  # a row may be longer
+        for start in range(at.start * size, at.stop * size, block):  # a row may exceed a block
             _block(function, arrays, start, min(start + block, at.stop * size))
 
     return blocks.RowBlocks(x.size // size, max(block // size, 1), work)
 
 
 def shared(size):
-    """Return whether threads share `size` elements without Numba."""
+    """Return whether NumPy's gelu of `size` elements is divided among threads."""
     return size * _UFUNCS >= blocks.LEAST
 
 
 def _made_by_blocks(function, *arrays):
-    """Return a new array `out`, filled by `function(*arrays, out, scratch)` block by block."""
+    """Return a new array `out`, which `function(*arrays, out, scratch)` fills block by block."""
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     _by_blocks(function, *arrays, out)
     return out
@@ -149,8 +149,8 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # also for NaN
-        np.minimum(size, _NUMBERS[END], out=size)  # takes 4 times as long as a product
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # also true for NaN
+        np.minimum(size, _NUMBERS[END], out=size)  # takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)
     np.divide(u, e, u)
@@ -169,7 +169,7 @@ def _gelu_block(x, out, scratch):
 
 def _value(x, tail, size, spare, out):
     np.multiply(tail, size, out)
-    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # 5 times as fast as with a number
+    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # 5 times as fast as np.maximum(x, 0)
     np.subtract(spare, out, out)
 
 
@@ -185,14 +185,14 @@ def _both_block(x, y, slope, scratch):
 
 
 def _slope(x, tail, size, e):
-    """Replace the tail by the slope."""
+    """Overwrite `tail` with the slope of gelu at x."""
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    np.add(tail, size, tail)  # the slope is 1/2 + this for x >= 0, else 1/2 - this
+    np.add(tail, size, tail)  # now the slope is 1/2 + tail for x >= 0, else 1/2 - tail
     bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
-    np.bitwise_xor(bits, sign, bits)  # copysign takes 3 times as long
+    np.bitwise_xor(bits, sign, bits)  # flips signs; np.copysign takes 3 times as long
     np.add(tail, _NUMBERS[0.5], tail)
 
 
@@ -234,14 +234,14 @@ def _tanh_both_block(x, y, slope, scratch):
 
 
 def _tanh_slope(x, t, rest, squared):
-    """Replace the tanh by the slope."""
+    """Overwrite `t`, the tanh, with the slope of gelu at x."""
     one = x.dtype.type(1)
     np.multiply(squared, x.dtype.type(3 * _CUBIC * _INNER), squared)
     np.add(squared, x.dtype.type(_INNER), squared)
     np.multiply(squared, x, squared)
     np.multiply(t, t, rest)
     np.subtract(one, rest, rest)
-    np.multiply(squared, rest, squared)  # x times the slope of the tanh
+    np.multiply(squared, rest, squared)  # now x times the derivative of the tanh
     np.add(t, one, t)
     np.add(t, squared, t)
     np.multiply(t, x.dtype.type(0.5), t)

@@ -10,7 +10,7 @@ _SEED = 81
 
 
 def fingerprint(text):
-    """Return a 64-bit hash of a byte string."""
+    """Return the 64-bit FarmHash fingerprint of a byte string."""
     n = len(text)
     if n <= 16:
         return _of_16(text)
@@ -78,7 +78,7 @@ def _of_64(text):
 
 
 def _of_more(text):
-    """Hash rounds of 64 bytes; the last round may overlap the one before it."""
+    """Hash more than 64 bytes in rounds of 64; the last round may overlap the one before it."""
     last = len(text) - 1
     y = _SEED * _K1 + 113 & _MASK
     z = _shaken(y * _K2 + 113) * _K2 & _MASK
@@ -107,7 +107,7 @@ def _round(text, at, x, y, z, v, w, factor, weight):
 
 
 def _two(text, at, a, b):
-    """Mix 32 bytes into two numbers."""
+    """Mix the 32 bytes from `at` on into the numbers a and b, and return both."""
     p, q, r, s = (_word(text, at + 8 * i) for i in range(4))
     a += p
     b = _turned(b + a + s, 21)
@@ -123,7 +123,7 @@ _START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x74656462
 
 
 def keyed_hash(text, key):
-    """Return a 64-bit hash of a byte string for a key of two 64-bit numbers."""
+    """Return the 64-bit SipHash of a byte string, keyed with two 64-bit numbers."""
     first, second = (k & _MASK for k in key)
     state = [s ^ k for s, k in zip(_START, (first, second, first, second))]
     whole = len(text) // 8 * 8

@@ -15,8 +15,8 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # elements of windows that each thread copies at a time: 2 MB
-_FEW = 4  # channels up to which windows are copied pixel by pixel, not position by position
+_BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplies: 2 MB
+_FEW = 4  # up to this many channels, a pixel of all windows is copied at once, else one window
 
 
 def conv(
@@ -61,7 +61,7 @@ def conv(
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, out=None):
-    """Return the gradient of sum(g * conv(x, w)) by x, of spatial `sizes`.
+    """Return the gradient of sum(g * conv(x, w)) with respect to x, of spatial `sizes`.
 
     Args:
         gate: None, or an array like g: g counts as 0 where it is not positive.
@@ -70,7 +70,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    if groups == 1 and set(strides) == {1} and inner > _FEW:  # for few, adding is faster
+    if groups == 1 and set(strides) == {1} and inner > _FEW:  # else `layout.add` is faster
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
         if all(before >= 0 and after >= 0 for before, after in back):
@@ -97,11 +97,11 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
 def conv_kernel(
     x, g, *, size, strides, padding, dilations, groups, gate=None, sums=False
 ):  # fmt: skip
-    """Return the gradients of sum(g * y) by w, whose windows have `size`, and by a bias.
+    """Return the gradients of sum(g * conv(x, w)) with respect to w, of window `size`, and a bias.
 
     Args:
         gate: None, or an array like g: g counts as 0 where it is not positive.
-        sums: whether to compute the gradient by a bias; else it is None.
+        sums: whether to compute the gradient with respect to a bias; else it is None.
     """
     dtype, places = x.dtype, g.shape[1:-1]
     channels, filters = x.shape[-1], g.shape[-1]
@@ -128,14 +128,14 @@ def conv_kernel(
     by_w, by_b = map(sum, zip(*share(work, len(x), work_size), strict=True))
     if layout.ones:
         by_w, by_b = by_w[:-1], by_w[-1]
-    if groups > 1 and not each_alone:  # (groups, cells, filters)
+    if groups > 1 and not each_alone:  # by_w is (groups, cells, filters)
         by_w = np.moveaxis(by_w, 0, 1)
     by_w = by_w.reshape(*size, channels // groups, filters)
     return np.ascontiguousarray(by_w, dtype), by_b.astype(dtype, copy=False) if sums else None
 
 
 def _gated(g, gate, images):
-    """Return some images, in the dtype for sums; 0 where the gate is not positive."""
+    """Return g[images], in the dtype for sums; 0 where the gate is not positive."""
     part = g[images] if gate is None else masked(g[images], gate[images] > 0)
     return part.astype(windows.wide_enough(g.dtype), copy=False)
 
@@ -144,8 +144,8 @@ class _Im2colLayout:
     """The layout of the windows of images as rows of a matrix.
 
     Attributes:
-        each: the number of elements of an image's windows.
-        ones: whether a 1 ends each row, for the bias as the last row of weights.
+        each: the number of elements of one image's windows.
+        ones: whether each row ends with a 1: the bias is then the last row of weights.
     """
 
     ones = False
@@ -157,7 +157,7 @@ class _Im2colLayout:
         self.each = math.prod(places) * self.cells
 
     def blocks(self, first, last):
-        """Return slices of images, at least one: an empty batch also needs a result."""
+        """Return slices of images, at least one, because an empty batch needs a result, too."""
         step = max(_BLOCK // max(self.each, 1), 1)
         return blocks(first, last, step) or [slice(first, last)]
 
@@ -183,7 +183,7 @@ class _Im2colLayout:
         return columns
 
     def add(self, columns, x):
-        """Add the rows to the windows of x: the adjoint of `columns`."""
+        """Add the matrix rows to the windows of x: the adjoint of `columns`."""
         shape = (len(x), *self.places, *self.size, self.channels)
         if self.groups > 1:
             inner = self.channels // self.groups
@@ -203,13 +203,13 @@ class _Im2colLayout:
             split += wide[index][..., None] * w[offsets].reshape(self.groups, -1)
 
     def depthwise_back(self, g, w, x):
-        """Add the gradient of the depthwise convolution by the images to x."""
+        """Add the gradient of the depthwise convolution with respect to its images to x."""
         split = g.reshape(*g.shape[:-1], self.groups, w.shape[-1] // self.groups)
         for offsets, index in self._cells():
             x[index] += (split * w[offsets].reshape(self.groups, -1)).sum(-1)
 
     def depthwise_kernel(self, wide, g):
-        """Return the gradient of the depthwise convolution by w, (*size, 1, filters)."""
+        """Return the gradient of the depthwise convolution for w, (*size, 1, filters)."""
         filters, axes = g.shape[-1], tuple(range(g.ndim - 1))
         split = g.reshape(*g.shape[:-1], self.groups, filters // self.groups)
         w = np.empty((*self.size, 1, filters), g.dtype)

@@ -33,7 +33,7 @@ def erfc(x):
 
 
 def _tail(x):
-    """Return erfc(x), x >= 1; exp(-x²) uses a rounded x, whose square is exact, and a rest."""
+    """Return erfc(x) for x >= 1; x² is split into an exact square and a rest, for exp(-x²)."""
     x = np.minimum(x, 30)
     rounded = np.rint(x * 64) / 64
     rest = (x - rounded) * (x + rounded)
@@ -73,8 +73,13 @@ def _tail_inverse(q):
 
 
 def _solved(target, function, direction):
-    """Return y with erf(y) or erfc(y) = target: Halley's iteration from Winitzki's approximation
-    (2008)."""
+    """Return the y with function(y) = target, by Halley's iteration from Winitzki's approximation
+    (2008).
+
+    Args:
+        function: erf or erfc.
+        direction: the sign of its derivative.
+    """
     log = np.log1p(-target * target) if direction > 0 else np.log(target) + np.log(2 - target)
     a = 0.147
     half = 2 / (math.pi * a) + 0.5 * log

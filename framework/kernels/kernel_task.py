@@ -1,6 +1,6 @@
 """Kernels as tasks for the thread team (`fast/team.py`), called alone or in a plan with others.
 
-A kernel computes work items, mostly rows, that do not depend on one another. So threads can share
+A kernel computes work items, mostly rows, that do not depend on one another. So threads can divide
 the items, and a plan can run the kernel within a parallel region.
 """
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-_LEAST = 1e-5  # seconds of the shortest chunk: a worker thread may have to wake up for it
+_LEAST = 1e-5  # seconds of the shortest chunk: less work is not worth waking a worker thread
 
 
 class KernelTask(NamedTuple):
     """A kernel for arrays of fixed sizes.
 
-    module, name: of its task in `kernels/fast`. numbers: the task's arguments after the addresses
-        of its arrays.
+    module, name: the module in `kernels/fast`, and the name of the compiled task in it.
+    numbers: the task's arguments after the addresses of its arrays.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     seconds: the estimated time on one thread.
     """
@@ -42,7 +42,7 @@ class KernelTask(NamedTuple):
 
 @functools.lru_cache(1000)
 def _template(task, arrays, most):
-    """Return (numbers, chunks) for `team.do_alike` with at most `most` threads."""
+    """Return (arguments, number of chunks) for `team.do_alike` with at most `most` threads."""
     parts = max(1, min(most, int(task.seconds / _LEAST), -(-task.extent // task.unit)))
     share = -(-task.extent // (parts * task.unit)) * task.unit
     listed = task.address(), 0, task.extent, share
