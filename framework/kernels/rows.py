@@ -13,13 +13,14 @@ from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
-_UFUNCS = 18  # the cost of a normalisation, in ufunc calls
-_FAST = 2048  # elements from which on the Numba kernel is used: NumPy takes some 10 µs for fewer
-_LONGEST = 1 << 16
-SUMMED = 64  # rows per partial sum of the gradients of gamma and beta
+_UFUNCS = 18  # a normalisation costs about as much as this many ufuncs
+_FAST = 2048  # fewest elements for the Numba kernels: NumPy takes some 10 µs for fewer
+_LONGEST = 1 << 16  # most elements of a row for the Numba kernels
+SUMMED = 64  # rows that one partial sum of the gradients of gamma and beta adds up
 _FLOAT = np.dtype(np.float32)
 
-# Many short rows are transposed to find their maxima: 20 instead of 60 ns per row.
+# At least _MANY rows of at most _SHORT elements are transposed before NumPy computes their maxima:
+# 20 instead of 60 ns per row.
 _SHORT, _MANY = 32, 32
 
 
@@ -29,14 +30,14 @@ def as_rows(x, size):
 
 
 def _vector(v, dtype):
-    """Return `v` as a contiguous array of one axis and this dtype."""
+    """Return `v` as a contiguous array with one axis, of this dtype."""
     if v.ndim == 1 and v.dtype is dtype and v.flags.c_contiguous:
         return v
     return np.ascontiguousarray(v.reshape(-1).astype(dtype, copy=False))
 
 
 def shares(size):
-    """Return whether threads share the normalisation of `size` elements without Numba."""
+    """Return whether NumPy's normalisation of `size` elements is divided among threads."""
     return size * _UFUNCS >= blocks.LEAST
 
 
@@ -48,8 +49,8 @@ def _by_rows(work, x, finish=None):
 
 
 def _do(by_rows, x):
-    """Run all row blocks, on several threads if that pays."""
-    with blas.limited(1):  # BLAS computes sums, but its threads would compete with ours
+    """Run the RowBlocks `by_rows` on `x`, on several threads if that pays."""
+    with blas.limited(1):  # BLAS's threads would compete with the package's
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)
         else:
@@ -59,7 +60,8 @@ def _do(by_rows, x):
 
 
 def _adding(work, x, sums):
-    """Return RowBlocks with sums over all rows: `work(slice, sums)` writes its block's sums."""
+    """Return RowBlocks of `work(slice, partial)`, which writes its block's sums to `partial`;
+    `finish` adds them up in `sums`."""
     plain = _by_rows(None, x)
     partial = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
 
@@ -74,7 +76,7 @@ def is_fast(dtype, count, size, loaded=False):
     """Return whether a Numba kernel computes `count` elements in rows of `size`.
 
     Args:
-        loaded: whether Numba is in use anyway; a few elements are not worth importing it.
+        loaded: whether Numba is imported already; a few elements are not worth the import.
     """
     if not ((dtype is _FLOAT or dtype == _FLOAT) and 0 < size <= _LONGEST and count):
         return False
@@ -83,9 +85,8 @@ def is_fast(dtype, count, size, loaded=False):
     return tier.library("rows") is not None
 
 
-# The Numba kernels as tasks, for a number of rows of a size. They take arrays in the order in which
-# `fast/rows.py` documents their tasks.
-_TOGETHER = 8  # chunks are a multiple of this, as in matrix products
+# The Numba kernels as tasks. `fast/rows.py` documents which arrays each task takes, in which order.
+_TOGETHER = 8  # rows: chunks are a multiple of this, as in matrix products
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds per element
 
 
@@ -95,12 +96,16 @@ def norm_task(name, rows, size, epsilon):
 
 
 def norm_back_task(name, rows, size, needed):
-    """Return the KernelTask "layer_norm_back" or "rms_norm_back"; `needed`: with x's cotangent."""
+    """Return the KernelTask "layer_norm_back" or "rms_norm_back".
+
+    Args:
+        needed: whether it computes x's cotangent.
+    """
     return KernelTask("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
 
 
 def sums_of(rows):
-    """Return how many partial sums `rows` rows give; `added_task` adds them up."""
+    """Return how many partial sums a task writes for `rows` rows; `added_task` adds them up."""
     return -(-rows // SUMMED)
 
 
@@ -109,12 +114,12 @@ def added_task(rows, size):
 
 
 def total_task(size, count):
-    """Return the task for the sum of `size` elements divided by `count`, in NumPy's order."""
+    """Return the KernelTask for the sum of `size` elements, in NumPy's order, over `count`."""
     return KernelTask("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 
 def _empty_sums(rows, size, count):
-    """Return `count` arrays for a task's partial sums over rows."""
+    """Return `count` uninitialized arrays for a task's partial sums over rows."""
     return [np.empty((sums_of(rows), size), _FLOAT) for _ in range(count)]
 
 
@@ -296,7 +301,7 @@ def exponentials(x, axis):
 def _highest(x, axis):
     """Return the maximum along an axis, with keepdims."""
     size, last = x.shape[axis], x.ndim - 1
-    if not x.size:  # no elements: any value will do
+    if not x.size:  # without `initial`, NumPy raises for an empty axis
         return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     if axis != last or size > _SHORT or x.size < _MANY * size:
         return np.maximum.reduce(x, axis=axis, keepdims=True)

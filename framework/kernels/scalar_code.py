@@ -18,10 +18,10 @@ class ScalarCode(NamedTuple):
     """The expression of one op.
 
     template: the expression.
-    kinds: NumPy's kind letters of the types in which it can compute: "f", "i" and "b".
-    gives: the type of the result: "same" as it computes in, or "bool".
-    slow: whether it calls the C library for each element; NumPy's own loops may be faster.
-    conditions: positions of boolean operands.
+    kinds: NumPy's kind letters ("f", "i", "b") of the types in which the expression can compute.
+    gives: the type of the result: "same", the type in which the op computes, or "bool".
+    slow: whether the loop calls the C library for each element; NumPy's loops may be faster.
+    conditions: positions of boolean operands, which do not decide the type.
     """
 
     template: str
@@ -89,7 +89,7 @@ CODES = {
     "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
     "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
     # powers, exponentials, logarithms
-    "power": ScalarCode("{0} ** {1}", slow=True),  # but see `_by_products`
+    "power": ScalarCode("{0} ** {1}", slow=True),  # constant exponents: see `_by_products`
     "sqrt": ScalarCode("np.sqrt({0})"),
     "root": ScalarCode("np.sqrt({0})"),
     "rsqrt": ScalarCode("{t}(1) / np.sqrt({0})"),
@@ -121,7 +121,7 @@ CODES = {
     "atan2": ScalarCode("np.arctan2({0}, {1})", slow=True),
 }  # fmt: skip
 
-# The code of ops for which it depends on an attribute.
+# Ops whose scalar code depends on attributes: the keys are the op's name, then its attributes.
 CODES_BY_ATTRIBUTE = {
     "gelu": {
         (("approximate", False),): ScalarCode("gelu_{w}({0})"),
@@ -139,8 +139,11 @@ CODES_BY_ATTRIBUTE = {
 
 
 def gives(name, dtypes, attrs=None):
-    """Return the dtype of an op's result for operands of these dtypes (Python numbers: types), or
-    None without scalar code."""
+    """Return the dtype of an op's result, or None if the op has no scalar code.
+
+    Args:
+        dtypes: the dtype of each array operand, and the type of each Python number.
+    """
     try:
         operands = [d(1) if isinstance(d, type) else d for d in dtypes]
         return resolve(name, operands, attrs or {})[1]
@@ -149,7 +152,7 @@ def gives(name, dtypes, attrs=None):
 
 
 def is_slow(name, exponent=None):
-    """Return whether a loop would call the C library for each element."""
+    """Return whether a loop of this op would call the C library for each element."""
     if name == "power" and exponent is not None:
         return _by_products(exponent) is None
     return name in CODES and CODES[name].slow
@@ -159,7 +162,7 @@ def resolve(name, operands, attrs):
     """Return the dtype in which an op computes, the dtype of its result, and its `ScalarCode`.
 
     Args:
-        name: of the op.
+        name: the op's name.
         operands: the NumPy dtype of each array, and Python numbers themselves.
         attrs: the op's attributes.
 
@@ -185,12 +188,12 @@ def _cast(operands, to):
     of = np.result_type(of)
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
-        raise KeyError("cast")  # casts of floats that overflow integers depend on the CPU
+        raise KeyError("cast")  # beyond the integer's range, results depend on the CPU
     return of, to, ScalarCode("{0}")
 
 
 def _by_products(exponent):
-    """Return a power with this exponent as products and roots, or None."""
+    """Return the template of x ** exponent as products and roots, or None."""
     products = {0.5: "np.sqrt({0})", -0.5: None, 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}",
                 4: "({0} * {0}) * ({0} * {0})", -1: "{t}(1) / {0}", 0: None}  # fmt: skip
     return products.get(exponent)

@@ -12,7 +12,7 @@ from framework.core.errors import OutOfRangeError, ShapeError
 from framework.kernels import tier
 from framework.kernels.contiguous import flattened
 
-_FAST = 4096  # values from which on the Numba kernel is faster
+_FAST = 4096  # fewest values for which the Numba kernel is used
 
 
 def scatter_add(g, indices, *, shape, axis):
@@ -30,7 +30,7 @@ def scatter_add(g, indices, *, shape, axis):
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if g.size != rows.size * inner:  # the Numba kernel does not check
+    if g.size != rows.size * inner:  # the Numba kernel checks no bounds
         raise ShapeError(
             f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
             f"do not fit values of shape {g.shape}."
@@ -68,7 +68,7 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities are valid results
+        with np.errstate(over="ignore", invalid="ignore"):  # sums may be infinite or NaN
             np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
 

@@ -1,4 +1,4 @@
-"""Sums, products, minima and maxima of the rows of each segment."""
+"""Sums, products, minima and maxima of the rows of each segment; negative ids are no segment."""
 
 import math
 
@@ -15,7 +15,7 @@ def rows_of(x, ids):
 
 
 def _kept(x, ids):
-    """Return the rows and ids whose segment is not negative."""
+    """Return `x` and `ids` as `rows_of` does, without the rows whose id is negative."""
     x, ids = rows_of(x, ids)
     if ids.size and ids.min() < 0:
         kept = ids >= 0
@@ -29,7 +29,7 @@ def segment_sum(x, ids, *, count):
 
 
 def segment_take(x, ids):
-    """Return row ids[k] for each k, zeros for negative ids: the adjoint of `segment_sum`."""
+    """Return row ids[k] of `x` for each k, zeros for negative ids: the adjoint of `segment_sum`."""
     taken = np.take(x, np.maximum(ids, 0), 0) if len(x) else np.zeros((*ids.shape, *x.shape[1:]))
     if ids.size and ids.min() < 0:
         taken[ids < 0] = 0
@@ -37,8 +37,8 @@ def segment_take(x, ids):
 
 
 def over(ufunc, first):
-    """Return a forward that reduces the rows of each segment by `ufunc`, starting from
-    `first(dtype)`."""
+    """Return an op's forward function that reduces the rows of each segment by `ufunc`, starting
+    from `first(dtype)`."""
 
     def forward(x, ids, *, count):
         x, ids = _kept(x, ids)
@@ -52,7 +52,7 @@ def over(ufunc, first):
 
 
 def lowest(dtype):
-    """Return the smallest finite number of a dtype."""
+    """Return the lowest finite number of a dtype."""
     return as_dtype(dtype).min
 
 

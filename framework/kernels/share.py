@@ -1,4 +1,4 @@
-"""Share NumPy's work on the images of a batch among threads: copies and matrix products.
+"""Division of NumPy's work on the images of a batch, copies and products, among threads.
 
 NumPy releases the GIL while it copies and multiplies. So each thread takes ranges of images through
 the whole computation, in blocks that fit in the cache, with BLAS on one thread. BLAS's own threads
@@ -9,8 +9,8 @@ import itertools
 
 from framework.kernels import blas, threads
 
-_LEAST = 1 << 21  # multiplications, or elements to copy, from which on two threads are faster
-_PARTS = 4  # for any number of threads, so that sums of parts have the same bits
+_LEAST = 1 << 21  # least multiplications or copied elements for which two threads are faster
+_PARTS = 4  # ranges of images, whatever the number of threads: so their sums have the same bits
 
 
 def share(function, number, work):
@@ -32,5 +32,5 @@ def share(function, number, work):
 
 
 def blocks(first, last, step):
-    """Return the slices of `step` images that cover first ... last; the last may be shorter."""
+    """Return slices of `step` images from `first` to before `last`; the last may be shorter."""
     return [slice(i, min(i + step, last)) for i in range(first, last, step)]

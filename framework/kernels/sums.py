@@ -15,10 +15,10 @@ import numpy as np
 from framework.kernels import tier
 from framework.kernels.matmul import alone
 
-# Elements per row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
-# (Along columns NumPy does not sum pairwise either.)
+# Most elements of a row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
+# (NumPy does not sum columns pairwise, so they have no limit.)
 MOST = 1 << 12
-LEAST_SHARED = 9216  # elements from which on OpenBLAS uses its threads
+LEAST_SHARED = 9216  # least elements of a matrix for which OpenBLAS uses its threads
 
 
 def as_product(shape, dtype, axis):
@@ -58,10 +58,10 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        return x.reshape(y.shape).copy() if y.size == x.size else y  # see below
+        return x.reshape(y.shape).copy() if y.size == x.size else y  # a copy keeps -0.0
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if count == 1:  # a copy, as in plans: -0.0 stays -0.0
+    if count == 1:  # a copy keeps -0.0, as in plans; a product might not
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:
         y = x.reshape(-1).dot(ones)

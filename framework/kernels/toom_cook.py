@@ -1,7 +1,7 @@
 """The matrices of Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
-Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016 (arXiv:1509.09308): with
-Y = A [(G W Gᵀ) ⊙ (B X Bᵀ)] Aᵀ a patch X of side m + 2 gives the m × m outputs of a 3 × 3 window W.
+Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016 (arXiv:1509.09308): for
+a patch X of side m + 2, the m × m outputs of a 3 × 3 window W are A [(G W Gᵀ) ⊙ (B X Bᵀ)] Aᵀ.
 """
 
 import math

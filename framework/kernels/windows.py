@@ -70,7 +70,7 @@ def view(wide, size, strides, dilations, places):
 
 
 def cells(size, strides, dilations, places):
-    """Yield, for each pixel of the window, its offsets and its index at all window positions."""
+    """Yield for each pixel of a window its offsets, and the index of this pixel in all windows."""
     for offsets in itertools.product(*map(range, size)):
         index = [
             slice(o * d, o * d + (n - 1) * s + 1, s) if n else slice(0, 0)
@@ -107,7 +107,7 @@ def transposed(places, size, strides, same, output_padding, dilations):
             length = reach + (max(s - reach, 0) if extra is None else extra)
         else:
             odd = reach % 2
-            # pixels beyond (n - 1) * stride + 1; at most reach - 1 of them are before
+            # padding of the dilated input, (n - 1) * stride + 1 pixels; at most reach - 1 before
             added = s + reach - 2 if extra is None else reach + odd - 2 + extra
             before = reach - 1 - min(added - added // 2, reach - 1)
             length = s if extra is None else odd + extra

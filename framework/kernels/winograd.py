@@ -18,10 +18,10 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # elements of a plane, so that a block's arrays stay near the cache,
-_ROWS = 64  # and its least number of patches, which share one read of the weights
-_TOTAL = 1 << 18  # elements of products that are summed at a time
-_SKEW = 16  # planes at multiples of 4096 bytes would share cache sets
+_PLANE = 1 << 13  # elements of a plane, about: a block's arrays should stay in the cache
+_ROWS = 64  # least patches of a block, for which the weights are read once
+_TOTAL = 1 << 18  # elements of a product that is added to the sum at a time, about
+_SKEW = 16  # elements between planes: planes k · 4096 bytes apart would share cache sets
 
 
 class _Transforms:
@@ -31,15 +31,15 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # one more plane
+        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # for a plane of bias
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
-        with blas.limited(1):  # BLAS's threads, once awake, take CPU time from ours
+        with blas.limited(1):  # once awake, BLAS's threads take CPU time from ours
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
     def back(self, d):
-        """Return the gradient by w from the gradient by the result of `transformed`."""
+        """Return the gradient of w, given `d`, the gradient of the result of `transformed`."""
         shape = (3, 3, *d.shape[1:])
         with blas.limited(1):
             return (self.windows.T @ d.reshape(self.places, -1)).reshape(shape)
@@ -75,14 +75,14 @@ def conv(x, w, before, places, m, bias=None, relu=False, out=None):
 
 
 def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None):
-    """Return the gradients of sum(g * conv(x, w)) by x, w and the bias, None if not requested.
+    """Return the gradients of sum(g * conv(x, w)) for x, w and the bias; None if not requested.
 
     Args:
         gate: None, or y: g counts as 0 where y is not positive.
-        x: None if the gradient by w is not requested.
-        w: None if the gradient by x is not requested; else `sizes` is the spatial size of x.
-        sums: whether the gradient by the bias is requested.
-        out: an array for the gradient by x.
+        x: None if the gradient of w is not requested.
+        w: None if the gradient of x is not requested; else `sizes` is the spatial size of x.
+        sums: whether the gradient of the bias is requested.
+        out: an array for the gradient of x.
     """
     form = _transforms(m)
     channels = w.shape[2] if x is None else x.shape[3]
@@ -121,7 +121,7 @@ def _add_products(v, z, total):
 
 
 def _sum(d):
-    """Return the sum of each filter, by BLAS, which is faster than a sum over rows."""
+    """Return the sum of each filter as a BLAS product, which is faster than a sum over rows."""
     rows = d.reshape(-1, d.shape[-1])
     return np.ones(len(rows), d.dtype) @ rows
 
@@ -196,7 +196,7 @@ class _ImageBlock:
         sizes = [(n + 1) * m for n in self.tiles]
         wide = self._array("dx", (batch, *sizes, self.channels))
         wide[:, -m:], wide[:, :, -m:] = 0, 0
-        # a patch extends two rows and two columns into the next tiles
+        # Patches overlap: each extends two rows and two columns into the next tiles.
         for down in (0, m):
             for right in (0, m):
                 tiles = wide[:, down : sizes[0] - m + down, right : sizes[1] - m + right]
