@@ -31,7 +31,7 @@ class SealedFile:
     """One file of the cache.
 
     Args:
-        name: of the file.
+        name: the file's name.
         origin: bytes that identify what was compiled; a file with another origin is invalid.
     """
 
@@ -53,7 +53,7 @@ class SealedFile:
         return held[_SIZE:]
 
     def write(self, content):
-        """Write the content; if that fails, warn once in a process."""
+        """Write the content; the first failure in a process logs a warning."""
         if (opened := _folder()) is None:
             return
         folder, key = opened
@@ -74,7 +74,7 @@ def folder():
     return None if (opened := _folder()) is None else opened[0]
 
 
-_told = []
+_told = []  # the reason of the warning, once it was given
 
 
 def tell_not_kept(reason):
@@ -102,7 +102,7 @@ def _opened(asked, cpu, features):
         root = Path(asked).absolute() if asked else _users_cache()
         folder = _private(root, _versions(cpu, features))
         return folder, _key(folder / "key")
-    except (OSError, RuntimeError) as error:  # RuntimeError: no home
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
         tell_not_kept(error)
         return None
 
@@ -140,7 +140,7 @@ def _is_private(folder):
 
 
 def _is_own(status, forbidden):
-    """Whether a file is this user's, and has none of the permissions."""
+    """Return whether a file belongs to this user and has none of the `forbidden` permissions."""
     if not hasattr(os, "getuid"):
         return True
     return status.st_uid == os.getuid() and not status.st_mode & forbidden
@@ -149,10 +149,10 @@ def _is_own(status, forbidden):
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
     key = _known_key(path)
-    for first in (True, False):  # an existing file may hold no valid key
+    for first in (True, False):  # keep a valid file of another process, then replace an invalid one
         if key is None:
             _replace(path, os.urandom(_SIZE), first)
-            key = _known_key(path)  # another process may have written it
+            key = _known_key(path)  # the key in the file may be another process's
     if key is None:
         raise OSError(f"no key can be kept in {path.parent}")
     return key
@@ -178,7 +178,7 @@ def _replace(path, content, first=False):
     After a system crash the file may hold anything, which its digest reveals.
 
     Args:
-        first: keep an existing file; file systems without hard links replace it.
+        first: whether to keep an existing file; without hard links it is replaced anyway.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".new")
     try:
@@ -205,7 +205,8 @@ def _linked(name, path):
 
 
 def _versions(cpu, features):
-    """Return such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92", a CPU hash at the end."""
+    """Return the subfolder's name, such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92"; it
+    ends with a hash of the CPU's features."""
     kind = repr((platform.machine(), _cpu_features(), cpu, features))
     cpu = hashlib.blake2b(kind.encode(), digest_size=4).hexdigest()
     own, numba = _version("framework"), _version("numba")
@@ -216,13 +217,13 @@ def _cpu_features():
     """Return the CPU features that NumPy has detected."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__
-    except ImportError:  # a private module of NumPy
+    except ImportError:  # NumPy may move this private module
         return platform.processor()
     return sorted(name for name, has in __cpu_features__.items() if has)
 
 
 def _version(package):
-    metadata = import_module("importlib.metadata")  # late: it costs 20 ms
+    metadata = import_module("importlib.metadata")  # imported late: the import takes 20 ms
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -17,21 +17,22 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30
+_NO_LIMIT = 1 << 30  # a number of threads that limits nothing
 _LEAST = 1.5e-6  # seconds: the shortest chunk that the thread team runs
-_LARGE = 3e-4  # seconds: longer work is cut into more chunks than threads
+_LARGE = 3e-4  # seconds: the team cuts longer work into two chunks per thread
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
 _listeners = []
-_here = threading.local()  # .busy: this thread is running a chunk
+_here = threading.local()  # its attribute `busy` is True while this thread runs a chunk
 
 
 def count():
     """Return how many threads a kernel may use, including the calling thread.
 
-    The number that `set_count` has set, else the CPUs available to this process, limited by its
-    control group's quota (the limit of a container), OMP_NUM_THREADS and OPENBLAS_NUM_THREADS.
+    This is the number that `set_count` has set; else the number of CPUs available to this process,
+    limited by its control group's quota (the limit of a container), OMP_NUM_THREADS and
+    OPENBLAS_NUM_THREADS.
     """
     global _count
     if _count is None:
@@ -51,10 +52,10 @@ def set_count(number=None):
 
 
 def parts(seconds):
-    """Return into how many chunks the thread team cuts work that takes one thread this long."""
+    """Return into how many chunks the thread team cuts work of `seconds` on one thread."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        number *= 2  # the other threads take the chunks of a late one
+        number *= 2  # if one thread is late, the others take its chunks
     return max(1, number)
 
 
@@ -66,12 +67,12 @@ def when_set(function):
 def _cpus():
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
+    except AttributeError:  # macOS and Windows lack this function
         return os.cpu_count() or 1
 
 
 def _of_environment(name):
-    text = os.environ.get(name, "").split(",")[0].strip()  # one number per nesting level
+    text = os.environ.get(name, "").split(",")[0].strip()  # a list has one number per nesting level
     return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
 
 
@@ -103,7 +104,7 @@ def _group_files(root):
         else:
             continue
         parts = PurePosixPath(path.lstrip("/")).parts
-        # in a container the path may be the host's, and the root is the process's own group
+        # In a container `path` may be the host's, while `root` is the process's own group.
         yield from (folder.joinpath(*parts[:n], name) for n in range(len(parts) + 1))
 
 
@@ -131,13 +132,13 @@ def run(function, parts):
 
 
 class _Job:
-    """The waiting parts of one `run`, and which workers have joined it."""
+    """The parts of one `run` that wait for a thread, and the workers that have joined it."""
 
     __slots__ = ("begun", "ended", "error", "function", "left", "parts")
 
     def __init__(self, function, parts):
         self.function, self.parts, self.error = function, parts, None
-        # One entry for each worker that joined, and left: an interrupt cannot lose any.
+        # Joining and leaving workers add one entry each: unlike a count, an interrupt loses none.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
     def lead(self, workers, own):
@@ -148,7 +149,7 @@ class _Job:
                 # np.errstate and other context variables apply in the workers too
                 own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
-        except BaseException as error:  # an interrupt between two parts
+        except BaseException as error:  # such as KeyboardInterrupt between two parts
             self.error = self.error or error
         while not self._wait():
             pass
@@ -175,7 +176,7 @@ class _Job:
                 try:
                     if self.error is None:
                         self.function(part)
-                except BaseException as error:  # raised in the thread that waits
+                except BaseException as error:  # `lead` raises it in the caller's thread
                     self.error = self.error or error
         finally:
             _here.busy = False
@@ -184,10 +185,10 @@ class _Job:
         """Wait for the workers that joined, and return whether no interrupt came: after one the
         caller waits again, because the workers still write to memory that will be reused."""
         try:
-            self.parts.clear()  # an interrupt may have left some parts
+            self.parts.clear()  # after an interrupt, skip the remaining parts
             while len(self.ended) < len(self.begun):
                 self.left.get()
-            self.function = None  # a late worker keeps none of the caller's objects alive
+            self.function = None  # so that a late worker keeps no arrays alive
         except BaseException as error:
             self.error = self.error or error
             return False
@@ -238,21 +239,22 @@ def _run_worker(own):
 
 
 def use(pool_class):
-    """Use another subclass of `ThreadPool` from now on."""
+    """Replace the pool by one of `pool_class`, a subclass of `ThreadPool`."""
     global _pool_class
     _pool_class = pool_class
     _begin_anew()
 
 
 def _begin_anew():
-    """Replace the pool: its workers would go on even if fewer threads are allowed now."""
+    """Replace the pool and end its workers, which may be more than `count` now allows."""
     global pool
     before, pool = pool, _pool_class()
     before.dismiss()
 
 
 def _forget():
-    """Start afresh in a forked child: fork copies no threads, but the locks that they held."""
+    """Replace pool and state in a forked child: fork copies locks, but not the threads that hold
+    them."""
     global pool, _here
     pool, _here = _pool_class(), threading.local()
 

@@ -26,10 +26,10 @@ VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
 OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
 
-_tier = None  # unset until first use: a program may set the environment after the import
-_modules = {}  # name: module or None
-_missing = None  # why Numba cannot be used; "" if it can; None before the first check
-_unfit = False  # Numba is installed but cannot be used
+_tier = None  # read at first use, so that a program may set the environment after the import
+_modules = {}  # the results of `library`: for a name, the module, or None without Numba
+_missing = None  # why Numba cannot be used, "" if it can; None before `numba_missing` checks
+_unfit = False  # whether Numba is installed but cannot be used
 
 
 def tier():
@@ -103,7 +103,7 @@ def numba_missing():
     """Return why Numba cannot be used, or "" if it can."""
     global _missing
     if _missing is None:
-        _missing = ""  # the trial below calls this function again
+        _missing = ""  # the trial in `_examine` calls this function again
         try:
             _examine(import_module("numba").__version__)
         except Exception as error:  # missing, or incompatible with NumPy or with the kernels
@@ -146,7 +146,7 @@ def _known():
 
 
 def _version():
-    from importlib.metadata import PackageNotFoundError, version  # imported late: it takes some ms
+    from importlib.metadata import PackageNotFoundError, version  # late: importing it takes ms
 
     try:
         return version("numba")
