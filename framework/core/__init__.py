@@ -1,1 +1,1 @@
-"""Values and the one hook: tensors, variables, dtypes, the Op record and its recorders."""
+"""Tensors, variables, dtypes, ops, and the recorders that are notified of each op."""

@@ -2,7 +2,7 @@
 
 from framework.core.registry import snake_case
 
-_given = {}  # prefix -> how many names with it exist
+_given = {}  # prefix -> the number of names created with it
 
 
 def auto_name(class_name):

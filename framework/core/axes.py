@@ -13,12 +13,12 @@ def all_axes(axis, rank, what):
     """Return None (all axes), an int or a sequence of ints as a sorted tuple of axes.
 
     Args:
-        axis: negative ones count from the end.
-        rank: of the tensor.
-        what: the function, for the error.
+        axis: the axes; negative ones count from the end.
+        rank: the rank of the tensor.
+        what: the name of the function, for the error.
 
     Raises:
-        InvalidArgumentError: naming axis and rank, for one that is not there or given twice.
+        InvalidArgumentError: an axis is out of range or given twice.
 
     >>> all_axes(None, 3, "f"), all_axes(-1, 3, "f"), all_axes([2, 0], 3, "f")
     ((0, 1, 2), (2,), (0, 2))

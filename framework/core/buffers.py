@@ -13,8 +13,8 @@ def exclusive(array, holders=1):
     anywhere, or is a view itself, is not exclusive. False where references cannot be counted.
 
     Ask only about an array fetched from an attribute or a list, not about one that came as an
-    argument: since Python 3.14 arguments, and names assigned from them, are lent without counting,
-    so they are no holders, and the allowance made for them would cover somebody else.
+    argument: since Python 3.14 arguments, and names assigned from them, are borrowed references,
+    which are not counted: counting them as holders would hide another reference.
 
     >>> import numpy as np
     >>> def alone(box):
@@ -55,8 +55,8 @@ def _keep_freed_memory():
 
     glibc gives arrays of more than 128 kB pages of their own, and returns them when they are freed:
     each new array then costs page faults, which take as long as computing it. It stops doing so for
-    sizes up to the largest that was ever freed, 32 MB at most. These pages are never touched, so
-    that nothing is used by it; other C libraries do not notice.
+    sizes up to the largest that was ever freed, 32 MB at most. The pages of the probe are
+    never touched, so it takes no memory; it has no effect on other C libraries.
     """
     import numpy as np
 

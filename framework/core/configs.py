@@ -1,8 +1,7 @@
 """Configs: objects as plain values in Keras's format, and objects made from such values.
 
-A file decides only which of the known classes is made. Known are the public classes of the
-package (`_PACKAGES`), registered objects, and objects that the caller passes. Nothing that a
-config names is imported.
+A config can create only objects of known classes: the public classes of the package (`_PACKAGES`),
+registered ones, and those that the caller passes. Nothing that a config names is imported.
 """
 
 import inspect
@@ -192,7 +191,7 @@ def _special(value):
         return {"class_name": "__slice__", "config": ends}
     if value is ...:
         return {"class_name": "__ellipsis__", "config": {}}
-    array = getattr(value, "array", value)  # of a tensor or variable
+    array = getattr(value, "array", value)  # tensors and variables have an attribute `array`
     if isinstance(array, np.ndarray) and array.ndim and array.dtype != object:
         name = "__numpy__" if array is value else "__tensor__"
         config = {"value": array.tolist(), "dtype": str(array.dtype)}
@@ -220,7 +219,7 @@ def _record_of(obj):
         if found is not None:
             record[key] = serialize_value(found)
     if _thread.shared is not None:
-        first = _thread.shared.setdefault(id(obj), (record, obj))[0]  # kept alive with its id
+        first = _thread.shared.setdefault(id(obj), (record, obj))[0]  # `obj`: keeps the id unique
         if first is not record:
             first["shared_object_id"] = record["shared_object_id"] = id(obj)
     return record
@@ -241,7 +240,7 @@ def _name_of_function(function):
         return function.__name__
     name = get_registered_name(function)
     if _thread.copied is not None:
-        name = f"{name} {id(function)}"  # several lambdas have one name
+        name = f"{name} {id(function)}"  # the id distinguishes lambdas, which share a name
         _thread.copied[name] = function
     elif name == "<lambda>" and _thread.shared is not None:
         raise SaveError(

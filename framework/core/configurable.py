@@ -23,7 +23,7 @@ from framework.core.internal_state import ClassRecord, Owning, Shown, in_package
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
-else:  # before Python 3.11 only type checkers have it
+else:  # Python 3.10 lacks it, and only type checkers need it
 
     def dataclass_transform(**_):
         """Return a decorator without effect; only type checkers read it."""
@@ -140,7 +140,7 @@ class _LazySignature:
 
 @dataclass_transform(eq_default=False)
 class Configurable(Owning):
-    """Base of layers, losses, metrics, optimizers, initializers and their like.
+    """Base of layers, losses, metrics, optimizers, initializers and similar classes.
 
     Fields are class annotations, those of bases after the class's own. User subclasses may write
     `__init__` and `get_config` themselves, the usual Keras way.

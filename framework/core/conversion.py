@@ -35,7 +35,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
         return Tensor(array_of(value, dtype, casts))
     elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
-    elif hasattr(value, "_as_operand"):  # a variable, IndexedSlices and their like
+    elif hasattr(value, "_as_operand"):  # variables, IndexedSlices and similar classes
         found = value._as_operand()
     elif isinstance(value, WeakNumber):
         found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
@@ -189,9 +189,9 @@ def _in_dtype(array, wanted):
     if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:
-        wanted = dtypes.as_dtype(array.dtype)  # another byte order, or an unsupported dtype
+        wanted = dtypes.as_dtype(array.dtype)  # converts another byte order; raises if unsupported
     if wanted is not None:
-        real = array.dtype.kind == "c" and not wanted.is_complex  # take the real parts
+        real = array.dtype.kind == "c" and not wanted.is_complex  # drop the imaginary parts
         return np.array(array.real if real else array, wanted.np)
     return array.copy()
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from framework.core.errors import DTypeError, suggest
-from framework.core.shapes import Shape  # noqa: F401 (it is looked for here)
+from framework.core.shapes import Shape  # noqa: F401 (re-exported)
 
 
 class DType(str):
@@ -41,12 +41,12 @@ class DType(str):
 
     @property
     def as_datatype_enum(self):
-        """TensorFlow's number for it."""
+        """TensorFlow's number for this dtype."""
         return next(number for number, name in _BY_ENUM.items() if name == self.name)
 
     @property
     def size(self):
-        """Bytes of one element."""
+        """The number of bytes of one element."""
         return self.np.itemsize
 
     @property
@@ -224,7 +224,7 @@ def _of_numpy(value):
         return _bfloat16()
     if made.kind in "SU":
         return string
-    if made.name in _BY_NAME:  # another byte order
+    if made.name in _BY_NAME:  # a supported dtype in another byte order
         return _BY_NAME[made.name]
     raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
 

@@ -32,7 +32,7 @@ class ClassRecord:
     """The internal state of a class; read from an instance, it returns the instance's `Record`.
 
     Args:
-        cls: the class, which begins with what its bases have.
+        cls: the class; it inherits the values of its bases.
         **own: values for the class and its subclasses.
 
     Attributes:
@@ -43,7 +43,7 @@ class ClassRecord:
     record = Record
 
     def __init__(self, cls, **own):
-        self.__dict__["own"] = {}  # values that subclasses inherit
+        self.__dict__["own"] = {}  # the values that subclasses inherit
         for base in reversed(cls.__mro__[1:]):
             inherited = base.__dict__.get("_framework")
             if inherited is not None:
@@ -67,7 +67,7 @@ class Shown:
     """A read-only attribute whose value is in the record; an instance attribute hides it.
 
     Args:
-        name: of the record's attribute.
+        name: the name of the record's attribute.
     """
 
     def __init__(self, name, doc=None):

@@ -2,7 +2,7 @@
 
 As in every stub, `from module import name as name` exports a name, `from module import name` does
 not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module,
-`other = name`, and declarations of the module's own.
+`other = name`, and declarations of names that the namespace itself defines.
 """
 
 import re
@@ -22,11 +22,11 @@ def attach_stub(namespace):
     names = {}
 
     def listed():
-        if not names:  # read at the first use, not when the namespace is imported
+        if not names:  # read the stub at the first use, not at import
             names.update(_names(sys.modules[namespace]))
         return names
 
-    def __getattr__(name):  # noqa: N807 (the module's function of this name)
+    def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
         if name == "__all__":
             return __dir__()
         home, own = (None, None) if name.startswith("__") else listed().get(name, (None, None))
@@ -51,7 +51,7 @@ def attach_stub(namespace):
 
 
 def _names(module):
-    """Return {public name: (module, name in it)} from a stub; what `module` defines has no home."""
+    """Return {public name: (module, name in it)} from a stub; None instead of `module` itself."""
     stub = module.__spec__.loader.get_data(str(Path(module.__file__).with_suffix(".pyi"))).decode()
     names = {name: (None, name) for name in _DECLARATION.findall(stub)}
     imported = {}

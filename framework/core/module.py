@@ -129,7 +129,7 @@ def _visit(module, which, found, visited):
     if id(module) in visited:
         return
     visited.add(id(module))
-    if not isinstance(module, Module):  # a layer reports through its own lists
+    if not isinstance(module, Module):  # a layer lists its own variables
         found.update((v.serial, v) for v in getattr(module, which) if v.serial not in found)
         return
     variables, modules = _leaves(module)
@@ -139,7 +139,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")  # TensorFlow's rule
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")  # as in TensorFlow
 
 
 def _belongs(variable, which):

@@ -15,7 +15,7 @@ _CONTAINERS = (list, tuple, Mapping)
 def is_nested(structure):
     """Return whether a value is a list, tuple or mapping."""
     kind = type(structure)
-    if getattr(kind, "_is_leaf", False):  # tensors, for speed, and Shape, a tuple
+    if getattr(kind, "_is_leaf", False):  # Shape is a tuple but a leaf; tensors are found faster
         return False
     return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
 

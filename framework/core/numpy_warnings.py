@@ -38,8 +38,8 @@ def no_warnings(function):
 
     The result's attribute `ufunc` is `function`.
 
-    A context that is entered already, by a quiet function within a quiet one, raises before any
-    code runs: what has a traceback beyond here is the function's own error.
+    If one such function calls another, the context is already entered and raises an error before
+    any code runs. An error whose traceback goes deeper comes from the function itself.
     """
     if isinstance(function, np.ufunc):
         arity, plain = function.nin, True
@@ -73,7 +73,7 @@ def no_warnings(function):
             return _slowly(function, *args, **kwargs)
 
     made = {1: unary, 2: binary}.get(arity, general) if plain else general
-    if not isinstance(function, np.ufunc):  # keep the names of the parameters: rules use them
+    if not isinstance(function, np.ufunc):  # keep the parameters' names, which derivative rules use
         functools.update_wrapper(made, function)
     made.ufunc = function  # the wrapped ufunc, for the compiler
     return made

@@ -43,9 +43,9 @@ no_derivative = NoDerivative()
 
 
 def first_order_only(g, needed):
-    """The joint rule of an op that is itself a joint rule.
+    """Refuse to differentiate an op that computes another op's joint rule.
 
-    Higher orders use the composite of the op whose rule it is.
+    Higher orders differentiate the composite of that other op instead.
     """
     raise FrameworkError("The backward pass of an op with a composite is not differentiated.")
 
@@ -91,7 +91,7 @@ class Op:
         "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
-    takes_none = False  # whether a missing cotangent of several is None, not zeros
+    takes_none = False  # whether rules receive None, not zeros, for a missing cotangent
 
     def __reduce__(self):  # copies are the same op: plans and records compare identities
         place = _place_of(self)
@@ -111,7 +111,7 @@ class Op:
         self.sized_by_values, self.raises = sized_by_values, raises
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
-        self.joined = backward is not None or outputs != 1  # no separate edge per input
+        self.joined = backward is not None or outputs != 1  # not recorded as one edge per input
         self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
         self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
         if not vjps and backward is None:
@@ -229,8 +229,8 @@ class Op:
         return made or None
 
     def chain(self, mask):
-        """The plan as the tape's loop takes it fastest: a chain `(position, rule, reads, pick,
-        rest)`, or None where the inputs have no rules of their own (none, or a joint one).
+        """Return the plan as a linked list `(position, rule, reads, pick, rest)`, the fastest form
+        for the tape; None if the inputs have no rules of their own (none, or a joint one).
 
         `reads`: READS_NOTHING, READS_INPUT (at position `pick`), READS_PICKED, or READS_OUTPUT.
         """
@@ -271,7 +271,7 @@ def _op_at(module, attribute):
 
 
 def _overflow(name, arrays):
-    """The error about the Python int that does not fit the dtype of the arrays, if there is one."""
+    """Return an error if a Python int does not fit the dtype of the arrays, otherwise None."""
     found = {a.dtype for a in arrays if type(a) is ndarray}
     for dtype in found if len(found) == 1 else ():
         for number in arrays:
@@ -317,7 +317,7 @@ NO_ATTRS = {}
 
 
 def _inputs(forward):
-    """Names of the positional parameters of a forward, and whether they are `*variadic`."""
+    """Return the names of a forward's positional parameters, and whether they are `*variadic`."""
     if isinstance(forward, np.ufunc):
         return {1: ("x",), 2: ("a", "b"), 3: ("a", "b", "c")}[forward.nin], False
     parameters = inspect.signature(forward).parameters.values()
@@ -328,13 +328,13 @@ def _inputs(forward):
     return tuple(p.name for p in parameters if p.kind in positional), False
 
 
-# ---- pickers: functions that select the values that a rule's parameters name --------------------
+# ---- pickers: functions that select the values for a rule's parameters -------------------------
 
 READS_NOTHING, READS_INPUT, READS_PICKED, READS_OUTPUT = range(4)
 
 
 def _reads(pick):
-    """What a rule with this `pick` reads after `g` (see `Op.plan`)."""
+    """Return the READS_* constant for the `pick` of a rule (see `Op.plan`)."""
     if pick is None:
         return READS_NOTHING
     if type(pick) is not int:
@@ -343,7 +343,7 @@ def _reads(pick):
 
 
 def _picker(op, rule):
-    """The `pick` of a rule (see `Op.plan`)."""
+    """Return the `pick` of a rule (see `Op.plan`)."""
     names = list(inspect.signature(rule).parameters)[1:]
     if not names:
         return None
@@ -356,10 +356,10 @@ def _picker(op, rule):
 
 
 def _gather(op, rule):
-    """`pick(args, attrs, y, saved)`: the arguments of `rule` after `g`, in order, but `needed`."""
+    """Return `pick(args, attrs, y, saved)`: the arguments of `rule` without `g` and `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
     getters, attributes = [_getter(op, name) for name in names], []
-    while getters and getters[-1] is None:  # attributes mostly come last
+    while getters and getters[-1] is None:  # trailing names are mostly those of attributes
         attributes.insert(0, names[len(getters) - 1])
         getters.pop()
     if len(getters) == 1 and names[0] in op.inputs and not op.variadic:
@@ -376,7 +376,7 @@ def _attribute(name):
 
 
 def _getter(op, name):
-    """Return the function that selects a name's value; None for the name of an attribute."""
+    """Return a function that selects a rule parameter's value; None for an attribute."""
     if name == "y":
         if op.outputs == 1:
             return lambda args, attrs, y, saved: y[0]
@@ -421,7 +421,7 @@ _ASPECTS = {"shape": _shape, "dtype": _dtype}
 
 
 def elementwise(name, forward, *vjps, **options):
-    """An op computed element by element, its inputs broadcast against each other."""
+    """Return an op computed element by element, its inputs broadcast against each other."""
     inputs = options.get("inputs") or _inputs(forward)[0]
     kind = {1: Unary, 2: Binary}.get(len(inputs), Op) if not _attributes(forward) else Op
     return kind(name, forward, *vjps, kind="elementwise", broadcasts=len(inputs) > 1, **options)
@@ -435,10 +435,10 @@ def _attributes(forward):
 
 
 def reduction(name, forward, *vjps, **options):
-    """An op `forward(x, *, axis, keepdims)` that reduces the axes in the sorted tuple `axis`."""
+    """Return an op `forward(x, *, axis, keepdims)` that reduces the axes in a sorted tuple."""
     return Op(name, forward, *vjps, kind="reduction", **options)
 
 
 def movement(name, forward, *vjps, **options):
-    """An op that copies, moves or views elements and computes nothing."""
+    """Return an op that copies, moves or views elements and computes nothing."""
     return Op(name, forward, *vjps, kind="movement", **options)

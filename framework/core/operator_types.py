@@ -7,7 +7,7 @@ class Operators:
     """Base of Tensor, the variables and KerasTensor, to which `ops/operators.py` adds operators."""
 
     __slots__ = ()
-    _is_leaf = True  # nests do not descend into it
+    _is_leaf = True  # of nests: `core.nest` does not iterate over it
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""`run` calls a function on parts of the work; `kernels.threads` replaces it by a threaded one."""
+"""`run` calls a function for each part of a task; `kernels.threads` makes it parallel."""
 
 
 def run(function, parts):

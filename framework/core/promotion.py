@@ -17,7 +17,7 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds they convert to
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # the dtype kinds they adapt to
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 
@@ -82,7 +82,7 @@ def _untyped(values):
 
     Tensors in lists decide the dtype, then arrays, then Python's promotion of numbers.
     """
-    if any(isinstance(v, KerasTensor) for v in values):  # numbers that a model computes
+    if any(isinstance(v, KerasTensor) for v in values):  # numbers known only when a model runs
         kinds = [(v if isinstance(v, KerasTensor) else array_of(v)).dtype for v in values]
         dtype = dtypes.python_float() if any("float" in k.name for k in kinds) else dtypes.int32
         return tuple(tensor(v, dtype) for v in values)

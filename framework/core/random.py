@@ -18,10 +18,10 @@ from framework.core.symbolic import KerasTensor, drawn_as_zeros
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
-_MANY = 1 << 17  # numbers, 0.4 ms on one thread, from which on threads share a draw
+_MANY = 1 << 17  # the fewest numbers (0.4 ms on one thread) that are drawn by several threads
 _SHARE = 1 << 16
 
-# The second key word keeps the uses of one seed apart.
+# Second word of Philox's key: draws, shuffles and buffer slots of one seed are independent.
 _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
@@ -34,10 +34,10 @@ class _Bits(threading.local):
         self.state = self.philox.state
 
     def at(self, seed, number, use=_DRAWS, counted=0):
-        """The generator, set to a draw, so many counts (four words of 64 bits each) on in it."""
+        """Return the generator, `counted` counts (four 64-bit words each) after a draw's start."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
-        state["state"]["counter"][:] = (counted, 0, number, 0)  # 2**128 numbers for each draw
+        state["state"]["counter"][:] = (counted, 0, number, 0)  # 2**128 counts per draw
         state["buffer_pos"], state["has_uint32"] = 4, 0
         self.philox.state = state
         return self.generator
@@ -78,7 +78,7 @@ class SeedGenerator:
         return seed, number
 
     def next(self, ordered: bool = True):
-        """The next (seed, number) as a uint32 tensor of shape (2,)."""
+        """Return the next (seed, number) as a uint32 tensor of shape (2,)."""
         return Tensor(np.array(self.advance(), np.uint32))
 
     def get_config(self) -> dict[str, Any]:
@@ -146,13 +146,13 @@ def make_seed():
 
 
 def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0) -> Any:
-    """A tensor of random numbers.
+    """Return a tensor of random numbers.
 
     Args:
         source: a SeedGenerator or Stateless.
         distribution: a key of `DISTRIBUTIONS`; `a` and `b` are its parameters, numbers or arrays.
         shape: a tuple of ints; None in it only in symbolic calls, which draw nothing.
-        dtype: of the result.
+        dtype: the dtype of the result.
     """
     dtype = dtypes.as_dtype(dtype)
     if thread.symbolic is not None:
@@ -192,7 +192,7 @@ class _Shared:
         self._at = at
 
     def random(self, shape, dtype):
-        """Numbers from 0 to 1."""
+        """Return numbers from 0 to 1."""
         numbers = np.empty(shape, dtype)
         flat = numbers.reshape(-1)
         in_count = 32 // numbers.itemsize
@@ -206,7 +206,7 @@ class _Shared:
 
 
 def _float(dtype):
-    """NumPy draws float32 and float64; narrower floats are rounded from float32."""
+    """Return the dtype to draw in; NumPy has no narrower floats, they are rounded from float32."""
     return np.float64 if dtype == "float64" else np.float32
 
 

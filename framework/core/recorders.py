@@ -22,7 +22,7 @@ serials = itertools.count(1)
 class Recorder:
     """Base class: ignores all events; subclasses override the events that they need."""
 
-    replays = False  # True for a recorder that needs every computation as ops, to repeat it
+    replays = False  # True if every computation must run as ops, so that they can be repeated
     differentiates = False  # True for a recorder that may differentiate the recorded ops
     transposes = False  # True for the tape around a vjp that forward mode transposes
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
@@ -45,8 +45,9 @@ class Recorder:
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
         """The package is about to change `variables` by ops that follow from `key` and `inputs`.
 
-        `key` is compared by `==`, `inputs` are tensors. Returns whether the recorder does without
-        these ops: then the caller changes the variables in any way. Either calls `end_block`.
+        `key` is compared by `==`, `inputs` are tensors. Returns True if the recorder does not need
+        these ops; the caller may then change the variables without ops. It always calls
+        `end_block` afterwards.
         """
         return False
 
@@ -62,7 +63,7 @@ class Recorder:
 
 class _Thread(threading.local):
     def __init__(self):
-        self.stack = ()  # innermost last; a tuple, so that loops over it allow changes
+        self.stack = ()  # the open recorders, innermost last; immutable: a loop over it is safe
         self.symbolic = None  # name of the layer or op that runs on KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
@@ -71,7 +72,7 @@ class _Thread(threading.local):
         self.working = False  # whether the Python code of a compiled training step runs
         self.scope = ()  # prefixes of the names of new variables
         self.budget = None  # the memory that variables may take while a file is loaded, or None
-        self.scope_of = (None, None)  # (the layer that set `scope` last, the open call then)
+        self.scope_of = (None, None)  # (the layer that last set `scope`, the call open then)
 
 
 thread = _Thread()

@@ -21,7 +21,7 @@ class Registry:
     def __init__(self, sort):
         self.sort = sort
         self.by_name = {}  # canonical spelling -> class or function
-        self.classes = {}  # the snake case of its name -> class
+        self.classes = {}  # snake-case name -> class
         self._spellings = {}
 
     def add(self, *names):
@@ -33,14 +33,14 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                self._spellings.setdefault(name.lower(), own)  # the function of a loss is first
+                self._spellings.setdefault(name.lower(), own)  # the first entry stays
             return target
 
         return register
 
     def lookup(self, name):
         """Return the class or function called `name`; the error suggests the most similar name."""
-        # prefer the exact spelling: "Huber" may be a class and "huber" a function
+        # Prefer the exact spelling: "Huber" may be a class and "huber" a function.
         own = name if name in self.by_name else self._spellings.get(str(name).lower())
         if own is None:
             raise InvalidArgumentError(

@@ -14,7 +14,7 @@ def checked(forward, check):
     """Return a function that calls `check(*inputs)`, then `forward`, its attribute `ufunc`.
 
     Args:
-        forward: of an op.
+        forward: the forward of an op.
         check: a function that calls `expect`.
     """
 
@@ -22,7 +22,7 @@ def checked(forward, check):
         check(*inputs)
         return forward(*inputs, **attributes)
 
-    functools.update_wrapper(begun, forward)  # rules use the names of the parameters
+    functools.update_wrapper(begun, forward)  # derivative rules use the parameters' names
     begun.ufunc = getattr(forward, "ufunc", forward)
     return begun
 
@@ -31,7 +31,7 @@ def expect(op, name, shape, expected, meaning):
     """Raise ShapeError unless an input of an op has the expected shape; None is any size.
 
     Args:
-        op, name: of the op and the input, for the error.
+        op, name: the names of the op and of the input, for the error.
         meaning: what `expected` is, in words.
 
     Raises:

@@ -16,7 +16,7 @@ class Shape(tuple):
     """
 
     __slots__ = ()
-    _is_leaf = True  # of nests
+    _is_leaf = True  # of nests, although it is a tuple
 
     def __new__(cls, dims):
         if dims is None:
@@ -68,23 +68,23 @@ class Shape(tuple):
             raise ShapeError(f"Shapes {self} and {tuple(other)} are incompatible.")
 
     def merge_with(self, other: Any):
-        """The shape with the sizes that either knows; ShapeError where they differ."""
+        """Return the shape with the sizes known in either; raise ShapeError if they differ."""
         self.assert_is_compatible_with(other)
         return Shape(b if a is None else a for a, b in zip(self, other, strict=True))
 
     def with_rank(self, rank: Any):
-        """This shape; ShapeError where it has another rank."""
+        """Return this shape; raise ShapeError if it has another rank."""
         self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank: Any):
-        """This shape; ShapeError where its rank is lower."""
+        """Return this shape; raise ShapeError if its rank is lower."""
         if len(self) < rank:
             raise ShapeError(f"Shape {self} must have rank {rank} at least.")
         return self
 
     def with_rank_at_most(self, rank: Any):
-        """This shape; ShapeError where its rank is higher."""
+        """Return this shape; raise ShapeError if its rank is higher."""
         if len(self) > rank:
             raise ShapeError(f"Shape {self} must have rank {rank} at most.")
         return self

@@ -30,14 +30,14 @@ PAIRS = (
     ((2, 4), (14, 48)), ((12, 12), (30, 30)), ((24, 24), (48, 48)), ((64, 64), (128, 128)),
     ((2, 4), (3, 5)), ((2, 2), (3, 3)),
 )  # fmt: skip
-"""Sizes of unknown first and other axes in two runs: so far from each other that parts of them
-differ too (`n // 8`), all equal, such that many numbers divide, small ones for large tensors."""
+"""Sizes of unknown first and other axes in two runs. The pairs, in order: far apart, so that
+fractions (`n // 8`) differ too; all equal; with many divisors; small, for large tensors."""
 
 SMALL = (1, 2, 3, 4)
-"""Sizes that unknown ones may have to have, beside those in the arguments."""
+"""Sizes that are tried as guesses for unknown sizes, besides those in the arguments."""
 
 LARGEST = 1 << 20
-"""Stand-ins have fewer elements than this where there are smaller ones, else 64 times as many."""
+"""The most elements of a stand-in; with the smallest sizes 64 times as many are allowed."""
 
 
 class At(NamedTuple):
@@ -45,9 +45,9 @@ class At(NamedTuple):
 
     Args:
         first, others: the size of the first axis and of the others.
-        fill: "zeros", "rising" (0, 1, 2, ...: what sizes follow from is not always 0), "turns"
-            (1 and 0 by turns) or "eye" (identity matrices, for functions that divide by them).
-        apart: 1 or -1 where inputs have different sizes, later ones larger or smaller.
+        fill: "zeros", "rising" (0, 1, 2, ..., for sizes computed from values), "turns"
+            (1 and 0 alternating) or "eye" (identity matrices, for functions that divide by them).
+        apart: 1 or -1: inputs have different sizes, later ones are larger or smaller; 0: equal.
         followed: whether sizes are propagated through earlier calls.
     """
 
@@ -59,7 +59,7 @@ class At(NamedTuple):
 
 
 def trials(leaves):
-    """Pairs of At, the first of which that works tells what differs with unknown sizes."""
+    """Yield pairs of At; the first pair that works shows which sizes of the results are unknown."""
     fills = ("rising", "turns", "zeros")
     if sum(isinstance(leaf, KerasTensor) for leaf in leaves) > 1:
         for a, b in (PAIRS[0], PAIRS[4]):
@@ -76,9 +76,9 @@ EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """The pair, and the extremes where numbers among the leaves differ from it.
+    """Return the pair, and those extremes for which a number among the leaves has another value.
 
-    What is the same in the pair may not be so there: `n // 64`, `min(n, 3)`.
+    A number that is equal in the pair may still depend on a size: `n // 64`, `min(n, 3)`.
     """
     symbolic = [x for x in leaves if isinstance(x, KerasTensor)]
 
@@ -93,7 +93,7 @@ def completed(pair, leaves):
 
 
 def guesses(leaves):
-    """Each an At where unknown sizes are what they may have to be: numbers among the arguments."""
+    """Yield an At for each guess of the unknown sizes: numbers and sizes in the arguments."""
     numbers = [n for n in leaves if type(n) is int and 0 < n < 100]
     for n in dict.fromkeys([*known_sizes(leaves), *numbers, sum(numbers), *SMALL]):
         for first in (2, 3, n):
@@ -154,7 +154,7 @@ def value_at(x, k):
         return None
     memo = _memo(x)
     if ("value", k) not in memo:
-        memo["value", k] = None  # also where this raises
+        memo["value", k] = None  # the value counts as unknown if the next line raises
         memo["value", k] = _value(x, k)
     return memo["value", k]
 
@@ -213,7 +213,7 @@ def _givers(x):
 
 
 def _from_inputs_on(x, k):
-    """The KerasTensors on the way to `x` whose shape is not known yet, each after its givers."""
+    """Return `x` and the tensors it is computed from that still lack a shape, inputs first."""
     found, begun, stack = [], {id(x)}, [(x, iter(_givers(x)))]
     while stack:
         each, waiting = stack[-1]
@@ -228,13 +228,13 @@ def _from_inputs_on(x, k):
 
 
 def _shape(x, k):
-    """By the call that gave `x`, where its shape is as expected then; else as that of an input."""
+    """Infer the shape of `x` by its call; if that does not fit `x.shape`, treat `x` as an input."""
     givers = _givers(x)
     if not givers:
         return _as_input(x, k)
     operation, args, kwargs, index = x.origin
     if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
-        return (shape_at(givers[0], k)[0], *x.shape[1:])  # rows stay rows
+        return (shape_at(givers[0], k)[0], *x.shape[1:])  # a layer keeps the number of rows
     try:
         shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
     except Exception:  # user code may raise anything for unexpected sizes

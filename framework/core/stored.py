@@ -84,5 +84,5 @@ class budget:
         if self._left < 0:
             raise UnsafeFileError(
                 f"The file's config asks for a variable of shape {tuple(shape)}, but the file has "
-                "not as many values. Pass limits=Limits(extra_bytes=...) if you trust the file."
+                "fewer values. Pass limits=Limits(extra_bytes=...) if you trust the file."
             )

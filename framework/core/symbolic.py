@@ -24,11 +24,11 @@ class KerasTensor(Operand):
     """
 
     # `origin` = (operation, args, kwargs, index): the call that gave it; None for an input.
-    # `_stand_ins` is for `core/standins.py`, which makes it.
+    # `_stand_ins` is set and used by `core/standins.py`.
     __slots__ = ("__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape")
     __hash__ = object.__hash__
     record_history = True
-    is_number = False  # `core/symbolic_sizes.py` has those that are
+    is_number = False  # True in SymbolicNumber (`core/symbolic_sizes.py`)
 
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike = "float32", sparse: bool = False,
@@ -67,7 +67,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        return call(op, args, attrs)  # variables are not read: the model reads them at each call
+        return call(op, args, attrs)  # keeps variables: the model reads them at each call
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:
@@ -105,12 +105,12 @@ class calling:
 
 
 class drawn_as_zeros(str):
-    """The name of a call in which draws are tensors of zeros: one on stand-ins."""
+    """The name of a symbolic call on stand-ins, in which random draws return zeros."""
 
     __slots__ = ()
 
 
-_SIZES = ("size", "classes", "depth", "count")  # attributes of ops
+_SIZES = ("size", "classes", "depth", "count")  # attributes of ops that are sizes, None if unknown
 
 
 def call(op, args, attrs):
@@ -188,7 +188,7 @@ def infer(op, args, attrs):
 
 
 def _fitting(op, args, attrs, error):
-    """The specs where an unknown size must be one of the known ones, which is doubtful then."""
+    """Return the specs for the first known size that fits; result sizes equal to it are unknown."""
     for n in known_sizes(args):
         try:
             found = _specs(op, [_zeros(a, n) for a in args], attrs, args)

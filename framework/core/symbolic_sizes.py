@@ -135,7 +135,7 @@ def _reflected(operation):
 
 
 def _comparison(operation, same):
-    """`same` is the result of comparing a number with itself."""
+    """Return a comparison method; `same` is the result for equal keys, the same number."""
 
     def compare(self, other):
         if type(other) is SymbolicNumber and other.key == self.key:

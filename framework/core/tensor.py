@@ -8,7 +8,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.operator_types import Operators
 from framework.core.recorders import thread
 
-_new_tuple = tuple.__new__  # a Shape as it is, without its constructor
+_new_tuple = tuple.__new__  # creates a Shape without running its constructor
 
 
 class Tensor(Operators):
@@ -18,8 +18,8 @@ class Tensor(Operators):
     `t.numpy()` a copy.
     """
 
-    # `serial` is the tensor's identity on tapes, given when a tape first cares for it. Slices of
-    # variables alone have `assign`, which assigns to that slice.
+    # `serial` identifies the tensor on tapes; it is set when a tape first needs it. Only slices of
+    # variables have `assign`, which assigns to that slice.
     __slots__ = ("__weakref__", "_keras_mask", "array", "assign", "serial")
 
     def __init__(self, array: Any):
@@ -59,7 +59,7 @@ class Tensor(Operators):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
+        """Raise ShapeError unless `shape` fits, in which None stands for any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def __hash__(self) -> int:
@@ -72,10 +72,10 @@ class Tensor(Operators):
         return Ref(self)
 
     def _as_operand(self):
-        """Itself: a tensor may stand where a layer keeps a variable."""
+        """Return itself: a layer may hold a tensor instead of a variable."""
         return self
 
-    # ---- values read by Python: every one of them passes through `_read` ----
+    # ---- values read by Python: all pass through `_read` ----
 
     def _read(self, how):
         for recorder in thread.stack:
@@ -83,7 +83,7 @@ class Tensor(Operators):
         return self.array
 
     def numpy(self) -> Any:
-        """A copy as a NumPy array; a NumPy scalar where the tensor is 0-d."""
+        """Return a copy as a NumPy array; a NumPy scalar if the tensor is 0-d."""
         array = self._read("numpy")
         return array.copy() if array.ndim else array[()]
 
@@ -184,7 +184,7 @@ class _Masks:
 
 
 masks = _Masks()
-_mask = Tensor._keras_mask  # the slot
+_mask = Tensor._keras_mask  # the slot, which the property below hides
 
 
 def _set_mask(tensor, mask):
@@ -217,12 +217,12 @@ class Ref:
 
 
 def _text(array):
-    """As TF's `str` has it: values of several lines begin on a line of their own."""
+    """Return the values as TensorFlow's `str` prints them: several lines begin on a new line."""
     text = str(array[()]) if array.dtype.kind != "O" or array.ndim else repr(array[()])
     return f"\n{text}" if "\n" in text else text
 
 
 def _numpy_text(array):
-    """As TF's `repr` has it: a bare number where 0-d, `array(...)` otherwise."""
+    """Return the values as TensorFlow's `repr` prints them: a number if 0-d, else `array(...)`."""
     text = repr(array.item() if array.ndim == 0 else array)
     return f"\n{text}" if "\n" in text else text

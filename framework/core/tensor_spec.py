@@ -47,16 +47,16 @@ class TensorSpec:
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None):
-        """The spec again, under another name where one is given."""
+        """Return an equal spec, with another name if one is passed."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
     def from_tensor(cls, tensor: TensorLike, name: str | None = None):
-        """The spec of one tensor (or anything that has a shape and a dtype)."""
+        """Return the spec of one tensor (or anything that has a shape and a dtype)."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any):
-        """Whether the other's dtype is this one, and no known size differs from a known one."""
+        """Return whether the dtypes are equal and all sizes that both know are equal."""
         other = spec_or_tensor
         if dtypes.as_dtype(other.dtype) is not self._dtype:
             return False
@@ -67,7 +67,7 @@ class TensorSpec:
         )
 
     def is_subtype_of(self, other: Any):
-        """Whether every tensor of this spec is one of the other's."""
+        """Return whether every tensor that fits this spec fits the other."""
         if self._dtype is not other.dtype or other.shape is None:
             return self._dtype is other.dtype
         return self._shape is not None and len(self._shape) == len(other.shape) and all(

@@ -23,7 +23,7 @@ from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
-# One lock per variable: additions of several threads do not lose an update.
+# Locks of in-place additions, so that no thread's update is lost; variables share them by serial.
 _turns = tuple([threading.RLock() for _ in range(16)])
 
 
@@ -31,11 +31,11 @@ class CoreVariable(Operators):
     """A buffer of one dtype with an identity; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
-    _casts = False  # whether what is assigned is cast to its dtype, or must have it
-    _resizable = False  # whether values of other shapes may be assigned: plans check it then
+    _casts = False  # whether assigned values of another dtype are cast instead of refused
+    _resizable = False  # whether values of other shapes may be assigned; plans then check the shape
 
     def __init__(self, array: Any, trainable: bool = True):
-        """Own `array` from here on: internal, no copy."""
+        """Take `array` as the buffer; internal: no copy."""
         self._array = array
         self._trainable = trainable
         self.serial = next(serials)
@@ -93,7 +93,7 @@ class CoreVariable(Operators):
         self, value: TensorLike, use_locking: bool = False, name: str | None = None,
         read_value: bool = True,
     ):  # fmt: skip
-        """Hold `value` (of the same shape) from now on. Not differentiable in `value`."""
+        """Set the value to `value`, of the same shape. No gradient reaches `value`."""
         value = self._converted(value, "assign")
         if value is not None:
             self._hold(value)
@@ -118,7 +118,7 @@ class CoreVariable(Operators):
         if delta is None:
             return self
         with _turns[self.serial % len(_turns)]:
-            if replaying():  # as ops, so that a replay computes it from then-present values
+            if replaying():  # as ops, so that a replay uses the values of that time
                 both = type(self).__add__ if ufunc is np.add else type(self).__sub__
                 self._hold(both(self, delta))
                 return self
@@ -130,7 +130,7 @@ class CoreVariable(Operators):
         return self
 
     def hold(self, array: Any) -> None:
-        """Own `array`, of the right shape and dtype, from here on: internal, no copy, no check."""
+        """Replace the buffer by `array`, of equal shape and dtype; internal: no copy, no check."""
         for recorder in thread.stack:
             recorder.variable_assigned(self, Tensor(array))
         self._array = array if type(array) is np.ndarray else np.asarray(array)
@@ -149,7 +149,7 @@ class CoreVariable(Operators):
         if type(value) is not Tensor:
             value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
             if isinstance(value, Operand):
-                np.asarray(value)  # which it refuses: it stands for many values
+                np.asarray(value)  # raises an error: the operand stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
@@ -173,7 +173,7 @@ class CoreVariable(Operators):
     # ---- what Python sees ----
 
     def numpy(self) -> Any:
-        """A copy as a NumPy array; a NumPy scalar where 0-d."""
+        """Return a copy as a NumPy array; a NumPy scalar if 0-d."""
         return self.read().numpy()
 
     def item(self):
@@ -303,7 +303,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Do nothing where `shape`, with None for any size, fits; ShapeError otherwise."""
+        """Raise ShapeError unless `shape` fits, in which None stands for any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def __repr__(self):

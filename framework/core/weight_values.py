@@ -9,8 +9,8 @@ def set_values(variables, values, kind, name, remedy=""):
     """Assign one value to each variable; if one does not fit, change nothing.
 
     Args:
-        kind, name: whose they are, for messages: "layer", "dense".
-        remedy: the end of the message about their number.
+        kind, name: the kind and name of their owner, for messages: "layer", "dense".
+        remedy: the end of the error message about a wrong number of values.
 
     Raises:
         ValueError: another number of values, or a value of another shape.
