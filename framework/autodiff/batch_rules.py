@@ -1,8 +1,8 @@
 """Batching rules: how an op computes all rows of a `Batched` in one call.
 
 A rule receives the op, its operands `xs`, a bool per operand in `batched` (whether it has the
-leading axis of rows), and the attributes. It returns the outputs with the leading axis. An op has a
-rule in `RULES`, or that of its kind.
+leading axis of rows), and the attributes. It returns the outputs with the leading axis. An op that
+has no rule in `RULES` uses the rule of its kind.
 """
 
 import functools
@@ -87,7 +87,7 @@ def _leading(op, xs, batched, attrs):
 
 
 def _all_rows(xs, batched):
-    """Return all of `xs` with the leading axis."""
+    """Return all operands with the leading axis of rows."""
     if all(batched):
         return xs
     count = _count(xs, batched)
@@ -117,7 +117,7 @@ def _row(x, k):
 
 
 def _of_no_rows(op, xs, batched, attrs):
-    """Of the shapes that a symbolic call on one row would have."""
+    """Return outputs without rows, in the shapes that a symbolic call on one row infers."""
     rows = [KerasTensor(shape_of(x)[1:], x.dtype) if b else x for x, b in zip(xs, batched)]
     specs = infer(op, rows, attrs)
     single = isinstance(specs, tuple)
@@ -140,15 +140,15 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        count = shape_b[0]  # a column in each row: these are the rows of one matrix
+        count = shape_b[0]  # one column per row: together they are the rows of a matrix
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
         return reshape(found, shape=(count, shape_of(found)[1], 1))
     return _broadcasting(op, xs, batched, attrs)
 
 
-# Sizes of merged products. BLAS splits larger ones among threads, which is several times slower on
-# a busy machine. For smaller ones the cost of the calls dominates.
+# Limits of merged products. BLAS splits larger products among threads, which is several times
+# slower on a busy machine. With fewer rows per product the cost of the calls dominates.
 _MOST_PRODUCTS, _FEWEST_ROWS = 1 << 18, 16
 
 
@@ -168,7 +168,7 @@ def _largest_divisor(n, most):
 
 
 def _tanh_back(op, xs, batched, attrs):
-    """Compute the slope once for all rows."""
+    """Compute the derivative 1 - y² once if all rows share `y`."""
     (g, y), (_, y_batched) = xs, batched
     if y_batched:
         return _broadcasting(op, xs, batched, attrs)
@@ -295,7 +295,7 @@ def _scatter_add(op, xs, batched, attrs):
 
 
 def _take_along_axis(op, xs, batched, attrs):
-    """Broadcast the rows and the other axes."""
+    """Give both operands an axis of rows, of size 1 if unbatched; the op broadcasts it."""
     x, indices = (x if b else repeated(x, 1) for x, b in zip(xs, batched))
     return op(x, indices, axis=attrs["axis"] + 1)
 

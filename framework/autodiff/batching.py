@@ -69,7 +69,7 @@ class Batched(Operand):
 
     Args:
         value: an array or tensor whose leading axis counts the rows, or a `Diagonal`.
-        level: of the map that it belongs to.
+        level: the Level of the map that it belongs to.
     """
 
     __slots__ = ("__weakref__", "level", "serial", "value")
@@ -80,7 +80,7 @@ class Batched(Operand):
 
     @property
     def array(self):
-        """The attributes of an array that tapes and checks read."""
+        """A substitute for one row's array, with the attributes that tapes and checks read."""
         return _Row(self.value)
 
     @property
@@ -114,7 +114,7 @@ class Batched(Operand):
         )
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = __complex__ = _refuse
-    __getattr__ = _refuse  # the other attributes of a tensor
+    __getattr__ = _refuse  # called for every attribute that is not defined here
 
     def __len__(self):
         if not self.shape:
@@ -159,7 +159,7 @@ def call(op, args, attrs):
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
             return _told(inside, op, args, attrs, xs, batched, level)
-    if not thread.stack:  # no recorder receives the calls on all rows
+    if not thread.stack:  # no recorder needs tensors: compute on arrays
         xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
 
@@ -171,7 +171,7 @@ def _boxed(found, level):
 
 
 def _told(inside, op, args, attrs, xs, batched, level):
-    """Run the call and notify the recorders `inside` the map of the call on one row."""
+    """Run the call on all rows; notify recorders `inside` the map of a call on one row."""
     if op.composite is not None and op.saves:
         return op.composite(*args, **attrs)
     open_ = thread.stack
@@ -204,7 +204,7 @@ def _with_saved(op, xs, batched, attrs):
 
 
 class _Catcher(Recorder):
-    """Keeps what an op saves."""
+    """Recorder that keeps the arrays that an op saves for its derivative."""
 
     def __init__(self, op):
         self._op, self.saved = op, []

@@ -51,7 +51,7 @@ def seeds(target, output_gradients, taped):
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
         one = _ONES.get(target.array.dtype)  # the most common case: a loss
         if one is not None:
-            if target.serial is None:  # not recorded, but it may also be a source
+            if target.serial is None:  # no tape recorded the target; it may still be a source
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
     targets = nest.flatten(target)
@@ -79,7 +79,7 @@ def seeds(target, output_gradients, taped):
 
 def _target(item, factor):
     """Return (the tensor or variable to differentiate, its output gradient or None)."""
-    if type(item) is IndexedSlices:  # the sum of its elements is the sum of its values
+    if type(item) is IndexedSlices:  # its dense form has the same sum as its values
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
     return item if isinstance(item, CoreVariable) else tensor(item), factor
 
@@ -87,7 +87,7 @@ def _target(item, factor):
 def _matched(target, output_gradients, count):
     """Return `output_gradients` as a list, one per leaf of `target`."""
     seeds = nest.flatten(output_gradients)
-    if len(seeds) != count:  # a list may be an array
+    if len(seeds) != count:  # a nested list of numbers may stand for one array
         seeds = _leaves_up_to(target, output_gradients)
     if len(seeds) != count:
         raise InvalidArgumentError(

@@ -91,7 +91,7 @@ class CustomGradient:
     def __init__(self, f):
         functools.update_wrapper(self, f)
         self._f = f
-        self._ops = {}  # number of inputs -> op
+        self._ops = {}  # number of inputs with a derivative -> op
 
     def __call__(self, *args, **kwargs):
         return self._call(self._f, args, kwargs)
@@ -135,7 +135,7 @@ class CustomGradient:
 
 
 class _Operation:
-    """The origin of KerasTensors: the function, with a flat list as its result."""
+    """The decorated function as an operation of a model; it returns a flat list."""
 
     def __init__(self, decorated, f):
         self.name = getattr(decorated, "__name__", "custom_gradient")
@@ -151,7 +151,7 @@ class _CustomGradientOp(Op):
     __slots__ = ("count",)
 
     def __init__(self, name, count):
-        self.count = count  # the number of inputs with a rule
+        self.count = count  # the first `count` inputs have derivatives; the rest are the results
         super().__init__(
             name, lambda *xs, call: xs[count:], outputs=None, listed=False,
             backward=lambda g, call, needed: call(g, needed),
@@ -251,7 +251,7 @@ def _pair(returned, decorated):
 
 
 class _Reads(Recorder):
-    """Collects the trainable variables that are read."""
+    """Recorder that collects the trainable variables that are read."""
 
     def __init__(self):
         self._variables = {}
@@ -346,7 +346,7 @@ def recompute_grad(f: Any) -> Any:
             of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]
             return (of_inputs, of_variables) if variables else of_inputs
 
-        grad.takes_needed = True  # compute only the gradients that are needed
+        grad.takes_needed = True  # `_GradCall` then passes `needed`, to skip the other gradients
         return result, grad
 
     return _under_its_name(CustomGradient(recomputing), f)

@@ -1,8 +1,8 @@
 """Derivatives of Python functions as JAX's users know them: grad, vjp, jvp, hessian, hvp.
 
-Arguments are tensors, variables, arrays or numbers, or nests of them. A function differentiated by
-an argument gets it as a new tensor, so that the same tensor in a closure counts as a constant;
-variables are passed as they are. The functions nest.
+Arguments are tensors, variables, arrays or numbers, or nests of them. The function receives an
+argument that is differentiated as a new tensor, so that the same tensor in a closure counts as a
+constant; variables are passed as they are. Calls can be nested.
 """
 
 import functools
@@ -18,11 +18,11 @@ from framework.ops.elementwise import identity
 
 
 def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """A function that returns the gradient of `f`, a scalar.
+    """Return a function that computes the gradient of the scalar function `f`.
 
     Args:
         f: a function that returns a 0-d tensor; with `has_aux` a pair of it and anything else.
-        argnums: the position of the argument to differentiate by, or a tuple of positions.
+        argnums: the position of the differentiated argument, or a tuple of positions.
         has_aux: whether the pair (gradient, anything else) is returned.
 
     Returns:
@@ -31,7 +31,7 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
     Raises:
         ValueError: from a call: the result is no scalar, or there is no such argument.
-        TypeError: from a call: an argument to differentiate by holds integers.
+        TypeError: from a call: a differentiated argument holds integers.
 
     Example:
         >>> from framework.autodiff import grad
@@ -73,7 +73,7 @@ def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
 
 def vjp(f: Any, *primals: Any, has_aux: bool = False) -> Any:
-    """The value of `f` and the function that pulls cotangents back.
+    """Return the value of `f` and a function that pulls cotangents back to the primals.
 
     Args:
         f: a function of `primals` that returns a nest of tensors; with `has_aux` a pair of it and
@@ -81,8 +81,8 @@ def vjp(f: Any, *primals: Any, has_aux: bool = False) -> Any:
         primals: its arguments.
 
     Returns:
-        `(value, pull)`, with `has_aux` `(value, pull, anything else)`. `pull(cotangent)` takes what
-        has the structure of the value, and returns a tuple: vᵀJ for each primal, in its structure.
+        `(value, pull)`, with `has_aux` `(value, pull, anything else)`. `pull(cotangent)` takes a
+        cotangent in the structure of the value and returns a tuple with vᵀJ for each primal.
 
     Example:
         >>> import framework as tf
@@ -107,7 +107,7 @@ def vjp(f: Any, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
-    """The value of `fun` and its derivative in the direction of `tangents`.
+    """Return the value of `fun` and its derivative in the direction of `tangents`.
 
     Args:
         fun: a function of `primals` that returns a nest of tensors; with `has_aux` a pair of it and
@@ -141,16 +141,15 @@ def jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
 
 
 def hessian(f: Any, argnums: Any = 0) -> Any:
-    """A function that returns the second derivatives of `f`, a scalar.
+    """Return a function that computes the second derivatives of the scalar function `f`.
 
     Args:
         f: a function that returns a 0-d tensor.
-        argnums: the position of the argument to differentiate by, or a tuple of positions.
+        argnums: the position of the differentiated argument, or a tuple of positions.
 
     Returns:
         A function of `f`'s arguments. For an argument of shape s it returns a tensor of shape
-        s + s. For a nest of arguments it returns that nest, in each place the nest of the blocks
-        that belong to it.
+        s + s. For a nest of arguments it returns a nest of nests: a block for each pair of leaves.
 
     Example:
         >>> import framework as tf
@@ -177,7 +176,7 @@ def hessian(f: Any, argnums: Any = 0) -> Any:
 
 
 def hvp(f: Any, primals: Any, tangents: Any) -> Any:
-    """The product of the Hessian of `f` and `tangents`, without the Hessian.
+    """Return the product of the Hessian of `f` and `tangents`, without computing the Hessian.
 
     Args:
         f: a function that returns a 0-d tensor.
@@ -185,7 +184,7 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
         tangents: in the structure of `primals`, of the same shapes.
 
     Returns:
-        What has the structure of `primals`.
+        Tensors in the structure of `primals`.
 
     Example:
         >>> import framework as tf
@@ -213,11 +212,11 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
 
 # ---- what they have in common --------------------------------------------------------------------
 
-_NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of another function
+_NAMES = ("__module__", "__name__", "__qualname__")  # copied from `f`; not its docstring
 
 
 def _prepared(f, args, argnums):
-    """The arguments, those to differentiate by as new tensors; and these alone, a nest."""
+    """Return (all arguments, nest of the differentiated ones), the latter as new tensors."""
     args = list(args)
     positions = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for i in positions:
@@ -234,14 +233,14 @@ def _source(leaf, position):
     found = leaf if isinstance(leaf, CoreVariable) else identity(tensor(leaf))
     if not found.dtype.is_inexact:
         raise DTypeError(
-            f"Argument {position} is differentiated by and holds {found.dtype}; derivatives need "
+            f"Argument {position} is differentiated and has dtype {found.dtype}; derivatives need "
             "floats. Write 3.0 instead of 3, or cast it with tf.cast."
         )
     return found
 
 
 def _called(f, args, kwargs, has_aux):
-    """The scalar, and what `f` returned."""
+    """Return the scalar to differentiate, and all that `f` returned."""
     value, *aux = _split(f, f(*args, **kwargs), has_aux)
     value = tensor(value)
     if value.ndim:
@@ -271,7 +270,7 @@ def _gradient(tape, value, wanted):
 
 
 def _dense(grads):
-    """Gradients as tensors: rows looked up (IndexedSlices) among them are added into zeros."""
+    """Return gradients as dense tensors; IndexedSlices are added into zeros."""
     return nest.map_structure(tensor, grads)
 
 

@@ -15,10 +15,10 @@ class Diagonal(Operand):
     product with a matrix scales the matrix's rows. Any other op is applied to the dense rows.
 
     Args:
-        start, stop: which rows of the identity.
-        shape: of a row; the identity is along its last axis.
-        dtype: NumPy's.
-        scale: of the same shape; None for ones.
+        start, stop: the range of rows of the identity matrix.
+        shape: the shape of a row; its last axis is that of the identity.
+        dtype: a NumPy dtype.
+        scale: the factors, an array in the shape of a row; None for ones.
     """
 
     __slots__ = ("_scale", "dtype", "shape", "start", "stop")

@@ -118,7 +118,7 @@ class ForwardAccumulator(Recorder):
         self._tangents.keep(primal, tangent if have is None else have + tangent)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE):
-        """The tangents of `primals`: the derivatives along the direction that was given.
+        """Return the tangents of `primals`: derivatives along the accumulator's direction.
 
         Args:
             primals: a tensor or variable computed within the block, or a primal; or a nest of them.
@@ -126,8 +126,8 @@ class ForwardAccumulator(Recorder):
                 not depend on the accumulator's primals.
 
         Returns:
-            Tensors in the structure of `primals`, each of the shape and dtype of its own; None
-            where unconnected.
+            Tensors in the structure of `primals`, each in the shape and dtype of its primal;
+            None if unconnected.
         """
         zero = wants_zero(unconnected_gradients)
         return nest.map_structure(lambda item: self._jvp(item, zero), primals)
@@ -183,7 +183,7 @@ class ForwardAccumulator(Recorder):
 
 
 _TENSORS = frozenset((Tensor, Batched))
-_DIFFERENTIABLE = "fcV"  # kinds of dtypes
+_DIFFERENTIABLE = "fcV"  # kinds of NumPy dtypes: float, complex, and V for bfloat16
 
 
 def _checked(primal):
@@ -222,7 +222,7 @@ class _Tangents(dict):
 
     def __init__(self):
         super().__init__()
-        held = weakref.ref(self)  # so that the callback does not keep the dict
+        held = weakref.ref(self)  # the callback must not keep the dict alive
 
         def forget(reference):
             found = held()
@@ -344,7 +344,7 @@ class _LiveCall:
         return [None if g is None else _turned(g) for g in found]
 
     def _cotangents(self, g):
-        """(position, cotangent) for each live input."""
+        """Return (position, cotangent) for each live input."""
         op = self.op
         if op.backward is None:
             return [(i, rule(g, *self._read(pick))) for i, rule, pick in self.plan]
@@ -359,11 +359,11 @@ class _LiveCall:
 
 
 def _turned(t):
-    """Return the transpose without the conjugations that a tape applies at both ends."""
+    """Return a complex tangent conjugated, to cancel the conjugation that a tape applies."""
     return conj(t) if t.array.dtype.kind == "c" else t
 
 
-_linear = {}  # op -> whether its rule is independent of the inputs' values
+_linear = {}  # op -> whether its rule reads no input, output or saved value
 
 
 def _is_linear(op):

@@ -13,14 +13,14 @@ from framework.ops.elementwise import identity
 
 
 def gradients_function(f: Any, params: TensorLike = None) -> Any:
-    """Return a function that computes the list of the derivatives of `f` by its arguments.
+    """Return a function that computes the derivatives of `f` with respect to its arguments.
 
     It takes `f`'s positional arguments, converted to tensors, and `dy`, the cotangent of the
     result; ones if None.
 
     Args:
         f: a function of positional arguments that returns a tensor or a nest of them.
-        params: the arguments to differentiate by, a sequence of positions or of names; all if
+        params: the differentiated arguments, a sequence of positions or of names; all if
             None. The others are not converted.
 
     Example:
@@ -82,7 +82,7 @@ def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     return value_and_vjp
 
 
-_NAMES = ("__module__", "__name__", "__qualname__")  # the docstring is of another function
+_NAMES = ("__module__", "__name__", "__qualname__")  # copied from `f`; not its docstring
 
 
 def _watched(args, positions, tape):
@@ -98,7 +98,7 @@ def _watched(args, positions, tape):
 
 
 def _positions(f, params, count):
-    """Return the positions of the arguments to differentiate by."""
+    """Return the positions of the differentiated arguments."""
     if params is None:
         return range(count)
     if isinstance(params, (str, int)):

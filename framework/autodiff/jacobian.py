@@ -101,7 +101,7 @@ class Jacobians:
         return batch_jacobian(self, target, source, unconnected_gradients, experimental_use_pfor)
 
     def op_on_rows(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
-        """Told within a map over rows, as `op`: operands may be `Batched`."""
+        """Record a call of `op` within a map over rows; operands may be `Batched`."""
         live = self._live
         mask = sum(
             1 << i for i, arg in enumerate(args)
@@ -222,7 +222,7 @@ class _Identity:
         return self.dense(start, stop)
 
     def dense(self, start, stop):
-        """Return them as an array; one row of zeros if there are none, since ops need a row."""
+        """Return these rows as an array; one row of zeros if the target has no elements."""
         if not self.count:
             return np.zeros((1, *self._shape), self.dtype)
         eye = identity(start, stop, self.count, self.dtype)
@@ -232,7 +232,7 @@ class _Identity:
 
 
 def _rows(tape, target, sources, eye, at_once):
-    """Return for each source the rows of its cotangents for those in `eye`; None if unconnected."""
+    """Return each source's cotangents, a row per row of `eye`; None if unconnected."""
     if target.dtype.np.kind not in "fcV":
         return [None] * len(sources)
     if target.serial is None:
@@ -252,16 +252,16 @@ def _rows(tape, target, sources, eye, at_once):
 
 
 def _at_once(tape, target, sources, eye, careful=True):
-    """Run one backward pass for many rows; return None if a rule cannot, if `careful`."""
+    """Run one backward pass per block of rows; return None if a rule fails and `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
-    step = math.ceil(count / math.ceil(count / step))  # blocks of one size
+    step = math.ceil(count / math.ceil(count / step))  # blocks of about equal size
     try:
         blocks = [
             _block(tape, target, sources, eye.rows(start, min(start + step, count)))
             for start in range(0, count, step)
         ]
-    except Exception:  # the backward pass per row raises again if this is a real error
+    except Exception:  # a real error is raised again by the backward pass per row
         if not careful:
             raise
         return None
@@ -292,7 +292,7 @@ def _block(tape, target, sources, rows):
     level = Level()
     record = tape._edges
     if not tape._persistent:
-        tape._edges = list(record)  # the backward pass consumes it
+        tape._edges = list(record)  # the backward pass empties its list of edges
     grads = {target.serial: Batched(rows, level)}
     tape._walk_back(grads, sources, True)
     if not tape._persistent:

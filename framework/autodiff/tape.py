@@ -80,7 +80,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        self._consumed = self._fresh = True  # until the tape is entered
+        self._consumed = self._fresh = True  # both hold until the tape is entered
         self._clear()
         if trace:
             self._trace()
@@ -100,7 +100,7 @@ class GradientTape(TapeNotes, Jacobians):
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
         if self._consumed and not self._fresh:
-            self._clear()  # the record is used up
+            self._clear()  # a backward pass has emptied the record
         self._consumed = self._fresh = False
         if self._owns_event_log:
             self._event_log.open()
@@ -204,7 +204,7 @@ class GradientTape(TapeNotes, Jacobians):
         if produced is None:
             produced = output.serial = next(serials)
         live.add(produced)
-        last = True  # the backward pass meets the op's first edge last
+        last = True  # the backward pass goes in reverse and meets this edge last
         while chain is not None:
             i, rule, reads, pick, chain = chain
             arg = args[i]
@@ -215,7 +215,7 @@ class GradientTape(TapeNotes, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                read, reads = output, READS_INPUT  # also one value
+                read, reads = output, READS_INPUT  # a single value, stored like an input
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
             last = False
@@ -328,14 +328,14 @@ class GradientTape(TapeNotes, Jacobians):
     def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
-        kept = serials_of_sources & self._live  # cotangents of these are not dropped
+        kept = serials_of_sources & self._live  # serials whose cotangents are kept
         keeps = self._persistent or self._event_log is not None
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                g = d = None  # free memory: a joint rule may be large (a recomputed block)
+                g = d = None  # free memory: a joint rule may need much (a recomputed block)
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
             g = grads.pop(produced, None) if last else grads.get(produced)
@@ -420,7 +420,7 @@ class GradientTape(TapeNotes, Jacobians):
 
     def _result(self, grads, source, zero, target):
         """Return the gradient of one source in its public form."""
-        g = grads.get(source.serial)  # for a variable: only if it is a target itself
+        g = grads.get(source.serial)  # a variable is in `grads` only if it is a target itself
         if type(source) is not Tensor:
             for serial in self._reads.get(source.serial, ()):
                 if serial in grads:
@@ -432,7 +432,7 @@ class GradientTape(TapeNotes, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:  # in NumPy, bfloat16 times a Python number is float32
+            if type(g) is Tensor:  # NumPy's bfloat16 times a Python number is float32
                 return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
             return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:
@@ -478,7 +478,7 @@ def through_composite(op, inputs, asked, g):
     """
     args, attrs = inputs
     with GradientTape() as tape:
-        # new tensors: one tensor may be two inputs, and each input has its own gradient
+        # Copies: if one tensor is passed as two inputs, each input gets its own gradient.
         args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)

@@ -1,1 +1,1 @@
-"""What explains, draws, checks and logs the work of a tape; imported when it is first asked for."""
+"""Tools that explain, draw, check and log what a tape records; imported at the first use."""

@@ -18,19 +18,19 @@ LIMIT = 200_000
 """The maximum number of entries in an event log; older entries are dropped."""
 
 _PACKAGE = os.path.abspath(__file__).rpartition("autodiff")[0]  # noqa: PTH100 (no pathlib at import)
-_inside = {}  # file name -> whether it is this package's
+_inside = {}  # file name -> whether the file belongs to this package
 
 
 class LoggedEvent(NamedTuple):
-    """One event."""
+    """One op, variable read, assignment, or read of a value by Python."""
 
     kind: str  # "op", "variable", "assign" or "value"
     what: object  # the op, the variable, or the function that read the value
-    inputs: tuple  # serials
+    inputs: tuple  # serials of the input tensors
     outputs: tuple
-    shapes: tuple  # of inputs, then of outputs
-    dtype: object  # of the first output
-    tapes: frozenset  # numbers of the open tapes
+    shapes: tuple  # of the inputs, then of the outputs
+    dtype: object  # dtype of the first output
+    tapes: frozenset  # numbers of the tapes that were open
     layer: object
     line: str
 
@@ -41,7 +41,7 @@ class EventLog(Recorder):
     def __init__(self):
         self.entries = deque(maxlen=LIMIT)
         self.leaves = {}  # serial of a tensor that no op computed -> (weakref, shape, dtype, line)
-        self._produced = set()  # serials of the ops' outputs
+        self._produced = set()  # serials of the tensors that ops computed
 
     def open(self):
         """Start recording, after every recorder that is already open."""

@@ -101,7 +101,7 @@ def _used_up(tape, source):
 
 
 def _disconnected(tape, targets, mine):
-    """Return the Explanation from the record and the notes, without a event log."""
+    """Return the Explanation from the record and the notes, without an event log."""
     links = links_of(tape)
     reached = forward(links, mine)
     if not reached.isdisjoint(targets) and not only_blocked(links, mine, targets):

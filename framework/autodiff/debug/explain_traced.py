@@ -68,14 +68,14 @@ def _break(tape, entry, entries, number, source, mine):
 
 
 def _flows(entry):
-    """Return whether the op has a derivative for these dtypes."""
+    """Return whether the op has a derivative for the dtype of its output."""
     integer = entry.dtype is not None and entry.dtype.kind not in "fcV"
     return entry.what.derivative and not (entry.what.name == "cast" and integer)
 
 
 def _outside(tape, entry, entries, number):
     """Return when an unrecorded entry ran, relative to the tape's recording, as a text."""
-    output = entry.outputs[0]  # serials grow with time
+    output = entry.outputs[0]  # serials increase over time: they tell when the op ran
     if any(kind is PAUSED and start < output < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"
     at = next(i for i, each in enumerate(entries) if each is entry)

@@ -1,4 +1,4 @@
-"""Explanation: why a gradient is None or zero, with a remedy; and how places are printed."""
+"""Explanation: why a gradient is None or zero, with a remedy; `where` prints an op's place."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ class Explanation(NamedTuple):
 
 
 def where(layer, line):
-    """Return an op's place as a text: " (in layer 'dense', at loss.py:12)", or ""."""
+    """Return an op's layer and line as a text: " (in layer 'dense', at loss.py:12)", or ""."""
     parts = [f"in layer {name_of(layer)!r}"] if layer is not None else []
     parts += [f"at {line}"] if line else []
     return f" ({', '.join(parts)})" if parts else ""

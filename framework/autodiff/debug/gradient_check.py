@@ -118,7 +118,7 @@ def _repeatable(fn, args, variables):
 
 
 class _Check:
-    """One run of a check."""
+    """The state of one call of `check_gradients`."""
 
     def __init__(self, function, args, n, tolerance, seed, dtype):
         self._function, self._n = function, n

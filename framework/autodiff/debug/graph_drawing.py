@@ -15,8 +15,8 @@ class Box:
 
     def __init__(self, key, title):
         self.key, self.title = key, title
-        self.lines = []  # of smaller text
-        self.ops = {}  # name -> number of ops
+        self.lines = []  # lines of text below the title
+        self.ops = {}  # name of an op -> number of its calls in this box
         self.is_source = False
         self.is_layer = False
         self.row = 0

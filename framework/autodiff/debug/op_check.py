@@ -14,7 +14,7 @@ class Ops(Recorder):
     """Records every op with its tensors, and checks the ops one by one."""
 
     def __init__(self):
-        self._calls = []  # (op, args, attrs, outputs, layer, line)
+        self._calls = []  # one (op, args, attrs, outputs, layer, line) per call
         self._reads = {}  # serial of a tensor -> serial of the variable that it was read from
 
     def __enter__(self):
@@ -65,7 +65,7 @@ class Ops(Recorder):
         count = op.count
 
         def values(arrays):
-            present = {}  # serial -> array
+            present = {}  # serial of a tensor -> its array in this evaluation
             variables = {}
             for arg, array in zip(args[:count], arrays):
                 present[arg.serial] = array

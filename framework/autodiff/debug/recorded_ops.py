@@ -32,7 +32,7 @@ class RecordedOp:
         self.known = {}  # serial of an input -> its shape, if the edge keeps it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
-        self.kept = {}  # id of an array -> the array
+        self.kept = {}  # id of an array that the record keeps alive -> the array
 
     @property
     def name(self):
@@ -109,7 +109,7 @@ def _keep(step, read):
 
 
 class Layers:
-    """The layer that was called when an edge was recorded."""
+    """Finds the layer whose call was open when an edge was recorded."""
 
     def __init__(self, tape):
         self._changes = [(index, layer) for kind, index, layer, *_ in tape._notes if kind is LAYER]
@@ -140,7 +140,7 @@ def _fill_from_event_log(tape, found):
 
 def _find_shapes(tape, found):
     """Infer shapes and dtypes from those that the record keeps."""
-    known = {}  # serial -> (shape, dtype or None)
+    known = {}  # serial of a tensor -> (shape, dtype or None)
     for variable in tape.watched_variables():
         for serial in tape._reads.get(variable.serial, ()):
             known[serial] = variable.array.shape, variable.array.dtype
@@ -214,7 +214,7 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            if name in reads and shapes[i] is None:  # a constant that a rule reads
+            if name in reads and shapes[i] is None:  # a rule keeps the value of this constant
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())
 

@@ -22,7 +22,7 @@ class RepeatableFunction(Recorder):
 
     def __init__(self, fn, args, variables=None):
         self._fn = fn
-        self._touched = {}  # serial -> (variable, its array before)
+        self._touched = {}  # serial of a variable -> (variable, its array before the change)
         self._read = {}
         self(args)
         variables = self._read.values() if variables is None else variables
@@ -57,7 +57,7 @@ class RepeatableFunction(Recorder):
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)
         if state is not None and state.serial not in self._touched:
-            seed, number = state.array.tolist()  # the draw has incremented the counter
+            seed, number = state.array.tolist()  # the draw has already incremented `number`
             self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
 
 
