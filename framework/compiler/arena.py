@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-_LINE = 64  # bytes of a cache line: unaligned vectors are slower to load
+_LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned loads are slower
 
 
 class Arena:
@@ -20,7 +20,8 @@ class Arena:
     def __init__(self):
         self.now = 0
         self.views = {}
-        self._sizes, self._first, self._last = [], [], []  # of each slot; first, last: positions
+        # for each slot its bytes, and the positions of the first and the last node that use it
+        self._sizes, self._first, self._last = [], [], []
         self._of = {}  # root of an alias class -> its slot
 
     def take(self, root, value):
@@ -83,7 +84,7 @@ class Arena:
 def peak(pieces):
     """Return the largest number of bytes live at once, from (bytes, first, last) positions."""
     changes = [(first, size) for size, first, _ in pieces]
-    # + 0.5: a value is live up to and including its last position
+    # A value is still live at its last position; + 0.5 frees its memory after that.
     changes += [(last + 0.5, -size) for size, _, last in pieces]
     now = found = 0
     for _, change in sorted(changes):

@@ -28,9 +28,10 @@ class AuditRecorder(GraphRecorder):
     def __init__(self, graph, arguments, given=None):
         super().__init__((), undoable=True)
         self._graph, self.nodes, self._given = graph, graph.nodes, given or {}
-        self._at, self._count = 0, len(graph.nodes)  # the index of the next node
+        # the index of the next node to compare; the number of nodes
+        self._at, self._count = 0, len(graph.nodes)
         self._difference = None
-        self._block = None  # the open `Block` of the graph
+        self._block = None  # the `Block` of the graph that the call is executing
         for value, tensor in zip(graph.arguments, arguments):
             self._corresponds(value, tensor)
 
@@ -59,7 +60,7 @@ class AuditRecorder(GraphRecorder):
     def _differs(self, what, position=None, guarded=False):
         if self._difference is None:
             self._difference = Difference(what, position, guarded)
-        self._at = None  # later events are not compared
+        self._at = None  # stop comparing: only the first difference is reported
 
     def _differs_here(self, what="", guarded=False):
         self._differs(what, self._line(), guarded)
@@ -111,7 +112,8 @@ class AuditRecorder(GraphRecorder):
     # ---- the five events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        at = self._at  # inlined `_next`, and no loop for one output: most events are ops
+        # `_next` is inlined, and one output needs no loop, because most events are ops
+        at = self._at
         if at is None or self._block is not None:
             return
         node = self.nodes[at] if at < self._count else None
@@ -159,7 +161,7 @@ class AuditRecorder(GraphRecorder):
                 return
             self._corresponds(value, tensor)
         if sized:
-            self._at += len(made)  # skip the guards on the shapes just compared
+            self._at += len(made)  # skip the guards on these shapes, which have just been compared
 
     def variable_read(self, variable, tensor):
         serial = variable.serial
@@ -217,7 +219,8 @@ class AuditRecorder(GraphRecorder):
             return False
         if not all(map(self._is, block.inputs, inputs)):
             return False
-        for variable in variables:  # these references prevent in-place updates
+        # a reference to the old array prevents in-place updates, so `undo` can restore it
+        for variable in variables:
             self._before.setdefault(variable.serial, (variable, variable._array))
         self._block = block
         return True

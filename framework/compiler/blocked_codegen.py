@@ -31,11 +31,9 @@ class BlockedFunction:
 
     def __init__(self, name, group, bound, over):
         self.name, self._group, self._bound, self._over = name, group, bound, over
-        self._scratch, self._full = (
-            [],
-            [],
-        )  # dtypes of scratch blocks; names of blocks filled with one number
-        self._free = []  # (index of a scratch block, dtype)
+        # dtypes of the scratch blocks; names of the blocks that are filled with one number
+        self._scratch, self._full = [], []
+        self._free = []  # scratch blocks that can be used again: (index, dtype)
         self._names, self._lines, self._late = {}, [], []
         self._inputs = [f"x{i}" for i in range(len(group.inputs))]
         self._outputs = [f"y{i}" for i in range(len(group.outputs))]
@@ -52,7 +50,7 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # uses the current names of the operands
+        written = self._writer(node)  # formats the operands; the name of the output is chosen below
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)
@@ -68,8 +66,10 @@ class BlockedFunction:
         """Return a function that takes the name of the output and returns the node's lines."""
         ufunc = ufunc_of(node.op)
         if ufunc is None and lowering.into(node) is None:
-            # Another forward function, which may treat Python numbers specially.
-            forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+            # The forward function is not a ufunc: it may treat Python numbers unlike arrays. Call
+            # it without the wrapper that suppresses warnings: generated code runs under
+            # `no_warnings`.
+            forward = getattr(node.op.forward, "ufunc", node.op.forward)
             call = self._bound(id(forward), node.op.name, forward)
             text = f"{call}({', '.join(self._operands(node, self._plain))})"
             return lambda target: [f"{target}[...] = {text}"]

@@ -3,7 +3,7 @@
 import dis
 
 GLOBAL, CLOSURE, LOCAL, ATTRIBUTE, ITEM = "global", "closure", "local", "attribute", "item"
-_KEPT = 4096  # code objects in the cache
+_KEPT = 4096  # the most code objects in the cache
 
 _GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 _CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF"))
@@ -32,7 +32,8 @@ def paths_of(code):
     if found is None:
         if len(_known) >= _KEPT:
             _known.clear()
-        found = _known[id(code)] = code, _paths(code)  # the reference keeps the id unique
+        # a reference to the code object prevents reuse of its id
+        found = _known[id(code)] = code, _paths(code)
     return found[1]
 
 
@@ -50,7 +51,8 @@ def _paths(code):
 
 
 def _argument_count(code):
-    starred = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    # the flags of *args and **kwargs
+    starred = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return code.co_argcount + code.co_kwonlyargcount + starred
 
 
@@ -65,7 +67,7 @@ def _roots(instruction, code, arguments):
         return [(LOCAL, value)] if value in arguments else []
     if name in _LOCALS:
         return [(LOCAL, value)] if value in arguments else []
-    if name in _PAIRS:  # later instructions use the second one
+    if name in _PAIRS:  # it loads two variables; the next instruction reads from the second
         return [(LOCAL, value[1])] if value[1] in arguments else []
     return []
 

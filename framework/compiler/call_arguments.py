@@ -22,7 +22,7 @@ _SORTS = {
 }  # fmt: skip
 _BASES = (((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE))
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
-_KEPT = 32  # objects without weak references that are kept alive with their plans
+_KEPT = 32  # the most objects that are kept alive because they cannot be weakly referenced
 
 
 def sort_of(value):
@@ -192,7 +192,7 @@ class ObjectTokens:
 
     def __init__(self, plan_cache):
         self._plan_cache, self._tokens = plan_cache, {}
-        self._kept = []  # ids of objects without weak references, oldest first
+        self._kept = []  # ids of objects that cannot be weakly referenced, oldest first
 
     def __reduce__(self):
         return ObjectTokens, (self._plan_cache,)  # a copy has its own plans and objects

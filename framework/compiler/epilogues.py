@@ -94,9 +94,8 @@ def _relu_gradient_of_batch_norm(gated, node):
         return None
     y = compared.args[0]
     made = getattr(y, "node", None)
-    if (
-        type(made) is OpNode and made.op is table["relu"]
-    ):  # ReLU's output is positive where its input is
+    # The output of ReLU is positive where its input is, so look at the input instead.
+    if type(made) is OpNode and made.op is table["relu"]:
         (y,) = made.inputs
         made = y.node
     if type(made) is not OpNode or made.op is not table["batch_norm"]:

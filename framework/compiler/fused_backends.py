@@ -85,11 +85,11 @@ class ScalarNodes:
             v.dtype.char in "fd" for v in (*node.inputs, *node.all_outputs)
         ):
             return f"{name} = {operator.join(operands)}"
-        if (
-            ufunc_of(node.op) is None
-        ):  # the forward function may treat NumPy scalars as Python numbers
+        # A forward function that is not a ufunc may treat NumPy scalars as Python numbers.
+        if ufunc_of(node.op) is None:
             operands = [f"asarray({o})" if o in known else o for o in operands]
-        forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+        # Skip the wrapper that suppresses warnings: the caller runs under `no_warnings`.
+        forward = getattr(node.op.forward, "ufunc", node.op.forward)
         call = self._namespace.bound(id(forward), node.op.name, forward)
         return f"{name} = {call}({', '.join(operands)})"
 
@@ -161,12 +161,14 @@ class NumbaLoops:
         if not all(type(g) is FusionGroup for g in groups):
             raise InvalidArgumentError("an op of the function has no loop form.")
         arrays = [v for v in graph.arguments if v.shape]
-        # The pool of a call: the arrays, the scalars, then temporary arrays.
+        # A call puts its arrays into one list, the pool: the arguments, the scalars, then temporary
+        # arrays.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
-        self._temporary = []  # (whether of full size, dtype)
+        self._temporary = []  # for each temporary array: (whether it has full size, dtype)
         self._copies = []  # (index in the pool, index of the array that it is copied to at the end)
-        # (the loop, pool indices of its arrays, [(index of a sum, divisor of a mean)])
+        # for each loop: (the GroupLoop, pool indices of its arrays, [(pool index of a mean, its
+        # divisor)])
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}
@@ -251,12 +253,13 @@ class _BatchedLoop:
     """
 
     def __init__(self, group, graph):
-        self._graph = graph  # keeps alive the values whose ids are in the key
+        self._graph = graph  # keeps alive the Values whose ids are in its key in `_built`
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
         self._whole = next(i for i, v in enumerate(values) if v.shape)
-        self._known = {}  # (threads, sizes ...) -> (the numbers of the tasks, number of chunks)
+        # (number of threads, size of each variable...) -> (numbers of the tasks, number of chunks)
+        self._known = {}
 
     @property
     def cached(self):
@@ -279,7 +282,8 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            if len(self._known) >= _MOST_KNOWN:  # lists that always change do not recur
+            # where the sizes change in each call, old entries are useless
+            if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
         self._do(numbers, parts, *arrays)
@@ -296,7 +300,7 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # at most, numbers per task besides the addresses of arrays
+_OF_TASK = 8  # the most numbers that a task has besides the addresses of its arrays
 _built = WeakValueDictionary()
 
 

@@ -41,7 +41,7 @@ class FusedFunction:
         self.outputs = tuple(results)
         self._places = [arrays.index(name) for name in results]
         self._graph, self._shape = graph, shape
-        self._loops = None  # NumbaLoops, built at the first use; False if impossible
+        self._loops = None  # NumbaLoops, built at the first use; False if a node has no loop form
         nodes = graph.nodes if graph is not None else []
         pure = all(map(self._is_fitting, nodes)) and any(s.all_outputs[0].shape for s in nodes)
         pure = pure and self._is_distinct()
@@ -51,9 +51,8 @@ class FusedFunction:
         sums = any(map(is_sum, nodes)) if pure else False
         self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
-        self._whole = (
-            [s for s in nodes if s.all_outputs[0].shape] if pure else []
-        )  # nodes on arrays
+        # the nodes that compute arrays, not scalars
+        self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
         """Return whether the results are distinct, and none is another argument or a constant."""
@@ -73,7 +72,7 @@ class FusedFunction:
         if any(v.constant is not None and v.shape for v in node.inputs):
             return False
         if node.op.name == "reduce_mean":
-            return False  # a mean depends on the size
+            return False  # a mean divides by the size, which differs from call to call
         return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):

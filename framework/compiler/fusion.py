@@ -23,8 +23,8 @@ class FusionGroup:
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
         self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
-        self.columns = None  # elements per row, where operands or sums distinguish rows
-        self.met = set()  # ids of all Values that nodes read or compute
+        self.columns = None  # elements per row if operands or sums distinguish rows, else None
+        self.met = set()  # ids of all Values that the group's nodes read or compute
 
     def has_room(self, nodes):
         """Return whether the group with these nodes stays within the array limit of a loop."""
@@ -237,7 +237,7 @@ def _rows_agree(group, node):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # elements from which a loop runs at memory bandwidth
+_LARGE = 1 << 20  # elements from which only memory bandwidth limits a loop
 
 
 def gains_as_loop(node):

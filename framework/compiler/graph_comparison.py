@@ -83,7 +83,7 @@ def _step_difference(s, t, numbers):
         x.shape != y.shape or x.dtype != y.dtype
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
     ):
-        # A guard on the shape follows an op whose result size depends on values.
+        # If the size of the op's result depends on values, a guard on the shape follows the op.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
@@ -158,7 +158,8 @@ def equal(x, y):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
         if x.dtype.hasobject:
-            return x.tolist() == y.tolist()  # strings, whose bytes are addresses
+            # compare the strings: the bytes of an object array are addresses
+            return x.tolist() == y.tolist()
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(map(equal, x, y))

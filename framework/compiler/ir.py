@@ -24,11 +24,11 @@ class Value:
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
         self.shape, self.dtype = array.shape, array.dtype
-        # Whether it was in C order when traced: the rounding of sums depends on memory order.
+        # Whether the traced array was in C order: the rounding of sums depends on memory order.
         self.in_order = array.in_order if type(array) is Value else array.flags.c_contiguous
-        self.argument = argument  # the index among the arguments
-        self.constant = constant  # the array itself
-        self.variable = variable  # the variable that held it before the call
+        self.argument = argument  # its index among the arguments of the graph, or None
+        self.constant = constant  # the array if the value is a constant, else None
+        self.variable = variable  # the variable that held it before the call, or None
         self.fixed = constant is not None  # whether it depends on constants only
         self.node = None
         self.name = None
@@ -197,7 +197,8 @@ class GraphRecorder(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        self.created_variables = False  # later calls will not create them
+        # whether the call created variables; later calls will not create them again
+        self.created_variables = False
         self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
         self.nodes, self.assigned, self._values, self._layer = [], {}, {}, None
@@ -211,7 +212,8 @@ class GraphRecorder(Recorder):
             self.arguments.append(self._new(tensor, argument=place))
 
     def __enter__(self):
-        self._outer, thread.stack = thread.stack, (self,)  # the only open recorder
+        # while it is open, it is the only recorder
+        self._outer, thread.stack = thread.stack, (self,)
         return self
 
     def __exit__(self, *_):
@@ -337,7 +339,8 @@ class GraphRecorder(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        if value is None or value.fixed:  # it depends on constants only: no guard is needed
+        # a constant, or computed from constants: no guard is needed
+        if value is None or value.fixed:
             return
         if how in _EXACT and value.size == 1:
             array = tensor.array.reshape(())
@@ -427,8 +430,9 @@ class _TraceRefusal:
 _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
 
 
-_inside = set()  # ids of the package's code objects, which are never deleted
-ENTRY = None  # the code object of `tracing.traced`
+_inside = set()  # ids of the code objects of the package and NumPy, which are never deleted
+# the code object of `tracing.traced`, set by that module: frames above it are outside the trace
+ENTRY = None
 
 
 def user_position(depth=1):

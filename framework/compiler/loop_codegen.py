@@ -8,14 +8,14 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements that are summed in their own dtype; sums of blocks are added in float64
+BLOCK = 4096  # elements summed in their own dtype; the sums of such blocks are added in float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # the limit of `kernels/fast/elementwise.py`
+MOST_ARRAYS = 40  # the most arrays of a loop, as in `kernels/fast/elementwise.py`
 
 
 class _LoopValue(NamedTuple):
-    text: str  # its name in the source
+    text: str  # its expression in the source
     dtype: np.dtype
     layout: str
 
@@ -27,11 +27,14 @@ class LoopCodegen:
         self.program = program
         self.values = {}  # name in the program -> _LoopValue
         self.parameters, self.kinds, self.checks = [], [], []
-        self.once, self.each_row, self.each = [], [], []  # lines before and in the two loops
+        # lines before the loops, in the loop over rows, and in the loop over elements
+        self.once, self.each_row, self.each = [], [], []
         self.after = []  # lines after the loops
         self.places = {}  # parameter -> its index among the arrays
-        self.targets = {}  # stored name -> parameter
-        self._full = self._row = self._column = None  # the parameters that sizes are taken from
+        # name of a value stored in place -> parameter of the operand that it overwrites
+        self.targets = {}
+        # the first array parameter of each layout, which gives the sizes
+        self._full = self._row = self._column = None
         for operand in program.operands:
             self._operand(operand)
         for step in program.steps:
@@ -110,7 +113,8 @@ class LoopCodegen:
         text = code.template.format(*texts, t=kind, w=8 * computes.itemsize)
         if op == "cast":
             text = _in(given[0], gives) if gives.kind != "b" else _as_condition(given[0])
-        elif gives.kind in "iu":  # Numba computes integers in 64 bits
+        # Numba computes integers in 64 bits: convert them to the op's dtype
+        elif gives.kind in "iu":
             text = f"{gives.name}({text})"
         layout = _joined([g.layout for g in given if isinstance(g, _LoopValue)])
         value = _LoopValue(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
@@ -139,7 +143,7 @@ class LoopCodegen:
 
     def _sums(self):
         """Name the sums, so that the steps after the loop can read them."""
-        self.sums = []  # (label, value, over)
+        self.sums = []  # (name in the source, value, "all", "leading" or "last")
         for name, over in self.program.sums.items():
             value = self._named(name)
             if over not in ("all", "leading", "last") or value.dtype.kind != "f":
@@ -173,7 +177,7 @@ class LoopCodegen:
             else:
                 target = self._in_place(name, into, value)
             self._store(target, value)
-        self.sum_targets = {}  # label -> parameter
+        self.sum_targets = {}  # name of a sum in the source -> parameter of its array
         for (name, over), (label, value, _) in zip(sums.items(), self.sums, strict=True):
             if over == "all" and name in self.program.hidden:
                 continue

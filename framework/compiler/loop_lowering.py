@@ -18,7 +18,7 @@ from framework.kernels.products import COLUMNS
 def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in node.inputs):
-        return False  # there are no elements
+        return False  # an empty input: there is nothing to compute
     if is_sum(node):
         return True
     (output,) = node.outputs if len(node.outputs) == 1 else (None,)
@@ -32,17 +32,19 @@ def fits_loop(node):
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in node.args]
     gives = loop_kernels.gives(node.op.name, dtypes, node.attrs)
-    if gives is None or gives != output.dtype:  # `is None` first: np.dtype("float64") == None
+    # `is None` comes first because `np.dtype("float64") == None` is True
+    if gives is None or gives != output.dtype:
         return False
-    if node.op.name == "power":  # for scalars NumPy, too, calls the C library: the same bits
+    # on scalars NumPy and the loop both call the C library, so the bits are equal
+    if node.op.name == "power":
         exponent = None if type(node.args[1]) is Value else node.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
     return not loop_kernels.is_slow(node.op.name)
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # rows per chunk, as in matrix products
-CHUNK = 512  # elements of a work item if there are too few rows
+_ROWS = 8  # rows that a chunk has at least if there are enough, as in matrix products
+CHUNK = 512  # elements of a work item of arrays that have too few rows
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -85,7 +87,8 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # Without rows, arrays of all shapes share one loop that takes them flat.
+        # If no operand or sum distinguishes rows, the loop takes arrays of any shape as
+        # one-dimensional.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
             loop_kernels.LoopOperand(
@@ -199,7 +202,7 @@ def _constants(group):
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
     if any(layout(v, group.shape) == loop_kernels.FULL for v in arrays):
         return found
-    # Keep an array of full shape: the loop takes its size from there.
+    # Keep an array of full shape, which tells the loop the number of elements.
     return {key: c for key, c in found.items() if c.layout != loop_kernels.FULL}
 
 
@@ -218,11 +221,11 @@ def _constant(value, shape):
 
 # Estimated seconds of a NumPy call: per call, and per byte read or written.
 CALL, BYTE = 0.5e-6, 1e-10
-# Loops replace NumPy calls once these have taken as many seconds as importing Numba and compiling
-# the loops that are not on disk.
+# Loops replace NumPy calls after the calls have taken as long as it takes to import Numba and to
+# compile the loops that are not on disk.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
-TRIAL = 20  # calls before the plan estimates what loops would save,
-LARGE = 1 << 25  # or, if a call computes as many bytes, none
+TRIAL = 20  # calls after which a plan estimates the time that loops would save
+LARGE = 1 << 25  # a plan that computes more bytes per call estimates it before the first call
 
 
 def work(group):

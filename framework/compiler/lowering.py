@@ -14,7 +14,7 @@ from framework.compiler.ir import OpNode
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
-# With a scalar operand, these NumPy loops are not vectorised and take 5 times as long.
+# NumPy does not vectorise these ops if an operand is a scalar: they take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
 _MANY = 1024  # elements from which a scalar operand is slower than an array filled with it
 
@@ -113,7 +113,7 @@ def _rsqrt(node, operands, out, number):
 def _tanh_back(node, operands, out, number):
     if not _is_float(node):
         return None
-    g, y = operands  # g * (1 - y * y)
+    g, y = operands  # computes g * (1 - y * y) as g - g * y * y
     return [f"multiply({g}, {y}, {out})", f"multiply({out}, {y}, {out})",
             f"subtract({g}, {out}, {out})"]  # fmt: skip
 
@@ -194,7 +194,7 @@ INTO = {
     "sum_to": _added, "reduce_sum": _added, "reduce_mean": _reduce_mean, "matmul": _matmul,
 }  # fmt: skip
 
-# Writers that still read an operand after writing to `out`, which must not share its memory.
+# Ops that read an operand after they start to write `out`: `out` must not alias the operand.
 LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
 # Kernels that can write their first output into `out`. For a node, an entry returns the positions

@@ -17,12 +17,14 @@ from framework.compiler.product_tiling import (
 from framework.compiler.region_kernels import ScratchBuffer, kernel_calls
 from framework.kernels import tier
 
-_FEW, _SMALL = 3, 5e-6  # tasks and seconds up to which loops are called without a region
+# the most tasks and seconds for which single loops are called instead of a region
+_FEW, _SMALL = 3, 5e-6
 _SHARED = 1 << 18  # bytes from which several threads sum the columns of an array
-# bytes up to which single nodes join a region; beyond, NumPy is as fast: it works in place
+# the most bytes of a single node that joins a region: NumPy computes larger ones as fast, in place
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
-_HEAVY = 1e-4  # seconds of a task from which only readers of its result join the region
+# seconds of a task; after a longer one, only nodes that read its result join the region
+_HEAVY = 1e-4
 
 
 class NumbaCodegen(NumpyCodegen):
@@ -37,12 +39,15 @@ class NumbaCodegen(NumpyCodegen):
 
     def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.loops = []
-        self._called, self._regions = {}, {}  # name -> loop; name -> region
-        self._pending = []  # (task, its line, (name, loop) if it can be called alone)
+        # names in the source -> loops that are called directly; -> regions
+        self._called, self._regions = {}, {}
+        # for each task of the open region: (task, its line, (name, loop) if it can run alone)
+        self._pending = []
         self._fixed = set()  # names of arrays that exist before a call
         self._made = set()  # alias classes that pending tasks write
         self._heavy = False  # whether a pending task exceeds _HEAVY
-        self._gone, self._unneeded = [], []  # names and classes to release after the region
+        # names to delete and alias classes to release after the region
+        self._gone, self._unneeded = [], []
         self._in_place = {}  # alias class -> key of the memory that it overwrites
         graph = tile_products(graph)
         self._uses = graph.uses()
@@ -168,7 +173,7 @@ class NumbaCodegen(NumpyCodegen):
     def _access(self, value, unit, written=False, columns=False):
         """Return an access by work items of `unit` bytes; with None, each chunk touches all."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # it may be a view of a part of the memory
+            unit = None  # the value may be a view, whose rows are not those of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):
@@ -278,7 +283,8 @@ class NumbaCodegen(NumpyCodegen):
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
-            # Assigned values are already in place, or too small to matter.
+            # Results and assigned values that overwrite nothing are new arrays; others lie in the
+            # arena.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.node.op.name)
@@ -314,10 +320,11 @@ class NumbaCodegen(NumpyCodegen):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            full = value.shape == group.shape and value.shape  # scalars get new arrays
+            # only an array of the group's shape can overwrite an input
+            full = value.shape == group.shape and value.shape
             if id(value) in group.late or not full or root in self.lives.escaped:
                 continue
-            if not value.shape:  # scalars are stored after the loop
+            if not value.shape:  # a scalar is stored after the loop, not in place
                 continue
             for old, at in zip(read, roots, strict=True):
                 unread = self.lives.last[at] == position and roots.count(at) == 1
@@ -397,7 +404,7 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # its operands are named after their memory, so the comment lists the values
+        if made.flat:  # the call names buffers instead of values, so the comment lists the values
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
             nodes = f"{written} from {', '.join(read)} by {nodes}"

@@ -32,7 +32,7 @@ class NumpyCodegen:
         self.arena = Arena()
         self.lives = Liveness(graph)
         self._names = set(self.namespace) | {"make", "run"}
-        # key of an object of the namespace -> its name
+        # key of an object in the source's namespace -> its name
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
         self._numbered = {}  # op name -> number of values named after it
         self._functions = []  # sources of the functions of fusion groups
@@ -47,7 +47,7 @@ class NumpyCodegen:
         self._drawn = {}  # id of a generator's state -> names of variable and previous array
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # set by an earlier code generation from this graph
+            value.name = None  # remove the name that an earlier code generation gave the value
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -209,9 +209,8 @@ class NumpyCodegen:
         writer = None if ufunc is not None else lowering.into(node)
         plain = node.op.plain and node.outputs[0].shape != ()
         if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
-            plain = (
-                self.any_order
-            )  # else NumPy chooses the order, as in eager ops: sums have the same bits
+            # Unless any order will do, NumPy chooses it, as in eager ops: sums have the same bits.
+            plain = self.any_order
         if plain and ufunc is not None and not node.attrs:
             dtype = self._float_beside(node)
             operands = [self._operand(a, dtype) for a in node.args]
@@ -310,7 +309,8 @@ class NumpyCodegen:
         if ufunc is not None:
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
         else:
-            forward = getattr(node.op.forward, "ufunc", node.op.forward)  # within `no_warnings`
+            # Skip the wrapper that suppresses warnings: the caller runs under `no_warnings`.
+            forward = getattr(node.op.forward, "ufunc", node.op.forward)
             call = self._bound(id(forward), node.op.name, forward)
         operands = [self._operand(a) for a in node.args]
         operands += [f"{name}={self._attribute(v)}" for name, v in node.attrs.items()]
@@ -328,7 +328,7 @@ class NumpyCodegen:
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
         self._line(f"{outputs} = {call}({', '.join(operands)})", node)
         for value in node.outputs:
-            if id(value) in self._as_arrays:  # ufuncs return NumPy scalars
+            if id(value) in self._as_arrays:  # ufuncs return NumPy scalars instead of 0-d arrays
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
@@ -382,7 +382,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            self._body.append(f"{name} = own({variable})")  # on a line of its own: see `own`
+            self._body.append(f"{name} = own({variable})")  # must be a line of its own, see `own`
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None
@@ -426,7 +426,7 @@ class NumpyCodegen:
         old = [v for v in overwritable(node) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        old = old[0]  # it can occur twice, as in `v * v`
+        old = old[0]  # the variable's value can be two operands, as in `v * v`
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None

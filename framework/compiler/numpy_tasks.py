@@ -12,7 +12,8 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-_UFUNCS = (np.add, np.multiply)  # epilogues: commutative, so the order of operands is free
+# the ufuncs of epilogues; they are commutative, so operands can be swapped
+_UFUNCS = (np.add, np.multiply)
 
 
 class RowKernel(NamedTuple):
@@ -131,7 +132,7 @@ class ProductTasks:
             if not epilogue_nodes:
                 break
             nodes += epilogue_nodes
-        while nodes[-1].op is table["reshape"]:  # a trailing reshape is not part of the task
+        while nodes[-1].op is table["reshape"]:  # a reshape at the end is not part of the task
             (task.output,) = nodes.pop().inputs
         self.absorbed.update(map(id, nodes))
         self.by_end[id(nodes[-1])] = task
@@ -183,7 +184,7 @@ class NumpyProductTask:
         self.node, self.args, self._epilogue = node, list(node.args), []
         (self.output,) = node.outputs
         self.shape = self.output.shape
-        # indices of the arguments that have its rows
+        # indices of the arguments whose rows are the rows of the result
         self._along = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
@@ -213,7 +214,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    along = all_outputs  # the outputs that have its rows
+    along = all_outputs  # the outputs whose rows are the rows of the task
 
     @property
     def is_plain(self):
@@ -280,6 +281,7 @@ def _is_by_rows(node):
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
-    lines = [x.shape[-1:], (x.size // x.shape[-1],)]  # one element per column, or per row
+    # the shapes of one element per column, and per row
+    lines = [x.shape[-1:], (x.size // x.shape[-1],)]
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
     return fits and all(node.attrs.get("needed", (True,)))

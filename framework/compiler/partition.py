@@ -50,7 +50,8 @@ class Partition:
         ]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # For `replay`: the ops of the function itself, which all have derivatives.
+        # `replay` repeats the traced ops instead of the optimized ones: traced ops have
+        # derivatives.
         self._ends = [joint.results[place] for place in made]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes
@@ -84,7 +85,7 @@ class Partition:
         nodes = without_dead(Graph([], self._second, [], results)).nodes
         seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
         outside = [*(v for v, _ in self._given.values()), *seeds]
-        # New Values: code of both passes may be generated at the same time.
+        # Copy the Values, because code of both passes may be generated at the same time.
         new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
         arguments = list(new.values())
         copied = []
@@ -126,7 +127,7 @@ class Partition:
 
 
 def _copy(value, new):
-    if id(value) not in new:  # a constant
+    if id(value) not in new:  # the value is a constant: all others have been copied before
         new[id(value)] = Value(value, constant=value.constant)
     return new[id(value)]
 

@@ -32,7 +32,7 @@ def for_loops(graph):
 def _raising_nodes_first(graph, nodes):
     """Move nodes that can raise for bad arguments (labels out of range) to the front, with the
     reshapes that they need: a parallel region cannot be interrupted."""
-    first = {}  # id of a node -> node
+    first = {}  # nodes that move to the front, by their ids
     # id of a Value -> the nodes that compute it from the arguments
     producers = {id(v): () for v in graph.arguments}
     for node in nodes:
@@ -100,7 +100,7 @@ def simplified(graph):
     def resolved(value):
         return replacements.get(id(value), value)
 
-    keep = []  # replaced Values stay alive, so that no id is used twice
+    keep = []  # keeps replaced Values alive, so that no id is used twice
     for node in graph.nodes:
         if type(node) is GuardNode:
             value = resolved(node.args[0])

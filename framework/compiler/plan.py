@@ -65,7 +65,8 @@ class Plan:
         )
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
-        # Numbers of calls, from 0: the next step towards loops (None for never); the next event.
+        # Calls are counted from 0. `_loops_at`: the call that takes the next step towards loops, or
+        # None. `_event_at`: the call that takes such a step or is audited, whichever comes first.
         self._loops_at = TRIAL if tier.tier() in ("auto", "numba") else None
         self._audits, self._event_at = Audits(never=not (audited and can_be_undone(graph))), 0
         if tier.tier() == "numba" or (self._loops_at and _moved(self._graph) > LARGE):
@@ -80,8 +81,8 @@ class Plan:
 
     def _offer(self, run, form):
         """Let calls use this compiled function."""
-        # (list to take an entry from, function, whether NumPy can warn, form). With a lock, this is
-        # the list. Without one, the list has the idle functions, each with an arena of its own.
+        # (list, function, whether NumPy can warn, form). A call pops an entry from the list: with a
+        # plan lock the lock's list, else a list of idle functions, each with its own arena.
         if self._lock is not None:
             self._now = self._lock.free, run, form[0].calls_numpy, form
         else:
@@ -93,7 +94,7 @@ class Plan:
 
         def run(*arrays):
             self.failure = None
-            # these references prevent in-place updates
+            # References to the old arrays prevent in-place updates, so they can be restored.
             before = [(v, v._array) for v in self._changed]
             try:
                 if not made:
@@ -192,7 +193,7 @@ class Plan:
             return
         form = program, program.compiled()
         numpy = self._form
-        # wait until no thread runs the plan
+        # Acquiring the lock waits until no thread runs the plan.
         lock = None if self._lock is None else self._acquire_lock()
         try:
             self.tier = "numba"
@@ -231,7 +232,7 @@ class Plan:
             entry = free.pop()
         except IndexError:
             free, run, warns, entry = self._another()
-        except BaseException:  # an interrupt between `pop` and the next line
+        except BaseException:  # a KeyboardInterrupt after `pop` must not leave the lock held
             if run is not None:
                 free.append(True)
             raise
@@ -242,7 +243,8 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            return _slowly(run, *arrays)  # nested `no_warnings`: nothing has run yet
+            # an outer call has entered `_context`; `run` has not started yet
+            return _slowly(run, *arrays)
         finally:
             free.append(entry)
 

@@ -18,8 +18,8 @@ from framework.core.recorders import thread
 from framework.kernels import tier
 
 _new = object.__new__
-_PATHS = 8  # plans for one signature, one for each path through Python conditions
-SIGNATURES = 32  # signatures that get plans
+_PATHS = 8  # the most plans for one signature: one for each path through Python conditions
+SIGNATURES = 32  # the most signatures that get plans
 _PLANNED = object()  # returned instead of a trace if an equal plan exists
 _ATTEMPTS = 3  # calls that create variables before the signature is refused
 
@@ -57,7 +57,7 @@ class PlanCache:
         self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [CachedPlan]
         self.refused = {}  # key -> the reason why it runs eagerly
-        self.seen = {}  # key -> [Trace], not plans yet
+        self.seen = {}  # key -> [Trace] that have not become plans yet
         self.unlike = {}  # key -> number of calls that created variables or changed Python state
         self.user_code = {}  # key -> True if user code calls ops
         self.attempts = {}  # key without its numbers -> the `_Attempts` of `SymbolicPlans`
@@ -154,7 +154,7 @@ class PlanCache:
         except NoPlanError as reason:
             self.refuse(key, str(reason))
             return run.result, None
-        except Exception as error:  # exceptions of the body have been raised before
+        except Exception as error:  # an error of the compiler: the body has already returned
             self.refuse(key, f"generating its plan failed ({brief(error)})", error)
             return run.result, None
         return run.result, trace
@@ -259,7 +259,7 @@ class PlanCache:
         if run.recording.created_variables:
             if count > _ATTEMPTS:
                 self.refuse(key, "it creates variables at every call")
-        elif count > 1:  # the first call may have filled a cache
+        elif count > 1:  # one such call is accepted: it may have filled a cache
             self.refuse(key, f"it changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
@@ -434,10 +434,11 @@ def _memory(sizes):
 
 def compiles():
     """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
-    here = thread.__dict__  # of this thread, looked up once
+    here = thread.__dict__  # the thread's own attributes, looked up once
     return (
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        and (tier._tier or tier.tier()) != "off"  # avoids a call except the first time
+        # reading `tier._tier` avoids a call once it is set
+        and (tier._tier or tier.tier()) != "off"
     )

@@ -58,7 +58,8 @@ class PlanLocks:
 _locks = weakref.WeakValueDictionary()  # serial of a variable -> its lock, while plans use it
 _all = weakref.WeakSet()
 _assigning = threading.RLock()
-_tracing = PlanLock()  # held by traced calls: what they will change is unknown
+# held by each traced call, because the variables that it will change are unknown
+_tracing = PlanLock()
 _LONGEST = 60.0  # seconds that a traced call waits for plans
 
 
@@ -66,7 +67,7 @@ class _Held(threading.local):
     """The locks that traced calls of this thread hold."""
 
     def __init__(self):
-        self.locks = []  # outermost first
+        self.locks = []  # the lock of the outermost call comes first
 
 
 _held = _Held()
@@ -93,7 +94,7 @@ class exclusive_trace:
             self._acquired = acquire(PlanLocks(lists, locks), outer, _LONGEST)
             if self._acquired is None:
                 return self
-            if len(self._all_locks()) == len(locks):  # no new locks meanwhile
+            if len(self._all_locks()) == len(locks):  # no plan has added a lock meanwhile
                 _held.locks.append(self._acquired)
                 return self
             self._acquired.append(True)

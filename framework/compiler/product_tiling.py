@@ -15,13 +15,14 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-_LEAST = 1 << 20  # bytes; smaller products stay in the cache anyway
+# the least bytes of a product that is tiled; smaller ones stay in the cache anyway
+_LEAST = 1 << 20
 
 
 class TiledProduct:
     """Node of a matrix product and the fusion group that is its only reader.
 
-    `values` are the inputs of both, without the product itself.
+    `inputs` are the inputs of both, without the product itself.
     """
 
     saved = ()

@@ -16,6 +16,7 @@ from framework.compiler.graph_comparison import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
+# libraries that the package itself uses
 _USED = (
     "numpy",
     "numba",
@@ -23,11 +24,11 @@ _USED = (
     "h5py",
     "tqdm",
     "ml_dtypes",
-)  # libraries that the package itself uses
+)
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
 _ASKING = frozenset(("type", "arange"))  # np.arange calls `type` of its argument in C
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-_MOST = 256  # guards of one trace; audits cover further reads
+_MOST = 256  # the most guards of one trace; audits cover further reads
 
 
 class Guard:
@@ -46,7 +47,7 @@ class Guard:
     def __init__(self, root, kind, name, steps, value):
         self.root, self.kind, self.name, self.steps = root, kind, name, steps
         self.plain = is_plain(value)
-        # Objects reached from globals or closures are kept alive by these anyway.
+        # Globals and closures keep their objects alive anyway; for arguments use a weak reference.
         self.weak = kind == LOCAL and not self.plain
         self.held = reference(value) if self.weak else value
 
@@ -80,7 +81,7 @@ class Guard:
     def holds(self):
         """Return whether the value is unchanged."""
         if self.kind == LOCAL and self.root() is None:
-            return True  # an object of that call only: no later call can read it
+            return True  # the traced object has been deleted: no later call can read it
         return _same(self.now(), self.value)
 
 
@@ -202,7 +203,7 @@ def _attribute(value, name):
     if isinstance(found, types.MemberDescriptorType):
         return getattr(value, name, _MISSING), True
     if found is not _MISSING and hasattr(type(found), "__set__"):
-        return _MISSING, False  # a property
+        return _MISSING, False  # a property or similar descriptor: reading it runs code
     own = _own(value)
     if name in own:
         return own[name], True
@@ -258,7 +259,7 @@ class Watch:
         self.is_over = False
 
     def __enter__(self):
-        # Callbacks of the garbage collector would count as user code.
+        # Disable the garbage collector, whose callbacks would count as user code.
         self._collects = gc.isenabled()
         gc.disable()
         self._outer = sys.gettrace()
@@ -297,7 +298,7 @@ class Watch:
             if not _is_library(frame.f_globals.get("__name__") or ""):
                 self._enter(frame, code, paths_of(code))
             elif not asks:
-                self._held.append(code)  # keeps the id unique
+                self._held.append(code)  # a reference to the code object prevents reuse of its id
                 self._seen.add(id(code))
             if asks and not self.asks_for_types:
                 self.asks_for_types = not _is_for_package(frame)
@@ -335,7 +336,7 @@ class Watch:
         """Follow a path as far as reading it runs no user code, and add a guard there."""
         try:
             value = _start(root, kind, name)
-        except (KeyError, ValueError):  # a builtin name; an empty cell
+        except (KeyError, ValueError):  # the name is a builtin, or the cell is empty
             return
         taken = 0
         for step_kind, step in steps:

@@ -12,7 +12,7 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-_MOST_ADDED = 1 << 14  # elements; loops sum more of them faster
+_MOST_ADDED = 1 << 14  # the most elements that this kernel sums: loops are faster for more
 
 
 class ScratchBuffer:

@@ -54,7 +54,7 @@ def _unmasked_packer(result):
 
     if build is _tensors and type(result) in _FLAT and all(type(v) is Tensor for v in result):
         return tensors, _FLAT[type(result)]
-    # Do not keep the tensors of this call alive.
+    # Replace the tensors of this call by placeholders, so that `pack` does not keep them alive.
     leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
     structure = nest.map_structure(lambda _: None, result)
 
@@ -74,7 +74,7 @@ def _tensor(leaf):
 def _tensors(arrays):
     """Return a tensor for each array."""
     found = []
-    for array in arrays:  # inlined Tensor(array)
+    for array in arrays:  # `Tensor(array)` is inlined, which saves a call
         tensor = _new(Tensor)
         tensor.array, tensor.serial = array, None
         found.append(tensor)
@@ -101,7 +101,7 @@ def _in_tuple(arrays):
     return (tensor,)
 
 
-_TENSOR = object()  # placeholder
+_TENSOR = object()  # placeholder of a tensor among the leaves
 _FLAT = {list: _tensors, tuple: _in_tuple}  # result type -> builder
 
 

@@ -49,8 +49,9 @@ class ScalarProgram:
         self._recording = recording
         self._plain = list(numbers)
         self._read = set()
-        self._steps = []  # (function, operands, expected result or a _NewNumber)
-        self._outputs = {}  # (index, dtype) -> tensor of the trace
+        # for each operation or guard: (function, operands, a _NewNumber or the expected result)
+        self._steps = []
+        self._outputs = {}  # (index of a number, dtype) -> its tensor in the trace
         self.reads = []
         self.numbers = [self._number(i) for i in range(len(self._plain))]
 
@@ -111,7 +112,7 @@ class ScalarProgram:
                     known.append(result)
                 elif not same(result, expected):
                     return None
-        except (ArithmeticError, ValueError):  # the eager body will raise it
+        except (ArithmeticError, ValueError):  # then the body runs eagerly, which raises the error
             return None
         result = [known[place] for place, _ in self._outputs]
         fit = all(_fits(v, dtype) for v, (_, dtype) in zip(result, self._outputs, strict=True))

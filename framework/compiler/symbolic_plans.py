@@ -11,7 +11,8 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-_ATTEMPTS = 8  # plans and traces, after which each number has a signature of its own
+# plans and traces of a signature, after which each number gets a signature of its own
+_ATTEMPTS = 8
 
 
 class SymbolicPlans:
@@ -110,7 +111,7 @@ class SymbolicPlans:
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
-            # A plain number may be required: undo the call and repeat it with one.
+            # The body may require plain numbers: undo the call and repeat it with them.
             attempts.give_up()
             recording.undo()
             return self._plan_cache(key, arrays, body)
@@ -143,7 +144,7 @@ class SymbolicPlans:
                         self._make_plan(general, made, plains[found.index(None)][1])
                         attempts.open.remove(made)
                         break
-        except Exception as error:  # exceptions of the body have been raised before
+        except Exception as error:  # an error of the compiler: the body has already returned
             attempts.give_up()
             plan_cache.refuse(general, f"generating its plan failed ({brief(error)})", error)
 
@@ -249,7 +250,7 @@ class _Attempts:
     """Traces of one signature that are not plans yet."""
 
     def __init__(self):
-        self.plain = []  # (numbers, trace)
+        self.plain = []  # traces with plain numbers: (numbers, trace)
         self.open = []
         self.over = False
 

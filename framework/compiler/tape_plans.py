@@ -31,7 +31,8 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-_RESULTS = 3  # results with gradients; each subset of them has gradients of its own
+# the most results with gradients, because each subset of them is differentiated separately
+_RESULTS = 3
 
 
 def listening_tape():
@@ -55,7 +56,7 @@ class TapePlans:
             in_python: `in_python()` runs the call eagerly.
         """
         plan_cache, live, given = self._plan_cache, tape._live, body.leaves()
-        # For each argument that the tape watches the index of its first occurrence, else -1.
+        # `first_indices`: for each watched argument the index of its first occurrence, else -1.
         first, first_indices = {}, []
         for place, each in enumerate(given):
             followed = type(each) is Tensor and each.serial in live
@@ -100,7 +101,8 @@ class TapePlans:
         outer = thread.stack
 
         def run_body():
-            thread.stack = (*outer, inner, recording)  # the tapes record, too
+            # the user's tape and `inner` record the body, too
+            thread.stack = (*outer, inner, recording)
             return body(copies)
 
         with inner:
@@ -124,7 +126,8 @@ class TapePlans:
             )
 
         def by_plan(entry):
-            del tape._edges[edges:], tape._notes[notes:]  # the call by plan is one record
+            # remove the body's records: the plan adds one record for the whole call
+            del tape._edges[edges:], tape._notes[notes:]
             return self._by_plan(entry, arrays, given, tape, body)
 
         if audit is not None:
@@ -162,7 +165,7 @@ class _TapeGraphRecorder(GraphRecorder):
         super().__init__(copies, undoable)
         self._given = {id(t): (t, v) for t, v in zip(copies, self.arguments, strict=True)}
         self._values.clear()
-        self.read = {}  # serial -> variable
+        self.read = {}  # serial of a variable that the call reads -> the variable
         self._from_outside = []
 
     def known(self, tensor):
@@ -299,7 +302,9 @@ class TapePlan:
         self._followed, self._made = run.followed, run.made
         self._outside = run.still_there()
         self._dtypes = [v.dtype for v in run.joint.seeds]
-        self._backs = {}  # (which cotangents, which gradients) -> (plan, which exist)
+        # (which results have cotangents, which gradients are needed) -> (plan, which gradients
+        # exist)
+        self._backs = {}
         self._op = _PlanOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads
         self.shared = self._plan.shared
