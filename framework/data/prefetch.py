@@ -25,7 +25,7 @@ def ahead(make_iterator, size):
     try:
         while type(item := ready.get()) is not _End:
             yield item
-            del item  # freed before the wait for the next item
+            del item  # free the item before waiting for the next one
         if item.error is not None:
             raise item.error
     finally:

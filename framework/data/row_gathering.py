@@ -92,7 +92,7 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK = 1 << 16  # bytes: several batches smaller than this are taken by one `np.take`
+_BLOCK = 1 << 16  # the most bytes of several batches that one `np.take` takes together
 
 
 def batches(passes, size, drop_remainder=False):
@@ -108,7 +108,7 @@ def batches(passes, size, drop_remainder=False):
             rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
-        for _ in range(whole // size):  # not `zip`, which keeps a reference to the last batch
+        for _ in range(whole // size):  # `zip` would keep a reference to the last batch
             yield pack([Tensor(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
@@ -127,7 +127,7 @@ class _Gather:
     def __init__(self, array):
         self.array = array
         self.last = self.before_last = None
-        # `take` would first copy the whole array if it is not contiguous
+        # `np.take` would first copy the whole array if it is not contiguous.
         self.take = array.flags.c_contiguous and array.flags.aligned
 
     def parts(self, numbers, size):

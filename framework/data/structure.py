@@ -30,7 +30,8 @@ def array_in(value, name):
     if array.dtype.kind in "SUO":
         return array_of(array)  # strings as bytes, as in TensorFlow
     try:
-        return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)  # native byte order
+        # converts to native byte order
+        return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None
 
@@ -67,7 +68,7 @@ def as_element(value, name):
     """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
         return value
-    if isinstance(value, list):  # as in TensorFlow: a list has components, as a tuple has
+    if isinstance(value, list):  # as in TensorFlow, a list has components like a tuple
         value = tuple(value)
     return map_named(_leaf, value, name)
 

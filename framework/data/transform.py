@@ -265,7 +265,8 @@ class Window(Stage):
         spec = self.parent.spec() if held else None
         while held and (len(held) == self.reach or not self.drop_remainder):
             yield self._datasets(held[:: self.stride], spec)
-            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)  # skip the gap
+            # skip the elements between two windows
+            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)
             held = held[self.shift :]
             held += islice(source, self.reach - len(held))
 
