@@ -1,1 +1,1 @@
-"""Array code behind the forwards of ops, where plain NumPy is slow or lacks a function."""
+"""Array code that ops call to compute, where plain NumPy is slow or lacks a function."""

@@ -34,7 +34,7 @@ def lowest(dtype):
 
 
 def forward(q, k, v, bias, mask, *, scale, causal):
-    """Return (batch, length, heads, width of v), and (each row's maximum, each row's sum)."""
+    """Return the result (batch, length, heads, width of v), and each row's maximum and sum."""
     if is_fast(q, k, v, bias):
         return _forward_by_units(q, k, v, bias, mask, scale, causal)
     dtype = q.dtype
@@ -128,7 +128,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
 
 
 def _put(to, a, b, first):
-    """Write a^T b to `to` if `first`, else add it."""
+    """Write a^T b to `to` if `first`, else add it to `to`."""
     if first:
         np.matmul(a.swapaxes(-1, -2), b, out=to)
     else:

@@ -16,12 +16,13 @@ _FAR = 25.0
 
 
 def _powers(order):
-    """Return 1 / (k! (k + order)!) for the powers of x²/4, highest first."""
+    """Return the coefficients 1 / (k! (k + order)!) of the powers of x²/4, highest first."""
     return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(45, -1, -1)]
 
 
 def _inverse_powers(order):
-    """Return Π ((2j - 1)² - 4 order²) / (k! 8**k) for the powers of 1/x, highest first."""
+    """Return the coefficients Π ((2j - 1)² - 4 order²) / (k! 8**k) of the powers of 1/x, highest
+    first."""
     coefficients = [1.0]
     for k in range(1, 31):
         coefficients.append(coefficients[-1] * ((2 * k - 1) ** 2 - 4 * order * order) / (8 * k))

@@ -81,7 +81,7 @@ def select(condition, a, b):
             np.bitwise_xor(bits, b_bits, out=bits)
             return bits.view(a.dtype)
     if type(a) is np.ndarray and a.dtype.kind == "V" and type(b) in (int, float):
-        b = np.asarray(b, a.dtype)  # NumPy 2.0's `where` crashes with a Python number here
+        b = np.asarray(b, a.dtype)  # NumPy 2.0's `where` crashes with a Python number
     return np.where(condition, a, b)
 
 

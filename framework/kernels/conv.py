@@ -52,7 +52,7 @@ def set_conv_algorithm(name="auto"):
 def conv(x, w, *, strides, padding, dilations, groups, out=None):
     """Return y: at each position the sum of the window's pixels times the kernel (no flip).
 
-    `out` is a contiguous array for the first result, here and below.
+    `out`, here and in the functions below, is a contiguous array for the first result.
     """
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     return windows.into(_conv(x, w, window, groups, out=out), out)

@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels.choose import select
 
-_BLOCK = 8192  # elements; the scratch of a block fits in the L1 cache
+_BLOCK = 8192  # elements of a block, whose temporary arrays fit in the L2 cache
 
 _P64 = (
     -7.79589882700214224e-10, 1.37200645467776856e-8, -1.62084838018717059e-7,

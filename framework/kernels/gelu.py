@@ -20,7 +20,7 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # fewest elements for which the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; time of one element
+_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements, of _SECONDS each
 _UFUNCS = 32  # gelu costs about as much as this many ufuncs
 
 CENTER, END = 5.0, 14.5  # |x| is clipped to END, beyond which the tail changes no result
@@ -95,7 +95,7 @@ def with_slope(x, *, approximate, out=None):
     """Return gelu(x), and saved: (its slope,). `gelu_back` has the same bits as g times the slope.
 
     Args:
-        out: a contiguous array for gelu of x; a new one where None.
+        out: a contiguous array for gelu of x; None creates one.
     """
     out = np.empty(x.shape, x.dtype) if out is None else out
     if shares(x):
@@ -197,7 +197,7 @@ def _slope(x, tail, size, e):
 
 
 def _tanh(x, t, squared):
-    """Write x² to `squared`, and the tanh of the approximation to `t`."""
+    """Write x² to `squared`, and the tanh in gelu's approximation to `t`."""
     one = x.dtype.type(1)
     np.multiply(x, x, squared)
     np.multiply(squared, x.dtype.type(_CUBIC), t)

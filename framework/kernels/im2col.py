@@ -16,7 +16,7 @@ from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
 _BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplies: 2 MB
-_FEW = 4  # up to this many channels, a pixel of all windows is copied at once, else one window
+_FEW = 4  # with at most this many channels windows are copied pixel by pixel, else one by one
 
 
 def conv(
@@ -70,7 +70,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    if groups == 1 and set(strides) == {1} and inner > _FEW:  # else `layout.add` is faster
+    if groups == 1 and set(strides) == {1} and inner > _FEW:  # with few, `layout.add` is faster
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
         if all(before >= 0 and after >= 0 for before, after in back):
@@ -162,7 +162,7 @@ class _Im2colLayout:
         return blocks(first, last, step) or [slice(first, last)]
 
     def columns(self, wide):
-        """Return the windows as rows, (positions, cells), with groups (group, positions, cells)."""
+        """Return the windows as matrix rows, (positions, cells) or (group, positions, cells)."""
         view = windows.view(wide, self.size, *self.moves, self.places)
         rows = len(wide) * math.prod(self.places)
         if self.groups > 1:
@@ -222,7 +222,7 @@ class _Im2colLayout:
 
 
 def _rows(w, groups):
-    """Return the kernel as (cells, filters), with groups (group, cells, filters)."""
+    """Return the kernel as (cells, filters), or as (group, cells, filters) if there are groups."""
     flat = w.reshape(math.prod(w.shape[:-1]), w.shape[-1])
     if groups == 1:
         return flat
@@ -230,7 +230,7 @@ def _rows(w, groups):
 
 
 def _split(g, groups):
-    """Return g as (positions, filters), with groups (group, positions, filters)."""
+    """Return g as (positions, filters), or as (group, positions, filters) if there are groups."""
     rows = math.prod(g.shape[:-1])
     if groups == 1:
         return g.reshape(rows, g.shape[-1])

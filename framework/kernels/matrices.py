@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-_THETA = 5.371920351148152  # largest norm for the degree 13 (Higham 2005, table 2.3)
+_THETA = 5.371920351148152  # largest norm for a [13/13] approximant (Higham 2005, table 2.3)
 _PADE = [
     math.factorial(26 - k) * math.factorial(13)
     / (math.factorial(26) * math.factorial(k) * math.factorial(13 - k)) for k in range(14)

@@ -16,7 +16,7 @@ from framework.kernels.choose import zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # one pass of batch normalization costs about as much as this many ufuncs
+_UFUNCS = 10  # batch normalisation costs about as much as this many ufuncs
 _LONG_ROW = 2048  # most elements of joined rows: NumPy is slow with short inner loops
 _FEW = 8  # with at least this many rows, BLAS adds them faster than NumPy
 _VECTOR = 16  # the Numba kernels do not join rows of a multiple of this many elements
@@ -60,7 +60,7 @@ def _by_blocks(work, x):
 
 
 def _over(x):
-    """Return the sum of (outer, channels, inner) per channel."""
+    """Return the sum of `x` (outer, channels, inner) per channel."""
     if x.shape[2] > 1:
         return np.add.reduce(np.add.reduce(x, axis=2), axis=0)
     rows = x[:, :, 0]
@@ -177,7 +177,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 
 def _shaped(scratch, like):
     """Return the beginning of `scratch`, all zeros, in the shape of `like`."""
-    if like.size > scratch.size:  # a row may be longer than scratch
+    if like.size > scratch.size:  # a row may be longer than `scratch`
         return np.zeros(like.shape, like.dtype)
     return scratch[: like.size].reshape(like.shape)
 

@@ -18,7 +18,7 @@ from framework.kernels.share import blocks, share
 _FAST = 4096  # fewest elements for which the Numba kernels are used
 _SHARED = 1 << 20  # fewest elements that the Numba kernels divide among threads
 _BLOCK = 1 << 20  # elements of a block of images: with fewer, threads wait for the GIL too often
-_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # most pixels of windows whose numbers fit uint8, int16
+_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # most pixels of a window for numbers in uint8, in int16
 
 
 def _lowest(dtype):
@@ -49,7 +49,7 @@ def _parts(batch, elements):
 
 
 def _window(sizes, places, size, strides, padding, dilations):
-    """Return the window for the Numba kernels, int64 (6, 3): leading axes of size 1 are added."""
+    """Return the arguments as int64 (6, 3) for the Numba kernels, with leading axes of size 1."""
     before = tuple(p[0] for p in padding)
     wide = [(1,) * (3 - len(sizes))] * 4 + [(0,) * (3 - len(sizes))] + [(1,) * (3 - len(sizes))]
     columns = sizes, places, size, strides, before, dilations
@@ -178,7 +178,7 @@ def _larger_of_pairs(x, chosen, y=None):
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # 1 becomes a byte of ones
+    np.negative(below, out=below)  # 1 becomes a byte with all bits set
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)

@@ -86,7 +86,7 @@ def is_fast(dtype, count, size, loaded=False):
 
 
 # The Numba kernels as tasks. `fast/rows.py` documents which arrays each task takes, in which order.
-_TOGETHER = 8  # rows: chunks are a multiple of this, as in matrix products
+_TOGETHER = 8  # chunks are a multiple of this many rows, as in matrix products
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds per element
 
 
@@ -114,7 +114,7 @@ def added_task(rows, size):
 
 
 def total_task(size, count):
-    """Return the KernelTask for the sum of `size` elements, in NumPy's order, over `count`."""
+    """Return the KernelTask for sum(x) / count of `size` elements, summed in NumPy's order."""
     return KernelTask("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 

@@ -1,4 +1,4 @@
-"""Sums, products, minima and maxima of the rows of each segment; negative ids are no segment."""
+"""Sums, products, minima and maxima of the rows of each segment, without rows of negative ids."""
 
 import math
 

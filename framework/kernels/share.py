@@ -10,7 +10,7 @@ import itertools
 from framework.kernels import blas, threads
 
 _LEAST = 1 << 21  # least multiplications or copied elements for which two threads are faster
-_PARTS = 4  # ranges of images, whatever the number of threads: so their sums have the same bits
+_PARTS = 4  # ranges of images on any number of threads, so that their sums have the same bits
 
 
 def share(function, number, work):

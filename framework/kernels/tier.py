@@ -65,7 +65,7 @@ def set_tier(name=None):
 
 
 def library(name):
-    """Return the module `framework.kernels.fast.<name>`, or None if the tier excludes Numba.
+    """Return the module `framework.kernels.fast.<name>`, or None where Numba is not used.
 
     The result is cached, so callers may call this at every use.
     """
@@ -146,7 +146,7 @@ def _known():
 
 
 def _version():
-    from importlib.metadata import PackageNotFoundError, version  # late: importing it takes ms
+    from importlib.metadata import PackageNotFoundError, version  # imported late: it takes some ms
 
     try:
         return version("numba")

@@ -12,7 +12,7 @@ A2 = ((1, 1, 1, 0), (0, 1, -1, -1))
 
 
 def _toom_cook(*points):
-    """Return (B, G, A) of F(n - 2 × n - 2, 3 × 3) for n - 1 points and infinity."""
+    """Return (B, G, A) of F(m × m, 3 × 3) for m + 1 points and infinity."""
     n, size = len(points), len(points) - 1
     b, g, a = [], [], [[] for _ in range(size)]
     for i, point in enumerate(points):

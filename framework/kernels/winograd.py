@@ -31,7 +31,7 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # for a plane of bias
+        self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]  # adds bias
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
@@ -75,7 +75,7 @@ def conv(x, w, before, places, m, bias=None, relu=False, out=None):
 
 
 def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None):
-    """Return the gradients of sum(g * conv(x, w)) for x, w and the bias; None if not requested.
+    """Return the gradients of sum(g * conv(x, w)) with respect to x, w and the bias, or None.
 
     Args:
         gate: None, or y: g counts as 0 where y is not positive.
@@ -159,7 +159,7 @@ class _ImageBlock:
         return self._product(self.form.patches, planes, "other", channels)
 
     def put(self, v, u, bias, relu, y):
-        """Write the outputs of the products of v and u to y."""
+        """Multiply transformed patches v by transformed weights u, and write the outputs to y."""
         form, (_, number, _) = self.form, v.shape
         given = form.outputs if bias is None else form.with_bias
         planes = self._planes("one", given.shape[1], number * self.filters)
@@ -235,7 +235,8 @@ class _ImageBlock:
         return self._array(name, (number, size + _SKEW))[:, :size]
 
     def _array(self, name, shape, zero=False):
-        """Return scratch memory by name, zero at first if `zero`; calls keep its contents."""
+        """Return the scratch memory of this name; new memory is zero if `zero`, other memory keeps
+        its contents."""
         size = math.prod(shape)
         memory = self._memory.get(name)
         if memory is None or memory.size < size:
